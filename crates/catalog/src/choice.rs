@@ -1,0 +1,57 @@
+//! A variant with all its parameters: what a design holds for each axis.
+
+use std::fmt;
+
+use toml::{Table, Value};
+
+use crate::{Variant, label};
+
+/// A named variant with a value for every parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    kind: &'static str,
+    params: Table,
+    defaults: Table,
+}
+
+impl Choice {
+    pub(crate) fn new(kind: &'static str, params: Table, defaults: Table) -> Self {
+        Self { kind, params, defaults }
+    }
+
+    /// The variant with its defaults.
+    pub fn default_of<T: ?Sized>(variant: &Variant<T>) -> Self {
+        Self::new(variant.kind, variant.defaults(), variant.defaults())
+    }
+
+    /// The name of the variant.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// All parameters, defaults included.
+    pub fn params(&self) -> &Table {
+        &self.params
+    }
+
+    /// The name with the parameters that differ from their defaults: `blocked(bits_per_key=12)`. It reads
+    /// back as the same choice.
+    pub fn label(&self) -> String {
+        let changed = self.params.iter().filter(|(key, value)| self.defaults.get(*key) != Some(value));
+        label::write(self.kind, changed)
+    }
+
+    /// The choice as TOML, every parameter spelt out.
+    pub fn to_toml(&self) -> Value {
+        let mut table = Table::new();
+        table.insert("kind".to_owned(), Value::String(self.kind.to_owned()));
+        table.extend(self.params.clone());
+        Value::Table(table)
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label())
+    }
+}

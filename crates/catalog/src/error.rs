@@ -1,0 +1,35 @@
+//! What can be wrong with a choice, said so that the reader knows what to write instead.
+
+use thiserror::Error;
+
+/// A choice that names no variant, or gives one parameters it does not take.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{message}")]
+pub struct ChoiceError {
+    /// The key inside the choice's table that is at fault, if it is one: `bits_per_key`.
+    pub key: Option<String>,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl ChoiceError {
+    /// An error about the choice as a whole.
+    pub fn whole(message: impl Into<String>) -> Self {
+        Self { key: None, message: message.into() }
+    }
+
+    /// An error about one key of the choice's table.
+    pub fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), message: message.into() }
+    }
+}
+
+/// `did you mean …; ` where one of `names` is close to `wrong`, else nothing.
+pub(crate) fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
+    names
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .min()
+        .map(|(_, name)| format!("did you mean \"{name}\"? "))
+        .unwrap_or_default()
+}

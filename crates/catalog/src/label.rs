@@ -1,0 +1,98 @@
+//! Labels: `kind(parameter=value, …)`, written and read back.
+
+use toml::{Table, Value};
+
+/// Writes a label; without parameters it is the kind alone.
+pub(crate) fn write<'a>(kind: &str, params: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+    let params: Vec<String> = params.map(|(key, value)| format!("{key}={}", write_value(value))).collect();
+    if params.is_empty() { kind.to_owned() } else { format!("{kind}({})", params.join(", ")) }
+}
+
+/// Reads a label into the kind and the parameters it names.
+pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
+    let text = text.trim();
+    let Some((kind, rest)) = text.split_once('(') else {
+        return Ok((text.to_owned(), Table::new()));
+    };
+    let inner = rest
+        .strip_suffix(')')
+        .ok_or_else(|| format!("\"{text}\" opens a parenthesis and does not close it"))?;
+    let mut params = Table::new();
+    for part in split_top_level(inner).into_iter().filter(|part| !part.trim().is_empty()) {
+        let (key, value) = part
+            .split_once('=')
+            .ok_or_else(|| format!("\"{}\" in \"{text}\" is not parameter=value", part.trim()))?;
+        params.insert(key.trim().to_owned(), parse_value(value.trim()));
+    }
+    Ok((kind.trim().to_owned(), params))
+}
+
+/// Strings stand bare where that cannot be mistaken for anything else, whole fractions without a point.
+fn write_value(value: &Value) -> String {
+    match value {
+        Value::String(text) if is_bare(text) => text.clone(),
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
+        other => other.to_string(),
+    }
+}
+
+fn parse_value(text: &str) -> Value {
+    read_toml(text).unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+fn read_toml(text: &str) -> Option<Value> {
+    toml::from_str::<Table>(&format!("value = {text}")).ok()?.remove("value")
+}
+
+fn is_bare(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && read_toml(text).is_none()
+}
+
+/// The parts between commas that stand outside of quotes and brackets.
+fn split_top_level(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0usize, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '(' | '[' | '{' if !quoted => depth += 1,
+            ')' | ']' | '}' if !quoted => depth = depth.saturating_sub(1),
+            ',' if !quoted && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_read_back() {
+        let params: Table = toml::from_str(
+            r#"a = 12
+               b = 0.5
+               c = "4MiB"
+               d = "two words"
+               e = ["none", "zstd(level=3)"]
+               f = true
+               g = "true""#,
+        )
+        .unwrap();
+        let label = write("kind", params.iter());
+        assert_eq!(
+            label,
+            r#"kind(a=12, b=0.5, c=4MiB, d="two words", e=["none", "zstd(level=3)"], f=true, g="true")"#
+        );
+        assert_eq!(parse(&label), Ok(("kind".to_owned(), params)));
+        assert_eq!(parse("plain"), Ok(("plain".to_owned(), Table::new())));
+        assert!(parse("open(a=1").is_err());
+        assert!(parse("open(a)").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! The laws every catalog keeps, as functions that an axis' tests call.
+
+use std::collections::HashSet;
+
+use toml::{Table, Value};
+
+use crate::{Catalog, Variant};
+
+/// Checks a whole catalog and reports every law that is broken.
+///
+/// * names are unique, lower-case words joined by hyphens, and the summary is one line without a full stop;
+/// * the reference text holds exactly the default parameters;
+/// * every variant can be built from its defaults, refuses a parameter it does not have, and its label
+///   reads back as the same choice.
+///
+/// # Errors
+/// One line per broken law.
+pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
+    let mut broken = Vec::new();
+    let mut seen = HashSet::new();
+    if catalog.variants.is_empty() {
+        broken.push(format!("{}: the catalog is empty", catalog.axis));
+    }
+    for variant in catalog.variants {
+        let name = format!("{}: {}", catalog.axis, variant.kind);
+        if !seen.insert(variant.kind) {
+            broken.push(format!("{name}: the name stands twice"));
+        }
+        if variant.kind.is_empty()
+            || !variant.kind.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        {
+            broken.push(format!("{name}: a name is lower-case words joined by hyphens"));
+        }
+        if variant.summary.is_empty() || variant.summary.contains('\n') || variant.summary.ends_with('.') {
+            broken.push(format!("{name}: the summary is one line without a full stop"));
+        }
+        broken.extend(check_reference(variant).err().map(|error| format!("{name}: {error}")));
+        broken.extend(check_choice(catalog, variant.kind).err().map(|error| format!("{name}: {error}")));
+    }
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
+}
+
+fn check_reference<T: ?Sized>(variant: &Variant<T>) -> Result<(), String> {
+    let reference: Table =
+        toml::from_str(variant.reference).map_err(|e| format!("the reference is no TOML: {e}"))?;
+    let (named, defaults) = (reference.clone(), variant.defaults());
+    let normal = variant.normalize(reference).map_err(|e| format!("the reference is refused: {e}"))?;
+    if normal != defaults || named.len() != defaults.len() {
+        return Err(format!("the reference says {{ {named} }}, the defaults are {{ {defaults} }}"));
+    }
+    Ok(())
+}
+
+fn check_choice<T: ?Sized>(catalog: &Catalog<T>, kind: &str) -> Result<(), String> {
+    let choice = catalog.choose(&Value::String(kind.to_owned())).map_err(|e| e.to_string())?;
+    if choice.label() != kind {
+        return Err(format!("the label of the defaults is \"{}\"", choice.label()));
+    }
+    if catalog.choose(&choice.to_toml()).as_ref() != Ok(&choice) {
+        return Err("its TOML does not read back".to_owned());
+    }
+    let mut misspelt = Table::new();
+    misspelt.insert("kind".to_owned(), Value::String(kind.to_owned()));
+    misspelt.insert("no_such_parameter".to_owned(), Value::Integer(1));
+    match catalog.choose(&Value::Table(misspelt)) {
+        Err(error) if error.message.contains("no_such_parameter") => Ok(()),
+        Err(error) => Err(format!("a misspelt parameter is refused without being named: {error}")),
+        Ok(_) => Err("a misspelt parameter is accepted".to_owned()),
+    }
+}

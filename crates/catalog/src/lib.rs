@@ -1,0 +1,17 @@
+//! The shape every axis has: a list of [`Variant`]s, each built from its own parameters, chosen by name
+//! in TOML, and named in results by a label that parses back.
+//!
+//! Adding a variant to an axis is one new file and one line in that axis' [`Catalog`]; TOML, `lsmbench
+//! list`, error texts, conformance suites, benches, charts and documentation all walk the catalog.
+
+mod choice;
+mod error;
+mod label;
+pub mod laws;
+mod quantity;
+mod variant;
+
+pub use choice::Choice;
+pub use error::ChoiceError;
+pub use quantity::{ByteSize, Count, Time};
+pub use variant::{Build, Catalog, Limit, Variant};

@@ -1,0 +1,189 @@
+//! A job: which tables go, and where their content comes to stand.
+
+use std::collections::{HashMap, HashSet};
+
+use thiserror::Error;
+
+use crate::shape::{Levels, Place, Placed, Run, RunId, TableId};
+
+/// What a policy wants done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The tables that are read and then removed.
+    pub inputs: Vec<TableId>,
+    /// The level that takes the output.
+    pub level: usize,
+    /// The run of that level that the output joins; `None` for a new run, which stands where the newest of
+    /// the level's own inputs stood, or before all its runs where the level gives no input.
+    pub run: Option<RunId>,
+    /// Whether the tables are merged into new ones or moved as they are.
+    pub action: Action,
+}
+
+/// What happens to the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// They are merged: of each key the newest version survives, and tombstones that hide nothing go.
+    Merge,
+    /// They change their level without being read: they come from one run.
+    Move,
+}
+
+/// Why a job must not be done.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum InvalidJob {
+    /// There is nothing to read.
+    #[error("the job has no inputs")]
+    NoInputs,
+    /// An input is named twice or is not there.
+    #[error("table {0} is named twice or is not in the tree")]
+    BadInput(TableId),
+    /// The output run is not in the output level.
+    #[error("run {0} is not in level {1}")]
+    NoSuchRun(RunId, usize),
+    /// A move that would need a merge.
+    #[error("tables of several runs cannot be moved without a merge")]
+    MoveOfSeveralRuns,
+    /// Older data would come to stand above newer data of the same keys.
+    #[error("table {input} would pass table {passed}, which overlaps it")]
+    OutOfOrder {
+        /// The input that would pass.
+        input: TableId,
+        /// The table that stays and would be passed.
+        passed: TableId,
+    },
+    /// The output would overlap a table that stays in its run.
+    #[error("the output overlaps table {0}, which stays in the output run")]
+    OverlapsOutputRun(TableId),
+}
+
+impl Job {
+    /// Checks that doing this job to `levels` changes no answer.
+    ///
+    /// # Errors
+    /// The first rule that the job breaks.
+    pub fn validate<T: Placed>(&self, levels: &Levels<T>) -> Result<(), InvalidJob> {
+        let inputs = self.input_set()?;
+        let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
+        let output_rank = self.output_rank(levels, &runs)?;
+        let mut ranks = HashMap::new();
+        for (rank, (_, run)) in runs.iter().enumerate() {
+            ranks.extend(
+                run.tables
+                    .iter()
+                    .filter(|table| inputs.contains(&table.id()))
+                    .map(|table| (table.id(), rank)),
+            );
+        }
+        if let Some(missing) = self.inputs.iter().find(|id| !ranks.contains_key(id)) {
+            return Err(InvalidJob::BadInput(*missing));
+        }
+        if self.action == Action::Move && ranks.values().collect::<HashSet<_>>().len() > 1 {
+            return Err(InvalidJob::MoveOfSeveralRuns);
+        }
+        for (rank, (_, run)) in runs.iter().enumerate() {
+            for input in run.tables.iter().filter(|table| inputs.contains(&table.id())) {
+                passes_nothing(input, rank, output_rank, &runs, &inputs)?;
+            }
+        }
+        self.fits_output_run(&runs, &inputs)
+    }
+
+    /// Whether no table that stays and is older than the output overlaps the inputs: then tombstones hide
+    /// nothing any more and are dropped.
+    pub fn reaches_bottom<T: Placed>(&self, levels: &Levels<T>) -> bool {
+        let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
+        let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
+        let (Some((smallest, largest)), Ok(output_rank)) =
+            (hull(&runs, &inputs), self.output_rank(levels, &runs))
+        else {
+            return false;
+        };
+        let older = runs.iter().enumerate().filter(|(rank, _)| *rank as f64 > output_rank);
+        let mut stays =
+            older.flat_map(|(_, (_, run))| &run.tables).filter(|table| !inputs.contains(&table.id()));
+        !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
+    }
+
+    /// The place of the output; `new_run` is the number that a new run gets.
+    pub fn place(&self, new_run: RunId) -> Place {
+        Place { level: self.level, run: self.run.unwrap_or(new_run) }
+    }
+
+    fn input_set(&self) -> Result<HashSet<TableId>, InvalidJob> {
+        if self.inputs.is_empty() {
+            return Err(InvalidJob::NoInputs);
+        }
+        let mut inputs = HashSet::new();
+        match self.inputs.iter().find(|id| !inputs.insert(**id)) {
+            Some(twice) => Err(InvalidJob::BadInput(*twice)),
+            None => Ok(inputs),
+        }
+    }
+
+    /// Where the output stands among all runs from the newest to the oldest: the rank of the run it joins,
+    /// or half a step before the run that a new one stands before.
+    fn output_rank<T: Placed>(
+        &self,
+        levels: &Levels<T>,
+        runs: &[(usize, &Run<T>)],
+    ) -> Result<f64, InvalidJob> {
+        match self.run {
+            Some(id) => runs
+                .iter()
+                .position(|(level, run)| run.id == id && *level == self.level)
+                .map(|rank| rank as f64)
+                .ok_or(InvalidJob::NoSuchRun(id, self.level)),
+            None => {
+                let above = runs.iter().filter(|(level, _)| *level < self.level).count();
+                Ok((above + levels.new_run_index(&self.inputs, self.level)) as f64 - 0.5)
+            }
+        }
+    }
+
+    fn fits_output_run<T: Placed>(
+        &self,
+        runs: &[(usize, &Run<T>)],
+        inputs: &HashSet<TableId>,
+    ) -> Result<(), InvalidJob> {
+        let (Some(id), Some((smallest, largest))) = (self.run, hull(runs, inputs)) else { return Ok(()) };
+        let output_run = runs.iter().filter(|(_, run)| run.id == id).flat_map(|(_, run)| &run.tables);
+        let mut stays = output_run.filter(|table| !inputs.contains(&table.id()));
+        match stays.find(|table| table.smallest() <= largest && table.largest() >= smallest) {
+            Some(table) => Err(InvalidJob::OverlapsOutputRun(table.id())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Every table that stays and stands in age between an input and the output must not overlap the input.
+fn passes_nothing<T: Placed>(
+    input: &T,
+    rank: usize,
+    output_rank: f64,
+    runs: &[(usize, &Run<T>)],
+    inputs: &HashSet<TableId>,
+) -> Result<(), InvalidJob> {
+    let between = |other: usize| {
+        let (low, high) = (output_rank.min(rank as f64), output_rank.max(rank as f64));
+        low < other as f64 && (other as f64) < high
+    };
+    let passed =
+        runs.iter().enumerate().filter(|(other, _)| between(*other)).flat_map(|(_, (_, run))| &run.tables);
+    let mut overlapping = passed
+        .filter(|table| !inputs.contains(&table.id()))
+        .filter(|table| table.smallest() <= input.largest() && table.largest() >= input.smallest());
+    match overlapping.next() {
+        Some(table) => Err(InvalidJob::OutOfOrder { input: input.id(), passed: table.id() }),
+        None => Ok(()),
+    }
+}
+
+/// The smallest and the largest key of all inputs.
+fn hull<'a, T: Placed>(
+    runs: &[(usize, &'a Run<T>)],
+    inputs: &HashSet<TableId>,
+) -> Option<(&'a [u8], &'a [u8])> {
+    let tables = || runs.iter().flat_map(|(_, run)| &run.tables).filter(|table| inputs.contains(&table.id()));
+    Some((tables().map(Placed::smallest).min()?, tables().map(Placed::largest).max()?))
+}

@@ -1,0 +1,15 @@
+//! The seam of the compaction axis: a picture in, the next job out.
+
+use crate::job::Job;
+use crate::shape::Shape;
+
+/// Decides what is compacted next. A pure function: it sees plain data and touches nothing.
+///
+/// Laws:
+/// 1. Every job is valid: doing it changes no answer (see [`Job::validate`]).
+/// 2. The same shape always gives the same job.
+/// 3. Doing job after job to a tree that takes no flushes ends: the policy comes to rest.
+pub trait CompactionPolicy: Send + Sync {
+    /// The next job, or `None` where the shape is as the policy wants it.
+    fn pick(&self, shape: &Shape) -> Option<Job>;
+}

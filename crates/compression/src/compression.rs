@@ -1,0 +1,35 @@
+//! The seam of the compression axis: a block to fewer bytes and back.
+
+use thiserror::Error;
+
+/// The tag of bytes that are stored as they are.
+pub const RAW: u8 = 0;
+
+/// A codec, or a rule that picks a codec for each block.
+///
+/// Laws:
+/// 1. What [`compress`](Self::compress) appended, [`decompress`](crate::decompress) with the returned tag
+///    and the original length gives back exactly.
+/// 2. A block that would not shrink is stored raw under the tag [`RAW`], so that no block ever grows.
+/// 3. Damaged input is an error or other bytes of the original length; never a panic, never a read or a
+///    write outside.
+pub trait Compression: Send + Sync {
+    /// The tag under which blocks of this codec are stored, and which never changes its meaning; `None`
+    /// where the variant only picks among other codecs.
+    fn tag(&self) -> Option<u8>;
+
+    /// Compresses a block of a table at `level` of the tree (0 is the newest), appends the result to
+    /// `out`, and returns the tag to store with it.
+    fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8;
+
+    /// Decompresses bytes stored under this codec's own tag into `out`, whose length is the original one.
+    ///
+    /// # Errors
+    /// If the bytes do not decode to exactly that length.
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock>;
+}
+
+/// Stored bytes that do not decompress.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("damaged block: {0}")]
+pub struct DamagedBlock(pub String);

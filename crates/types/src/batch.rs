@@ -1,0 +1,100 @@
+//! A run of entries copied out of an ordered source at once, so that a seam is crossed per batch and
+//! not per entry.
+
+use crate::Entry;
+
+/// Entries in the order of their scan; keys and values stand in one arena.
+#[derive(Clone, Debug, Default)]
+pub struct EntryBatch {
+    arena: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+/// Where one entry stands in the arena: `key_start..value_start..end`.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    key_start: usize,
+    value_start: usize,
+    end: usize,
+    tombstone: bool,
+}
+
+impl EntryBatch {
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        self.arena.clear();
+        self.spans.clear();
+    }
+
+    /// Appends an entry.
+    #[inline]
+    pub fn push(&mut self, entry: Entry<'_>) {
+        let key_start = self.arena.len();
+        self.arena.extend_from_slice(entry.key);
+        let value_start = self.arena.len();
+        if let Some(value) = entry.value {
+            self.arena.extend_from_slice(value);
+        }
+        let end = self.arena.len();
+        self.spans.push(Span { key_start, value_start, end, tombstone: entry.value.is_none() });
+    }
+
+    /// The number of entries.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there is no entry.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The bytes of all keys and values.
+    #[inline]
+    pub fn user_bytes(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// Entry number `index`, in the order of pushing.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    #[inline]
+    pub fn entry(&self, index: usize) -> Entry<'_> {
+        let span = self.spans[index];
+        let value = &self.arena[span.value_start..span.end];
+        Entry {
+            key: &self.arena[span.key_start..span.value_start],
+            value: (!span.tombstone).then_some(value),
+        }
+    }
+
+    /// All entries, in the order of pushing.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
+        (0..self.len()).map(|index| self.entry(index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_as_pushed() {
+        let mut batch = EntryBatch::default();
+        let entries = [
+            Entry { key: b"a", value: Some(b"1") },
+            Entry { key: b"", value: Some(b"") },
+            Entry { key: b"b", value: None },
+        ];
+        for entry in entries {
+            batch.push(entry);
+        }
+        assert!(batch.iter().eq(entries));
+        assert_eq!(batch.user_bytes(), 3);
+        batch.clear();
+        assert!(batch.is_empty());
+    }
+}

@@ -1,0 +1,95 @@
+//! Keys: byte strings in lexicographic order, their 64-bit hash, and their 8-byte head.
+
+/// The longest key a tree accepts, in bytes.
+pub const MAX_KEY_BYTES: usize = 64 << 10;
+
+/// The longest value a tree accepts, in bytes.
+pub const MAX_VALUE_BYTES: usize = 64 << 20;
+
+/// The 64-bit hash of a key, computed once per operation and shared by everything that probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyHash(pub u64);
+
+/// A key that carries its hash, so that no component below the tree hashes it again.
+#[derive(Clone, Copy, Debug)]
+pub struct HashedKey<'a> {
+    /// The key itself.
+    pub bytes: &'a [u8],
+    /// Its hash under the hash function of the design.
+    pub hash: KeyHash,
+}
+
+/// The first eight bytes of a key as a big-endian number, zero-padded on the right.
+///
+/// Heads order like the keys they come from, except that different keys may share one: a smaller head
+/// is a smaller key, equal heads say nothing and the full keys must be compared.
+#[inline]
+pub fn head(key: &[u8]) -> u64 {
+    match key.first_chunk::<8>() {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => short_head(key),
+    }
+}
+
+/// The head of a key of fewer than eight bytes.
+#[inline]
+fn short_head(key: &[u8]) -> u64 {
+    let mut padded = [0u8; 8];
+    padded[..key.len()].copy_from_slice(key);
+    u64::from_be_bytes(padded)
+}
+
+/// The number of leading bytes that two keys share.
+#[inline]
+pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let mut shared = 0;
+    for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        let x = u64::from_le_bytes(x.try_into().expect("a chunk of eight"));
+        let y = u64::from_le_bytes(y.try_into().expect("a chunk of eight"));
+        let difference = x ^ y;
+        if difference != 0 {
+            return shared + difference.trailing_zeros() as usize / 8;
+        }
+        shared += 8;
+    }
+    shared + a[shared..].iter().zip(&b[shared..]).take_while(|(x, y)| x == y).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_order_like_keys_or_tie() {
+        let keys: [&[u8]; 8] = [
+            b"",
+            b"\0",
+            b"a",
+            b"a\0",
+            b"ab",
+            b"abcdefgh",
+            b"abcdefghi",
+            b"\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+        ];
+        for a in keys {
+            for b in keys {
+                if head(a) < head(b) {
+                    assert!(a < b, "{a:?} {b:?}");
+                }
+            }
+        }
+        assert_eq!(head(b"\x01"), 1 << 56);
+    }
+
+    #[test]
+    fn common_prefix_counts_bytes() {
+        let a = b"user000000000000000012345";
+        for shared in 0..a.len() {
+            let mut b = a.to_vec();
+            b[shared] ^= 1;
+            assert_eq!(common_prefix(a, &b), shared);
+            assert_eq!(common_prefix(a, &a[..shared]), shared);
+        }
+        assert_eq!(common_prefix(a, a), a.len());
+    }
+}

@@ -1,0 +1,17 @@
+//! The words every crate of lsmbench shares: keys and their hashes, entries and their sequence
+//! numbers, batches that cross a seam in order, and immutable shared bytes.
+//!
+//! This is the ground floor: it needs the standard library alone.
+
+mod batch;
+mod bytes;
+mod entry;
+mod key;
+pub mod quantity;
+mod scan;
+
+pub use batch::EntryBatch;
+pub use bytes::{Bytes, PADDING};
+pub use entry::{Entry, Lookup, SequenceNumber};
+pub use key::{HashedKey, KeyHash, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
+pub use scan::Direction;

@@ -1,0 +1,143 @@
+//! Quantities as people write them: bytes as `4MiB`, counts as `10M`, times as `30s`.
+//!
+//! Formatting is exact: it takes the largest unit that divides the number, so that parsing gives the
+//! number back.
+
+/// Units of bytes, largest first; formatting uses those that are powers of two.
+const BYTE_UNITS: &[(&str, u64)] = &[
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("B", 1),
+];
+
+/// Units of counts, largest first.
+const COUNT_UNITS: &[(&str, u64)] = &[("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("K", 1_000)];
+
+/// Units of time in nanoseconds, largest first.
+const TIME_UNITS: &[(&str, u64)] = &[
+    ("h", 3_600_000_000_000),
+    ("min", 60_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+    ("s", 1_000_000_000),
+];
+
+/// Reads bytes: `4MiB`, `1.5GiB`, `64 kB`, `4096`.
+///
+/// # Errors
+/// Says what was read and what is accepted.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    parse(text, BYTE_UNITS)
+        .ok_or_else(|| format!("\"{text}\" is no size; write it as \"4MiB\", \"64KiB\" or 4096"))
+}
+
+/// Reads a count: `10M`, `500k`, `1_000_000`.
+///
+/// # Errors
+/// Says what was read and what is accepted.
+pub fn parse_count(text: &str) -> Result<u64, String> {
+    parse(text, COUNT_UNITS)
+        .ok_or_else(|| format!("\"{text}\" is no count; write it as \"10M\", \"500k\" or 1_000_000"))
+}
+
+/// Reads a time in nanoseconds: `30s`, `100ms`, `5us`, `2min`. A unit is required.
+///
+/// # Errors
+/// Says what was read and what is accepted.
+pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
+    let has_unit = text.trim_end().ends_with(|c: char| c.is_ascii_alphabetic());
+    parse(text, TIME_UNITS)
+        .filter(|_| has_unit)
+        .ok_or_else(|| format!("\"{text}\" is no time; write it as \"30s\", \"100ms\" or \"5us\""))
+}
+
+/// Writes bytes in the largest binary unit that divides them: `4MiB`, `1000B`.
+pub fn format_bytes(bytes: u64) -> String {
+    format_exact(bytes, &BYTE_UNITS[..4], "B")
+}
+
+/// Writes a time in the largest unit that divides it: `30s`, `1500ms`.
+pub fn format_nanoseconds(nanoseconds: u64) -> String {
+    let (unit, size) = TIME_UNITS
+        .iter()
+        .filter(|(_, size)| nanoseconds != 0 && nanoseconds.is_multiple_of(*size))
+        .max_by_key(|(_, size)| *size)
+        .unwrap_or(&("ns", 1));
+    format!("{}{unit}", nanoseconds / size)
+}
+
+fn format_exact(number: u64, units: &[(&str, u64)], plain: &str) -> String {
+    let unit = units.iter().find(|(_, size)| number != 0 && number.is_multiple_of(*size));
+    let (name, size) = unit.copied().unwrap_or((plain, 1));
+    format!("{}{name}", number / size)
+}
+
+/// A number with an optional unit; fractions are accepted where the result is whole.
+fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let text = text.trim();
+    let (digits, size) = units
+        .iter()
+        .find_map(|(name, size)| text.strip_suffix(name).map(|digits| (digits.trim_end(), *size)))
+        .unwrap_or((text, 1));
+    let digits: String = digits.chars().filter(|c| *c != '_').collect();
+    if !digits.starts_with(|c: char| c.is_ascii_digit())
+        || !digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+    {
+        return None;
+    }
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    let whole: u64 = whole.parse().ok()?;
+    let scale = 10u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let fraction: u64 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let parts = u128::from(whole) * u128::from(scale) + u128::from(fraction);
+    let number = parts * u128::from(size);
+    if !number.is_multiple_of(u128::from(scale)) {
+        return None;
+    }
+    u64::try_from(number / u128::from(scale)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_people_write_them() {
+        assert_eq!(parse_bytes("4MiB"), Ok(4 << 20));
+        assert_eq!(parse_bytes("1.5GiB"), Ok(3 << 29));
+        assert_eq!(parse_bytes("64 kB"), Ok(64_000));
+        assert_eq!(parse_bytes("4_096"), Ok(4096));
+        assert_eq!(parse_bytes("10B"), Ok(10));
+        for bad in ["", "MiB", "-1", "4 parsecs", "0.3B", "1e9", "99999999999TiB", "."] {
+            assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn counts_and_times_have_their_units() {
+        assert_eq!(parse_count("10M"), Ok(10_000_000));
+        assert_eq!(parse_count("2.5k"), Ok(2500));
+        assert_eq!(parse_nanoseconds("30s"), Ok(30_000_000_000));
+        assert_eq!(parse_nanoseconds("100ms"), Ok(100_000_000));
+        assert_eq!(parse_nanoseconds("2min"), Ok(120_000_000_000));
+        assert!(parse_nanoseconds("30").is_err());
+    }
+
+    #[test]
+    fn formatting_is_the_inverse_of_parsing() {
+        for number in [0, 1, 999, 1000, 1024, 4 << 20, (4 << 20) + 1, 64 << 30, u64::MAX] {
+            assert_eq!(parse_bytes(&format_bytes(number)), Ok(number));
+            assert_eq!(parse_nanoseconds(&format_nanoseconds(number)), Ok(number));
+        }
+        assert_eq!(format_nanoseconds(30_000_000_000), "30s");
+        assert_eq!(format_nanoseconds(1_500_000_000), "1500ms");
+    }
+}

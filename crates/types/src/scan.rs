@@ -1,0 +1,10 @@
+//! The direction in which an ordered source is read.
+
+/// The direction of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From smaller keys to larger ones.
+    Forward,
+    /// From larger keys to smaller ones.
+    Backward,
+}

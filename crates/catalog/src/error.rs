@@ -25,7 +25,7 @@ impl ChoiceError {
 }
 
 /// `did you mean …; ` where one of `names` is close to `wrong`, else nothing.
-pub(crate) fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
         .filter(|(distance, name)| *distance <= 1 + name.len() / 4)

@@ -4,6 +4,7 @@
 //! Adding a variant to an axis is one new file and one line in that axis' [`Catalog`]; TOML, `lsmbench
 //! list`, error texts, conformance suites, benches, charts and documentation all walk the catalog.
 
+mod axis;
 mod choice;
 mod error;
 mod label;
@@ -11,7 +12,8 @@ pub mod laws;
 mod quantity;
 mod variant;
 
+pub use axis::{Axis, VariantInfo};
 pub use choice::Choice;
-pub use error::ChoiceError;
+pub use error::{ChoiceError, suggestion};
 pub use quantity::{ByteSize, Count, Time};
 pub use variant::{Build, Catalog, Limit, Variant};

@@ -1,6 +1,7 @@
 //! The shape of a tree as plain data: levels of runs of tables. The tree and the simulator hold different
 //! tables in the same levels, so both move them by the same code.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -26,8 +27,9 @@ pub trait Placed {
 pub struct TableShape {
     /// Its number.
     pub id: TableId,
-    /// Key and value bytes of its entries, before any encoding. Policies go by these, so that a change of
-    /// codec or block format leaves the shape of the tree as it is.
+    /// Key and value bytes of its entries, with [`types::ENTRY_CHARGE_BYTES`] for each, before any encoding.
+    /// Policies go by these, so that a change of codec or block format leaves the shape of the tree as it
+    /// is.
     pub bytes: u64,
     /// The number of entries, tombstones included.
     pub entries: u64,
@@ -87,7 +89,8 @@ pub struct Place {
 /// The picture that a policy decides from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The key and value bytes that one flush brings: the unit of level capacities.
+    /// The bytes that one flush of new keys brings at least, counted as in [`TableShape::bytes`]: the unit of
+    /// level capacities.
     pub buffer_bytes: u64,
     /// The levels.
     pub levels: Levels<TableShape>,
@@ -124,14 +127,14 @@ impl<T> Run<T> {
 }
 
 impl Run<TableShape> {
-    /// Key and value bytes of its entries.
+    /// The bytes of its tables, as [`TableShape::bytes`].
     pub fn bytes(&self) -> u64 {
         self.sum(|table| table.bytes)
     }
 }
 
 impl Level<TableShape> {
-    /// Key and value bytes of its entries.
+    /// The bytes of its tables, as [`TableShape::bytes`].
     pub fn bytes(&self) -> u64 {
         self.runs.iter().map(Run::bytes).sum()
     }
@@ -143,7 +146,7 @@ impl Shape {
         self.levels.runs_of(level)
     }
 
-    /// The key and value bytes of a level.
+    /// The bytes of a level, as [`TableShape::bytes`].
     pub fn bytes_of(&self, level: usize) -> u64 {
         self.levels.levels.get(level).map_or(0, Level::bytes)
     }
@@ -173,11 +176,18 @@ impl<T> Levels<T> {
     pub fn runs_of(&self, level: usize) -> &[Run<T>] {
         self.levels.get(level).map_or(&[], |level| &level.runs)
     }
+
+    /// The same levels and runs with `map` of every table.
+    pub fn map<U>(&self, map: impl Fn(&T) -> U) -> Levels<U> {
+        let run = |run: &Run<T>| Run { id: run.id, tables: run.tables.iter().map(&map).collect() };
+        let level = |level: &Level<T>| Level { runs: level.runs.iter().map(run).collect() };
+        Levels { levels: self.levels.iter().map(level).collect() }
+    }
 }
 
 impl<T: Placed> Levels<T> {
     /// Where in its level a new run stands that takes over from the tables `removed`.
-    pub(crate) fn new_run_index(&self, removed: &[TableId], level: usize) -> usize {
+    pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)
     }
@@ -190,29 +200,37 @@ impl<T: Placed + Clone> Levels<T> {
     /// If a table to remove is not there, or `added` does not fit between the tables of its run.
     pub fn edit(&self, removed: &[TableId], place: Place, added: &[T]) -> Result<Self, InvalidEdit> {
         let mut next = self.clone();
-        for id in removed {
-            next.remove(*id)?;
-        }
-        let at = self.new_run_index(removed, place.level);
-        next.insert(place, at, added)?;
-        for level in &mut next.levels {
-            level.runs.retain(|run| !run.tables.is_empty());
-        }
-        while next.levels.last().is_some_and(|level| level.runs.is_empty()) {
-            next.levels.pop();
-        }
+        next.apply(removed, place, added)?;
         Ok(next)
     }
 
-    fn remove(&mut self, id: TableId) -> Result<(), InvalidEdit> {
-        let runs = self.levels.iter_mut().flat_map(|level| &mut level.runs);
-        for run in runs {
-            if let Some(at) = run.tables.iter().position(|table| table.id() == id) {
-                run.tables.remove(at);
-                return Ok(());
+    /// Does the same to these levels themselves; after an error they are of no use.
+    pub(crate) fn apply(
+        &mut self,
+        removed: &[TableId],
+        place: Place,
+        added: &[T],
+    ) -> Result<(), InvalidEdit> {
+        let to_remove: HashSet<TableId> = removed.iter().copied().collect();
+        let at = self.new_run_index(&to_remove, place.level);
+        self.remove(to_remove)?;
+        self.insert(place, at, added)?;
+        for level in &mut self.levels {
+            level.runs.retain(|run| !run.tables.is_empty());
+        }
+        while self.levels.last().is_some_and(|level| level.runs.is_empty()) {
+            self.levels.pop();
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, mut removed: HashSet<TableId>) -> Result<(), InvalidEdit> {
+        if !removed.is_empty() {
+            for run in self.levels.iter_mut().flat_map(|level| &mut level.runs) {
+                run.tables.retain(|table| !removed.remove(&table.id()));
             }
         }
-        Err(InvalidEdit::NoSuchTable(id))
+        removed.into_iter().min().map_or(Ok(()), |missing| Err(InvalidEdit::NoSuchTable(missing)))
     }
 
     fn insert(&mut self, place: Place, new_run_index: usize, added: &[T]) -> Result<(), InvalidEdit> {

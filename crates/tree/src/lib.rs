@@ -1,1 +1,47 @@
+//! The tree: the only place where the axes meet.
+//!
+//! A [`Design`] names one variant on every axis; [`OpenOptions::open`] assembles them into a [`Tree`], a
+//! durable ordered map from byte strings to byte strings.
+//!
+//! * Writes get a sequence number, go to the log and the memtable, and become visible in order ([`Tree::put`],
+//!   [`WriteBatch`]).
+//! * Reads load one pointer to an immutable view of memtables and runs, and take no lock ([`Tree::get`],
+//!   [`Range`], [`Snapshot`]).
+//! * Flushes and compactions make new tables and swap the view. Each table holds one version per key: which of
+//!   two is newer follows from the order of runs.
 
+mod batch;
+mod checkpoint;
+mod checksum;
+mod codec;
+mod inner;
+mod design;
+mod error;
+pub mod hash;
+mod maintain;
+mod manifest;
+mod memory;
+mod merge;
+mod range;
+mod read;
+mod recovery;
+mod snapshot;
+mod stats;
+mod table;
+mod tree;
+mod verify;
+mod version;
+pub mod wal;
+mod write;
+
+pub use batch::WriteBatch;
+pub use inner::Mode;
+pub use design::{AXES, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis};
+pub use error::{Error, Result};
+pub use range::Range;
+pub use read::Values;
+pub use recovery::Recovery;
+pub use snapshot::Snapshot;
+pub use stats::{Counts, LevelStats, Stats};
+pub use tree::{OpenOptions, Tree};
+pub use verify::{Verification, verify};

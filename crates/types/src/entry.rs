@@ -3,6 +3,10 @@
 /// The place of a write in the order of all writes of one tree; the first write has number 1.
 pub type SequenceNumber = u64;
 
+/// What an entry counts beside its key and value in the capacities of memtables, tables and levels: its
+/// sequence number and its kind. It keeps entries without bytes from being free.
+pub const ENTRY_CHARGE_BYTES: u64 = 8;
+
 /// One key with its newest value, or with a tombstone (`None`) that hides older values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {

@@ -12,6 +12,6 @@ mod scan;
 
 pub use batch::EntryBatch;
 pub use bytes::{Bytes, PADDING};
-pub use entry::{Entry, Lookup, SequenceNumber};
+pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
 pub use key::{HashedKey, KeyHash, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
 pub use scan::Direction;

@@ -1,0 +1,178 @@
+//! Write batches: puts and deletes that happen together or not at all.
+
+use types::{ENTRY_CHARGE_BYTES, Entry, MAX_KEY_BYTES, MAX_VALUE_BYTES};
+
+use crate::codec::{Reader, put_varint};
+use crate::error::{Error, Result};
+
+/// Puts and deletes that happen together or not at all, in the order in which they were added: of two
+/// writes to one key the later one wins.
+#[derive(Clone, Debug, Default)]
+pub struct WriteBatch {
+    operations: Vec<u8>,
+    counts: BatchCounts,
+}
+
+/// What a commit adds to the counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BatchCounts {
+    pub(crate) puts: u64,
+    pub(crate) deletes: u64,
+    /// Key and value bytes.
+    pub(crate) user_bytes: u64,
+}
+
+impl BatchCounts {
+    /// The counts of one operation.
+    pub(crate) fn of(entry: &Entry<'_>) -> Self {
+        let deletes = u64::from(entry.value.is_none());
+        Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64 }
+    }
+
+    /// The number of operations.
+    pub(crate) fn operations(&self) -> u64 {
+        self.puts + self.deletes
+    }
+
+    /// What the operations count towards the capacity of a memtable.
+    pub(crate) fn charged_bytes(&self) -> u64 {
+        self.user_bytes + self.operations() * ENTRY_CHARGE_BYTES
+    }
+}
+
+impl WriteBatch {
+    /// An empty batch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a put.
+    ///
+    /// # Errors
+    /// If the key or the value is above its limit; the batch is then as it was.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.add(Entry { key, value: Some(value) })
+    }
+
+    /// Adds a delete.
+    ///
+    /// # Errors
+    /// If the key is above its limit; the batch is then as it was.
+    pub fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.add(Entry { key, value: None })
+    }
+
+    /// The number of operations.
+    pub fn len(&self) -> usize {
+        self.counts.operations() as usize
+    }
+
+    /// Whether there is no operation.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes all operations out and keeps the memory.
+    pub fn clear(&mut self) {
+        self.operations.clear();
+        self.counts = BatchCounts::default();
+    }
+
+    pub(crate) fn counts(&self) -> BatchCounts {
+        self.counts
+    }
+
+    /// The operations as a log stores them.
+    pub(crate) fn encoded(&self) -> &[u8] {
+        &self.operations
+    }
+
+    fn add(&mut self, entry: Entry<'_>) -> Result<()> {
+        check_limits(&entry)?;
+        encode_operation(&mut self.operations, &entry);
+        let added = BatchCounts::of(&entry);
+        self.counts.puts += added.puts;
+        self.counts.deletes += added.deletes;
+        self.counts.user_bytes += added.user_bytes;
+        Ok(())
+    }
+}
+
+/// Refuses keys and values above their limits.
+pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
+    if entry.key.len() > MAX_KEY_BYTES {
+        return Err(Error::KeyTooLong(entry.key.len()));
+    }
+    match entry.value.map_or(0, <[u8]>::len) {
+        len if len > MAX_VALUE_BYTES => Err(Error::ValueTooLong(len)),
+        _ => Ok(()),
+    }
+}
+
+/// Appends one operation: key length, value length and kind, key, value.
+#[inline]
+pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
+    let value = entry.value.unwrap_or_default();
+    put_varint(out, entry.key.len() as u64);
+    put_varint(out, (value.len() as u64) << 1 | u64::from(entry.value.is_none()));
+    out.extend_from_slice(entry.key);
+    out.extend_from_slice(value);
+}
+
+/// The operations in encoded bytes; ends early, with `None` as the last item, where the bytes are damaged.
+pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Entry<'_>>> {
+    let mut reader = Reader::new(encoded);
+    let mut damaged = false;
+    std::iter::from_fn(move || {
+        if damaged || reader.is_at_end() {
+            return None;
+        }
+        let entry = read_operation(&mut reader);
+        damaged = entry.is_none();
+        Some(entry)
+    })
+}
+
+fn read_operation<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
+    let key_len = usize::try_from(reader.varint()?).ok()?;
+    let value = reader.varint()?;
+    let key = reader.take(key_len)?;
+    let bytes = reader.take(usize::try_from(value >> 1).ok()?)?;
+    match (value & 1 == 1, bytes.is_empty()) {
+        (false, _) => Some(Entry { key, value: Some(bytes) }),
+        (true, true) => Some(Entry { key, value: None }),
+        (true, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_read_back_in_order() {
+        let mut batch = WriteBatch::new();
+        batch.put(b"a", b"1").unwrap();
+        batch.delete(b"a").unwrap();
+        batch.put(b"", b"").unwrap();
+        let read: Vec<_> = operations(batch.encoded()).map(Option::unwrap).collect();
+        assert_eq!(
+            read,
+            [
+                Entry { key: b"a", value: Some(b"1") },
+                Entry { key: b"a", value: None },
+                Entry { key: b"", value: Some(b"") }
+            ]
+        );
+        assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, user_bytes: 3 });
+        assert_eq!(operations(&batch.encoded()[..2]).last(), Some(None));
+    }
+
+    #[test]
+    fn what_is_above_a_limit_changes_nothing() {
+        let mut batch = WriteBatch::new();
+        assert!(matches!(batch.delete(&vec![0; MAX_KEY_BYTES + 1]), Err(Error::KeyTooLong(65_537))));
+        assert!(matches!(batch.put(b"k", &vec![0; MAX_VALUE_BYTES + 1]), Err(Error::ValueTooLong(_))));
+        assert!(batch.is_empty() && batch.encoded().is_empty());
+    }
+}

@@ -1,0 +1,125 @@
+//! The plain options of a design: blocks, tables, stalls, and the memory limit.
+
+use catalog::ByteSize;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+/// What is no axis of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// How entries are laid out in blocks.
+    pub block: BlockOptions,
+    /// How blocks are laid out in tables.
+    pub table: TableOptions,
+    /// When writers wait.
+    pub stall: StallOptions,
+    /// One limit for memtables, filters, fences and cache together: the cache gets what the others leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ByteSize>,
+}
+
+/// How entries are laid out in blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BlockOptions {
+    /// The size at which a block is closed, before compression: 512 B to 64 KiB.
+    pub size: ByteSize,
+    /// Every how many entries a key is stored whole; the keys between share prefixes with the one before.
+    pub restart_interval: u32,
+    /// Whether a block carries a hash index from keys to restart points.
+    pub hash_index: bool,
+    /// Whether blocks start at multiples of their size, so that their places need no directory.
+    pub align: bool,
+    /// The checksum under each block.
+    pub checksum: Checksum,
+}
+
+/// The checksum under each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Checksum {
+    /// No check on reading: damage inside a block may go unnoticed. For measuring what checks cost.
+    None,
+    /// CRC-32C.
+    Crc32c,
+}
+
+/// How blocks are laid out in tables.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TableOptions {
+    /// The bytes of keys and values at which a table is closed and the next one begun.
+    pub capacity: ByteSize,
+}
+
+/// When writers wait.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StallOptions {
+    /// Writers wait while this many frozen memtables are waiting for their flush.
+    pub frozen_memtables: usize,
+    /// Writers wait while level 0 has this many runs and the policy has a job; 0 is never.
+    pub level0_runs: usize,
+}
+
+impl Default for BlockOptions {
+    fn default() -> Self {
+        Self {
+            size: ByteSize(4 << 10),
+            restart_interval: 16,
+            hash_index: false,
+            align: false,
+            checksum: Checksum::Crc32c,
+        }
+    }
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self { capacity: ByteSize(64 << 20) }
+    }
+}
+
+impl Default for StallOptions {
+    fn default() -> Self {
+        Self { frozen_memtables: 2, level0_runs: 0 }
+    }
+}
+
+/// The largest table: positions inside a table are 32-bit numbers, and the last entry may be a large one.
+const MAX_TABLE_BYTES: u64 = 2 << 30;
+
+impl Options {
+    /// Refuses what cannot be: the group and key at fault, and a sentence.
+    pub(super) fn validate(&self) -> Result<(), (&'static str, &'static str, String)> {
+        let size = self.block.size.0;
+        if !(512..=65536).contains(&size) {
+            return Err(("block", "size", format!("a block has 512 B to 64 KiB, not {}", self.block.size)));
+        }
+        if self.block.align && !size.is_power_of_two() {
+            return Err(("block", "size", format!("aligned blocks have a power of two of bytes, not {}", self.block.size)));
+        }
+        if !(1..=4096).contains(&self.block.restart_interval) {
+            let interval = self.block.restart_interval;
+            return Err(("block", "restart_interval", format!("the restart interval is 1 to 4096, not {interval}")));
+        }
+        if !(size..=MAX_TABLE_BYTES).contains(&self.table.capacity.0) {
+            let capacity = self.table.capacity;
+            return Err(("table", "capacity", format!("a table has one block to 2 GiB, not {capacity}")));
+        }
+        if self.stall.frozen_memtables == 0 {
+            let message = "frozen_memtables is 0: the first frozen memtable would stall every writer; the least is 1";
+            return Err(("stall", "frozen_memtables", message.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The options as TOML.
+    pub(super) fn to_toml(&self) -> Table {
+        match Value::try_from(self) {
+            Ok(Value::Table(table)) => table,
+            _ => unreachable!("options are a table of plain values"),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! One design over another: how `[design]` tables, `extends` and sweeps combine.
+
+use catalog::{Axis, ByteSize, Choice, suggestion};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use toml::{Table, Value};
+
+use super::axes::{self, AXES};
+use super::{Design, DesignError, Options};
+
+/// The key that belongs to the memtable axis as such, whatever the variant.
+pub(super) const CAPACITY: &str = "capacity";
+
+/// The groups of plain options, by their names in TOML.
+const GROUPS: [&str; 4] = ["block", "table", "stall", "memory"];
+
+impl Design {
+    /// This design with the keys of `overrides` in place of its own.
+    ///
+    /// * A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the kind and keeps what the old choice
+    ///   had set apart from its defaults, where the new kind has such a parameter too: swapping one
+    ///   component leaves the budget as it was.
+    /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
+    /// * A table without a `kind` changes parameters of the choice that is there.
+    /// * `memtable.capacity` belongs to the axis and stays until it is named.
+    ///
+    /// # Errors
+    /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
+    pub fn with(&self, overrides: &Table) -> Result<Self, DesignError> {
+        let mut next = self.clone();
+        let mut options = self.options.to_toml();
+        for (key, value) in overrides {
+            if let Some(index) = axes::index(key) {
+                next.override_choice(index, value)?;
+            } else if GROUPS.contains(&key.as_str()) {
+                merge_group(&mut options, key, value)?;
+            } else {
+                return Err(unknown_key(key));
+            }
+        }
+        next.options = read_options(&options)?;
+        next.check()?;
+        Ok(next)
+    }
+
+    /// Refuses what no single key is to blame for.
+    fn check(&self) -> Result<(), DesignError> {
+        self.options.validate().map_err(|(group, key, message)| {
+            DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
+        })?;
+        if self.memtable_capacity.0 < 1024 {
+            let message = format!("memtable.capacity: a memtable takes at least 1 KiB, not {}", self.memtable_capacity);
+            return Err(DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), message));
+        }
+        let memtables = self.memtable_capacity.0.saturating_mul(2);
+        match self.options.memory {
+            Some(memory) if memory.0 <= memtables => Err(DesignError::at(
+                "memory",
+                None,
+                format!("memory: {memory} is not above two memtables of {}; nothing is left for the rest", self.memtable_capacity),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn override_choice(&mut self, index: usize, value: &Value) -> Result<(), DesignError> {
+        let axis = AXES[index];
+        let mut value = value.clone();
+        if axis.name() == axes::MEMTABLE
+            && let Value::Table(table) = &mut value
+        {
+            if let Some(capacity) = table.remove(CAPACITY) {
+                self.memtable_capacity = read_capacity(capacity)?;
+            }
+            if table.is_empty() {
+                return Ok(());
+            }
+        }
+        let locate = |error: catalog::ChoiceError| DesignError::at(axis.name(), error.key, error.message);
+        let value = match value {
+            Value::Table(table) if !table.contains_key("kind") => changed_params(&self.choices[index], table),
+            other => other,
+        };
+        let carries = value.is_str();
+        let mut choice = axis.choose(&value).map_err(locate)?;
+        if carries {
+            choice = axis.choose(&carried_over(axis, &self.choices[index], &choice)).map_err(locate)?;
+        }
+        self.choices[index] = choice;
+        Ok(())
+    }
+}
+
+impl Default for Design {
+    /// The design that a tree has when nothing is said: a good all-round one.
+    fn default() -> Self {
+        let baseline = Self {
+            choices: AXES.iter().map(|axis| axis.baseline()).collect(),
+            memtable_capacity: ByteSize(16 << 20),
+            options: Options::default(),
+        };
+        let text = include_str!("default.toml");
+        let table: Table = text.parse().expect("the default design is TOML");
+        baseline.with(&table).expect("the default design can be built")
+    }
+}
+
+/// The current choice with some of its parameters changed.
+fn changed_params(current: &Choice, changes: Table) -> Value {
+    let mut value = current.to_toml();
+    if let Value::Table(table) = &mut value {
+        table.extend(changes);
+    }
+    value
+}
+
+/// The new choice with those settings of the old one that it has a parameter for and does not set itself.
+fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
+    let variants = axis.variants();
+    let defaults = |kind: &str| variants.iter().find(|v| v.kind == kind).map(|v| v.defaults.clone()).unwrap_or_default();
+    let (old_defaults, new_defaults) = (defaults(old.kind()), defaults(new.kind()));
+    let mut table = Table::new();
+    table.insert("kind".to_owned(), Value::String(new.kind().to_owned()));
+    for (key, value) in new.params() {
+        let set_by_new = new_defaults.get(key) != Some(value);
+        let set_by_old = old.params().get(key).filter(|old_value| old_defaults.get(key) != Some(old_value));
+        let value = if set_by_new { value } else { set_by_old.unwrap_or(value) };
+        table.insert(key.clone(), value.clone());
+    }
+    Value::Table(table)
+}
+
+fn read_capacity(value: Value) -> Result<ByteSize, DesignError> {
+    ByteSize::deserialize(value.into_deserializer()).map_err(|error: toml::de::Error| {
+        DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), format!("memtable.capacity: {}", error.message()))
+    })
+}
+
+fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), DesignError> {
+    match (options.get_mut(key), value) {
+        (Some(Value::Table(group)), Value::Table(changes)) => {
+            for (name, change) in changes {
+                if !group.contains_key(name) {
+                    let hint = suggestion(name, group.keys().map(String::as_str));
+                    let known: Vec<&str> = group.keys().map(String::as_str).collect();
+                    let message = format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));
+                    return Err(DesignError::at(key, Some(name.clone()), message));
+                }
+                group.insert(name.clone(), change.clone());
+            }
+        }
+        (Some(Value::Table(_)), _) => {
+            return Err(DesignError::at(key, None, format!("{key} is a table: {key} = {{ … }}")));
+        }
+        _ => {
+            options.insert(key.to_owned(), value.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Reads each group by itself, so that an error names it.
+fn read_options(table: &Table) -> Result<Options, DesignError> {
+    for (key, value) in table {
+        let Value::Table(group) = value else { continue };
+        for (name, option) in group {
+            let alone = Table::from_iter([(name.clone(), option.clone())]);
+            let alone = Table::from_iter([(key.clone(), Value::Table(alone))]);
+            Value::Table(alone).try_into::<Options>().map_err(|error: toml::de::Error| {
+                DesignError::at(key, Some(name.clone()), format!("{key}.{name}: {}", error.message()))
+            })?;
+        }
+    }
+    let whole = Value::Table(table.clone()).try_into::<Options>();
+    whole.map_err(|error: toml::de::Error| DesignError::at("memory", None, format!("memory: {}", error.message())))
+}
+
+fn unknown_key(key: &str) -> DesignError {
+    let known = || AXES.iter().map(|axis| axis.name()).chain(GROUPS);
+    let hint = suggestion(key, known());
+    let list: Vec<&str> = known().collect();
+    DesignError::at(key, None, format!("a design has no \"{key}\"; {hint}there are {}", list.join(", ")))
+}

@@ -1,0 +1,91 @@
+//! Flushing: the oldest frozen memtable becomes a run of level 0.
+
+use std::sync::Arc;
+
+use compaction::Place;
+use memtable::Memtable;
+
+use super::install::Change;
+use super::run_writer::RunWriter;
+use crate::inner::{Inner, Mode};
+use crate::error::Result;
+use crate::version::TableRef;
+use crate::wal::{WalMode, log_path};
+
+impl Inner {
+    /// Flushes the oldest frozen memtable; `false` where there is none.
+    pub(crate) fn flush_oldest(&self) -> Result<bool> {
+        let Some(slot) = self.view.load().frozen.last().cloned() else { return Ok(false) };
+        self.wait_until_visible(slot.last_sequence())?;
+        slot.memtable.freeze();
+        let tables = self.write_memtable(&*slot.memtable)?;
+        let place = Place { level: 0, run: self.new_run() };
+        self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
+        if self.wal_mode != WalMode::None {
+            // A log that cannot be removed now is an orphan that the next open removes.
+            let _ = self.storage.remove(&log_path(&self.directory, slot.log));
+        }
+        Ok(true)
+    }
+
+    /// Writes the newest version of every key of a memtable as tables for level 0.
+    pub(crate) fn write_memtable(&self, memtable: &dyn Memtable) -> Result<Vec<TableRef>> {
+        let mut writer = RunWriter::new(self, 0);
+        let mut outcome = Ok(());
+        memtable.drain(&mut |entry| {
+            if outcome.is_ok() {
+                outcome = writer.add(entry);
+            }
+        });
+        outcome?;
+        let tables = writer.finish()?;
+        let counters = self.counters.local();
+        counters.flushes.bump();
+        counters.flush_bytes.add(tables.iter().map(|table| table.0.file_bytes()).sum());
+        Ok(tables)
+    }
+
+    /// In `counted` mode: does all background work that is due, now.
+    pub(crate) fn work_inline(&self) -> Result<()> {
+        if self.mode == Mode::Counted {
+            while self.flush_oldest().map_err(|error| self.fail(error))? {}
+            while self.compact_next().map_err(|error| self.fail(error))? {}
+        }
+        Ok(())
+    }
+
+    /// Freezes the active memtable, if anything is in it, and returns once it is flushed.
+    pub(crate) fn flush(&self) -> Result<()> {
+        self.failure.check()?;
+        let active = Arc::clone(&self.pending.lock().active);
+        if !active.memtable.is_empty() {
+            self.rotate(&active)?;
+        }
+        self.work_inline()?;
+        self.wait_while(|inner| !inner.view.load().frozen.is_empty())
+    }
+
+    /// Returns once no flush and no compaction is due.
+    pub(crate) fn settle(&self) -> Result<()> {
+        self.work_inline()?;
+        self.wait_while(|inner| {
+            let state = inner.signals.state.lock();
+            let compactor_busy = inner.mode == Mode::Timed && (state.shape_changed || state.compacting);
+            drop(state);
+            compactor_busy || !inner.view.load().frozen.is_empty()
+        })
+    }
+
+    /// Waits for background threads while `busy` holds.
+    fn wait_while(&self, busy: impl Fn(&Self) -> bool) -> Result<()> {
+        while busy(self) {
+            self.failure.check()?;
+            let mut state = self.signals.state.lock();
+            self.signals.changed.wait_for(&mut state, WAIT_SLICE);
+        }
+        self.failure.check()
+    }
+}
+
+/// Whoever waits looks again after this time at the latest, since the condition is read before the lock.
+const WAIT_SLICE: std::time::Duration = std::time::Duration::from_millis(2);

@@ -1,0 +1,81 @@
+//! Making a change of the tree's tables durable and visible, in one step each.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use compaction::{Levels, Place, TableId};
+
+use crate::inner::Inner;
+use crate::error::{Error, Result};
+use crate::manifest::{RunState, State};
+use crate::memory::Slot;
+use crate::version::{TableRef, Version, View};
+
+/// A change of the tree's tables.
+pub(super) struct Change<'a> {
+    /// Tables that leave their place.
+    pub(super) removed: &'a [TableId],
+    /// Where the added tables go.
+    pub(super) place: Place,
+    /// Tables that come; tables that only move are in `removed` too.
+    pub(super) added: &'a [TableRef],
+    /// The memtable whose content is in `added`, and which is dropped with this change.
+    pub(super) flushed: Option<&'a Arc<Slot>>,
+}
+
+impl Inner {
+    /// Records a change in the manifest, then shows it to readers. Files that nobody names any more are
+    /// removed when their last reader lets go of them.
+    pub(super) fn install(&self, change: &Change<'_>) -> Result<()> {
+        let mut manifest = self.manifest.lock();
+        let view = self.view.load_full();
+        let levels = view.version.levels.edit(change.removed, change.place, change.added);
+        let levels = levels.map_err(|error| Error::Failed(format!("the tree refuses its own change: {error}")))?;
+        let state = State {
+            levels: run_states(&levels),
+            log: change.flushed.map_or(manifest.state.log, |slot| self.oldest_log_without(&view, slot)),
+            log_is_synced: manifest.state.log_is_synced,
+            next_file: self.next_file.load(Ordering::Relaxed),
+            next_run: self.next_run.load(Ordering::Relaxed),
+            flushed_sequence: change.flushed.map_or(manifest.state.flushed_sequence, |slot| slot.last_sequence()),
+        };
+        manifest.record(&*self.storage, state)?;
+        let version = Arc::new(Version::new(levels));
+        self.swap_view(|view| View {
+            active: Arc::clone(&view.active),
+            frozen: view.frozen.iter().filter(|slot| !change.flushed.is_some_and(|done| Arc::ptr_eq(done, slot))).cloned().collect(),
+            version: Arc::clone(&version),
+        });
+        drop(manifest);
+        let stays = |id: TableId| change.added.iter().any(|table| table.0.id() == id);
+        let gone = view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
+        gone.for_each(|table| table.set_obsolete());
+        self.balance_memory();
+        self.signals.state.lock().shape_changed = true;
+        self.signals.notify();
+        Ok(())
+    }
+
+    /// Adds tables replayed from logs as the newest run; the logs stay until all of them are replayed.
+    pub(crate) fn install_replayed(&self, place: Place, added: &[TableRef]) -> Result<()> {
+        self.install(&Change { removed: &[], place, added, flushed: None })
+    }
+
+    /// The oldest log that is needed once `flushed` is in tables; memtables are flushed oldest first.
+    fn oldest_log_without(&self, view: &View, flushed: &Arc<Slot>) -> Option<u64> {
+        let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
+        match self.wal_mode {
+            crate::wal::WalMode::None => None,
+            _ => kept.map(|slot| slot.log).min(),
+        }
+    }
+}
+
+/// The levels by their numbers, as the manifest records them.
+pub(crate) fn run_states(levels: &Levels<TableRef>) -> Vec<Vec<RunState>> {
+    let run = |run: &compaction::Run<TableRef>| RunState {
+        id: run.id,
+        tables: run.tables.iter().map(|table| table.0.id()).collect(),
+    };
+    levels.levels.iter().map(|level| level.runs.iter().map(run).collect()).collect()
+}

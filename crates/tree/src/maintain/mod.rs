@@ -1,0 +1,10 @@
+//! Background work: flushes, compactions, and the threads that do them.
+
+mod compact;
+mod flush;
+mod install;
+mod run_writer;
+mod workers;
+
+pub(crate) use install::run_states;
+pub(crate) use workers::Workers;

@@ -1,0 +1,69 @@
+//! Writing one sorted run, cut into tables.
+
+use std::sync::Arc;
+
+use types::Entry;
+
+use crate::inner::Inner;
+use crate::error::Result;
+use crate::table::{TableWriter, table_path};
+use crate::version::TableRef;
+
+/// Writes one sorted run, cut into tables of the design's capacity. Tables of a run that is given up are
+/// removed.
+pub(super) struct RunWriter<'a> {
+    inner: &'a Inner,
+    level: usize,
+    /// The number and the writer of the table being written.
+    current: Option<(u64, TableWriter)>,
+    tables: Vec<TableRef>,
+}
+
+impl<'a> RunWriter<'a> {
+    /// Begins a run that is meant for `level`.
+    pub(super) fn new(inner: &'a Inner, level: usize) -> Self {
+        Self { inner, level, current: None, tables: Vec::new() }
+    }
+
+    /// Appends an entry; its key is above the last one.
+    pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
+        if self.current.is_none() {
+            let id = self.inner.new_file();
+            self.current = Some((id, TableWriter::new(&self.inner.context, id, self.level)?));
+        }
+        let (_, writer) = self.current.as_mut().expect("a table was begun");
+        writer.add(entry)?;
+        if writer.charged_bytes() >= self.inner.context.options.table.capacity.0 {
+            self.close_table()?;
+        }
+        Ok(())
+    }
+
+    /// Completes the run and makes it durable, names included.
+    pub(super) fn finish(mut self) -> Result<Vec<TableRef>> {
+        self.close_table()?;
+        if !self.tables.is_empty() {
+            self.inner.storage.sync_directory(&self.inner.directory)?;
+        }
+        Ok(std::mem::take(&mut self.tables))
+    }
+
+    fn close_table(&mut self) -> Result<()> {
+        if let Some((_, writer)) = self.current.take() {
+            self.tables.push(TableRef(Arc::new(writer.finish()?)));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RunWriter<'_> {
+    /// What was written for a run that is given up is nobody's.
+    fn drop(&mut self) {
+        self.tables.iter().for_each(|table| table.0.set_obsolete());
+        if let Some((id, writer)) = self.current.take() {
+            drop(writer);
+            // A file that cannot be removed now is an orphan that the next open removes.
+            let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The background threads of a tree in `timed` mode.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use crate::inner::Inner;
+use crate::error::{Error, Result};
+use crate::wal::WalMode;
+
+/// The background threads of one tree; dropping them ends and joins them.
+pub(crate) struct Workers {
+    inner: Arc<Inner>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    /// No threads: for `counted` mode.
+    pub(crate) fn none(inner: &Arc<Inner>) -> Self {
+        Self { inner: Arc::clone(inner), threads: Vec::new() }
+    }
+
+    /// Starts a flusher, a compactor and, if the log is synced at a period, a syncer.
+    pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
+        let mut workers = Self::none(inner);
+        workers.spawn("lsm-flush", |inner| inner.flush_until_stopped())?;
+        workers.spawn("lsm-compact", |inner| inner.compact_until_stopped())?;
+        if let WalMode::Interval(period_ns) = inner.wal_mode {
+            workers.spawn("lsm-sync", move |inner| inner.sync_until_stopped(Duration::from_nanos(period_ns)))?;
+        }
+        Ok(workers)
+    }
+
+    fn spawn(&mut self, name: &str, work: impl FnOnce(&Inner) -> Result<()> + Send + 'static) -> Result<()> {
+        let inner = Arc::clone(&self.inner);
+        let body = move || {
+            if let Err(error) = work(&inner) {
+                inner.fail(error);
+            }
+        };
+        let thread = Builder::new().name(name.to_owned()).spawn(body);
+        let thread = thread.map_err(|error| Error::Failed(format!("no background thread can be started: {error}")))?;
+        self.threads.push(thread);
+        Ok(())
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.inner.signals.stop.store(true, Ordering::Release);
+        self.inner.signals.notify();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has nothing more to say here: its panic was printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Inner {
+    fn flush_until_stopped(&self) -> Result<()> {
+        while !self.signals.is_stopping() {
+            if !self.flush_oldest()? {
+                let mut state = self.signals.state.lock();
+                if self.view.load().frozen.is_empty() && !self.signals.is_stopping() {
+                    self.signals.changed.wait(&mut state);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn compact_until_stopped(&self) -> Result<()> {
+        loop {
+            {
+                let mut state = self.signals.state.lock();
+                while !state.shape_changed && !self.signals.is_stopping() {
+                    self.signals.changed.wait(&mut state);
+                }
+                state.shape_changed = false;
+                state.compacting = true;
+            }
+            while !self.signals.is_stopping() && self.compact_next()? {}
+            self.signals.state.lock().compacting = false;
+            self.signals.notify();
+            if self.signals.is_stopping() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn sync_until_stopped(&self, period: Duration) -> Result<()> {
+        while !self.signals.is_stopping() {
+            self.write_log(&mut self.log.lock(), true)?;
+            let mut state = self.signals.state.lock();
+            let deadline = std::time::Instant::now() + period;
+            while !self.signals.is_stopping() && !self.signals.changed.wait_until(&mut state, deadline).timed_out() {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,266 @@
+//! The manifest: which tables make up the tree. Each change appends the whole new state under a checksum,
+//! so that the last record that is intact is the truth, and a change is there whole or not at all.
+
+use std::path::{Path, PathBuf};
+
+use storage::{Purpose, Storage, WriteFile};
+
+use crate::checksum::checksum;
+use crate::codec::{Reader, put_varint};
+use crate::error::{Error, Result};
+
+/// The name of the manifest in the tree's directory.
+pub(crate) const MANIFEST: &str = "manifest";
+
+/// The name under which a new manifest is written before it replaces the old one.
+pub(crate) const MANIFEST_TEMPORARY: &str = "manifest.tmp";
+
+/// The first bytes of a manifest: what it is, and the version of its format.
+const MAGIC: [u8; 12] = *b"lsmmanifest1";
+
+/// The bytes before each record: its length and its checksum.
+const FRAME_BYTES: usize = 4 + 4;
+
+/// A manifest above this size is begun anew.
+const REWRITE_BYTES: u64 = 4 << 20;
+
+/// All that a tree must know to find its data again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// The tables: levels, in them runs from the newest to the oldest, in them table numbers in key order.
+    pub(crate) levels: Vec<Vec<RunState>>,
+    /// The oldest log that is still needed; `None` for a tree without logs.
+    pub(crate) log: Option<u64>,
+    /// Whether every acknowledged record of those logs was synced: then damage before their end cannot come
+    /// from a crash.
+    pub(crate) log_is_synced: bool,
+    /// File numbers from here on are free.
+    pub(crate) next_file: u64,
+    /// Run numbers from here on are free.
+    pub(crate) next_run: u64,
+    /// Every write up to this sequence number is in the tables.
+    pub(crate) flushed_sequence: u64,
+}
+
+/// A run by its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunState {
+    /// The run's number.
+    pub(crate) id: u64,
+    /// Its tables, in key order.
+    pub(crate) tables: Vec<u64>,
+}
+
+impl State {
+    /// All table numbers.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = u64> {
+        self.levels.iter().flatten().flat_map(|run| run.tables.iter().copied())
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_varint(&mut out, self.next_file);
+        put_varint(&mut out, self.next_run);
+        put_varint(&mut out, self.flushed_sequence);
+        // Log numbers begin at 1, so that 0 is free to say "none".
+        put_varint(&mut out, self.log.unwrap_or(0));
+        out.push(u8::from(self.log_is_synced));
+        put_varint(&mut out, self.levels.len() as u64);
+        for level in &self.levels {
+            put_varint(&mut out, level.len() as u64);
+            for run in level {
+                put_varint(&mut out, run.id);
+                put_varint(&mut out, run.tables.len() as u64);
+                run.tables.iter().for_each(|table| put_varint(&mut out, *table));
+            }
+        }
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        let mut state = Self {
+            next_file: reader.varint()?,
+            next_run: reader.varint()?,
+            flushed_sequence: reader.varint()?,
+            log: Some(reader.varint()?).filter(|log| *log > 0),
+            log_is_synced: reader.byte()? == 1,
+            levels: Vec::new(),
+        };
+        for _ in 0..reader.varint()? {
+            let mut level = Vec::new();
+            for _ in 0..reader.varint()? {
+                let mut run = RunState { id: reader.varint()?, tables: Vec::new() };
+                for _ in 0..reader.varint()? {
+                    run.tables.push(reader.varint()?);
+                }
+                level.push(run);
+            }
+            state.levels.push(level);
+        }
+        reader.is_at_end().then_some(state)
+    }
+}
+
+/// A manifest open for appending.
+pub(crate) struct Manifest {
+    directory: PathBuf,
+    file: Box<dyn WriteFile>,
+    /// The last state written.
+    pub(crate) state: State,
+}
+
+impl Manifest {
+    /// Begins a manifest with `state`, in one step: the one that was there stays until the new one is durable.
+    pub(crate) fn create(storage: &dyn Storage, directory: &Path, state: State) -> Result<Self> {
+        let temporary = directory.join(MANIFEST_TEMPORARY);
+        let mut file = storage.create(&temporary, Purpose::Manifest)?;
+        file.append(&MAGIC)?;
+        let mut manifest = Self { directory: directory.to_owned(), file, state: State::default() };
+        manifest.append(state)?;
+        storage.rename(&temporary, &directory.join(MANIFEST))?;
+        storage.sync_directory(directory)?;
+        Ok(manifest)
+    }
+
+    /// Makes `state` the durable truth.
+    pub(crate) fn record(&mut self, storage: &dyn Storage, state: State) -> Result<()> {
+        if self.file.len() > REWRITE_BYTES {
+            *self = Self::create(storage, &self.directory.clone(), state)?;
+            return Ok(());
+        }
+        self.append(state)
+    }
+
+    fn append(&mut self, state: State) -> Result<()> {
+        let record = state.encode();
+        let sum = checksum(0, self.file.len(), &record);
+        let mut frame = Vec::with_capacity(FRAME_BYTES + record.len());
+        frame.extend_from_slice(&(record.len() as u32).to_le_bytes());
+        frame.extend_from_slice(&sum.to_le_bytes());
+        frame.extend_from_slice(&record);
+        self.file.append(&frame)?;
+        self.file.sync()?;
+        self.state = state;
+        Ok(())
+    }
+}
+
+/// A manifest as it was found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The last state that is intact.
+    pub(crate) state: State,
+    /// Bytes behind that state: a change that a crash cut off.
+    pub(crate) torn_bytes: u64,
+    /// Damaged bytes before that state.
+    pub(crate) damaged_bytes: u64,
+}
+
+/// Reads the manifest of a tree.
+pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
+    let path = directory.join(MANIFEST);
+    let file = storage.open(&path, Purpose::Manifest)?;
+    let bytes = file.read(0, file.len() as usize)?;
+    if !bytes.starts_with(&MAGIC) {
+        return Err(Error::damaged(&path, 0, "this is no manifest, or one of another version"));
+    }
+    last_state(&bytes).ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "no record of the manifest is intact"))
+}
+
+/// Walks the records; where one is damaged, looks for the next intact one at every offset behind it.
+fn last_state(bytes: &[u8]) -> Option<Found> {
+    let mut at = MAGIC.len();
+    let (mut last, mut good_bytes) = (None, 0);
+    while at < bytes.len() {
+        match record_at(bytes, at) {
+            Some((state, end)) => {
+                good_bytes += end - at;
+                last = Some((state, end));
+                at = end;
+            }
+            None => at += 1,
+        }
+    }
+    let (state, end) = last?;
+    Some(Found {
+        state,
+        torn_bytes: (bytes.len() - end) as u64,
+        damaged_bytes: (end - MAGIC.len() - good_bytes) as u64,
+    })
+}
+
+fn record_at(bytes: &[u8], at: usize) -> Option<(State, usize)> {
+    let mut reader = Reader::new(&bytes[at..]);
+    let len = reader.u32()? as usize;
+    let sum = reader.u32()?;
+    let record = reader.take(len)?;
+    if checksum(0, at as u64, record) != sum {
+        return None;
+    }
+    Some((State::decode(record)?, at + FRAME_BYTES + len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states() -> Vec<State> {
+        let run = |id, tables: &[u64]| RunState { id, tables: tables.to_vec() };
+        vec![
+            State { next_file: 2, next_run: 1, log: Some(1), ..State::default() },
+            State {
+                levels: vec![vec![run(2, &[9]), run(1, &[3])], vec![], vec![run(7, &[4, 5, 600])]],
+                log: None,
+                log_is_synced: false,
+                next_file: 700,
+                next_run: 8,
+                flushed_sequence: 1 << 40,
+            },
+            State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
+        ]
+    }
+
+    fn written(states: &[State]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for state in states {
+            let record = state.encode();
+            let sum = checksum(0, bytes.len() as u64, &record);
+            bytes.extend_from_slice(&(record.len() as u32).to_le_bytes());
+            bytes.extend_from_slice(&sum.to_le_bytes());
+            bytes.extend_from_slice(&record);
+        }
+        bytes
+    }
+
+    #[test]
+    fn the_last_intact_state_is_the_truth() {
+        let all = states();
+        let ends: Vec<usize> = (0..=all.len()).map(|count| written(&all[..count]).len()).collect();
+        let bytes = written(&all);
+        for cut in 0..=bytes.len() {
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            let found = if cut < MAGIC.len() { None } else { last_state(&bytes[..cut]) };
+            assert_eq!(found.map(|found| found.state), whole.checked_sub(2).map(|last| all[last].clone()), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_costs_one_record_and_is_seen() {
+        let all = states();
+        let bytes = written(&all);
+        let last_start = written(&all[..all.len() - 1]).len();
+        for at in MAGIC.len()..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            let found = last_state(&damaged).unwrap();
+            if at < last_start {
+                assert_eq!(found.state, all[2]);
+                assert!(found.damaged_bytes > 0);
+            } else {
+                assert_eq!(found.state, all[1]);
+                assert_eq!(found.torn_bytes, (bytes.len() - last_start) as u64);
+            }
+        }
+    }
+}

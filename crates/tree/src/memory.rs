@@ -1,0 +1,105 @@
+//! A memtable in its place: which log covers it, and the ordered walk over it.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memtable::Memtable;
+use types::{Direction, Entry, EntryBatch, SequenceNumber, head};
+
+/// A memtable with its log.
+pub(crate) struct Slot {
+    /// The memtable.
+    pub(crate) memtable: Box<dyn Memtable>,
+    /// The number of the log that covers it; older logs are not needed for it.
+    pub(crate) log: u64,
+    /// The last sequence number that was given to a write into it; set when it is frozen.
+    last_sequence: AtomicU64,
+}
+
+impl Slot {
+    /// An active slot.
+    pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
+        Self { memtable, log, last_sequence: AtomicU64::new(SequenceNumber::MAX) }
+    }
+
+    /// Says that no write after `last` goes here.
+    pub(crate) fn close(&self, last: SequenceNumber) {
+        self.last_sequence.store(last, Ordering::Release);
+    }
+
+    /// The last sequence number that was given to a write into it.
+    pub(crate) fn last_sequence(&self) -> SequenceNumber {
+        self.last_sequence.load(Ordering::Acquire)
+    }
+}
+
+/// The first batch of a walk is small, since most ranges are short or find little here.
+const FIRST_BATCH: usize = 16;
+
+/// Later batches grow to this many entries.
+const LARGEST_BATCH: usize = 1024;
+
+/// An ordered walk over a memtable as of one sequence number.
+pub(crate) struct MemtableCursor {
+    slot: Arc<Slot>,
+    direction: Direction,
+    snapshot: SequenceNumber,
+    batch: EntryBatch,
+    at: usize,
+    /// The entries the next batch asks for; fewer than asked for means the end.
+    limit: usize,
+    head: u64,
+}
+
+impl MemtableCursor {
+    /// A cursor at the first entry in `direction` that `from` allows; `None` where there is none.
+    pub(crate) fn open(
+        slot: &Arc<Slot>,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+    ) -> Option<Self> {
+        let mut batch = EntryBatch::default();
+        slot.memtable.scan(from, direction, snapshot, FIRST_BATCH, &mut batch);
+        let head = head(batch.iter().next()?.key);
+        Some(Self { slot: Arc::clone(slot), direction, snapshot, batch, at: 0, limit: FIRST_BATCH, head })
+    }
+
+    /// The current entry.
+    #[inline]
+    pub(crate) fn entry(&self) -> Entry<'_> {
+        self.batch.entry(self.at)
+    }
+
+    /// The head of the current key.
+    #[inline]
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Moves to the next entry; `false` at the end.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> bool {
+        self.at += 1;
+        if self.at == self.batch.len() && !self.refill() {
+            return false;
+        }
+        self.head = head(self.batch.entry(self.at).key);
+        true
+    }
+
+    fn refill(&mut self) -> bool {
+        if self.batch.len() < self.limit {
+            self.at -= 1;
+            return false;
+        }
+        let last = self.batch.entry(self.batch.len() - 1).key.to_vec();
+        self.limit = (self.limit * 4).min(LARGEST_BATCH);
+        self.batch.clear();
+        self.at = 0;
+        let from = Bound::Excluded(last.as_slice());
+        self.slot.memtable.scan(from, self.direction, self.snapshot, self.limit, &mut self.batch);
+        !self.batch.is_empty()
+    }
+}

@@ -1,0 +1,185 @@
+//! Ranges: all keys between two bounds, as of one moment, from either end.
+
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+use types::{Direction, SequenceNumber};
+
+use crate::inner::Inner;
+use crate::error::Result;
+use crate::memory::MemtableCursor;
+use crate::merge::{Merge, Source};
+use crate::read::check_key;
+use crate::stats::Counters;
+use crate::table::{ReadMode, RunCursor, Table};
+use crate::version::View;
+
+/// The keys and values between two bounds, as they were when the range was opened.
+///
+/// Both ends can be read, in any mixture, until they meet. What [`next`](Self::next) gives out is borrowed
+/// until the next call: nothing is allocated per entry.
+pub struct Range {
+    inner: Arc<Inner>,
+    view: Arc<View>,
+    snapshot: SequenceNumber,
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+    /// The merge that each end reads from, once it was read; it stands at the last entry given out.
+    front: Option<Merge>,
+    back: Option<Merge>,
+    is_done: bool,
+    given_out: u64,
+}
+
+impl Range {
+    /// A range over `view` up to `snapshot`.
+    pub(crate) fn new(
+        inner: &Arc<Inner>,
+        view: Arc<View>,
+        snapshot: SequenceNumber,
+        bounds: &impl RangeBounds<[u8]>,
+    ) -> Result<Self> {
+        for bound in [bounds.start_bound(), bounds.end_bound()] {
+            if let Bound::Included(key) | Bound::Excluded(key) = bound {
+                check_key(key)?;
+            }
+        }
+        inner.counters.local().ranges.bump();
+        let (low, high) = (bounds.start_bound().map(<[u8]>::to_vec), bounds.end_bound().map(<[u8]>::to_vec));
+        let is_done = is_empty(&low, &high);
+        Ok(Self { inner: Arc::clone(inner), view, snapshot, low, high, front: None, back: None, is_done, given_out: 0 })
+    }
+
+    /// The next key from the front, in rising order, with its value; `None` at the end.
+    ///
+    /// # Errors
+    /// If a block cannot be read or is damaged. The range is then at its end.
+    #[allow(clippy::should_implement_trait)] // what it gives out is borrowed from the range itself
+    pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        if !self.step(Direction::Forward)? {
+            return Ok(None);
+        }
+        Ok(self.front.as_ref().and_then(current))
+    }
+
+    /// The next key from the back, in falling order, with its value; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn next_back(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        if !self.step(Direction::Backward)? {
+            return Ok(None);
+        }
+        Ok(self.back.as_ref().and_then(current))
+    }
+
+    /// Moves one end to its next entry; `false` where there is none.
+    fn step(&mut self, direction: Direction) -> Result<bool> {
+        if self.is_done {
+            return Ok(false);
+        }
+        let moved = self.try_step(direction);
+        self.is_done = !matches!(moved, Ok(true));
+        self.given_out += u64::from(!self.is_done);
+        moved
+    }
+
+    fn try_step(&mut self, direction: Direction) -> Result<bool> {
+        let inner = Arc::clone(&self.inner);
+        let counters = inner.counters.local();
+        let end = match direction {
+            Direction::Forward => &mut self.front,
+            Direction::Backward => &mut self.back,
+        };
+        match end {
+            Some(merge) => merge.advance(counters)?,
+            None => {
+                let merge = self.open(direction, counters)?;
+                match direction {
+                    Direction::Forward => self.front = Some(merge),
+                    Direction::Backward => self.back = Some(merge),
+                }
+            }
+        }
+        let (end, other) = match direction {
+            Direction::Forward => (&mut self.front, &self.back),
+            Direction::Backward => (&mut self.back, &self.front),
+        };
+        let Some(merge) = end else { return Ok(false) };
+        let met = other.as_ref().and_then(Merge::entry).map(|entry| entry.key);
+        loop {
+            let Some(entry) = merge.entry() else { return Ok(false) };
+            let is_inside = match direction {
+                Direction::Forward => is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met),
+                Direction::Backward => is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met),
+            };
+            if !is_inside {
+                return Ok(false);
+            }
+            if entry.value.is_some() {
+                return Ok(true);
+            }
+            merge.advance(counters)?;
+        }
+    }
+
+    /// A merge of all sources that can have keys of the range, at their first ones in `direction`.
+    fn open(&self, direction: Direction, counters: &Counters) -> Result<Merge> {
+        let from = match direction {
+            Direction::Forward => &self.low,
+            Direction::Backward => &self.high,
+        };
+        let from = from.as_ref().map(Vec::as_slice);
+        let memtables = self.view.memtables();
+        let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
+        let mut sources: Vec<Source> = cursors.map(Source::Memtable).collect();
+        for run in &self.view.version.runs {
+            if run.iter().any(|table| self.overlaps(table)) {
+                let cursor = RunCursor::open(Arc::clone(run), from, direction, ReadMode::Cached, counters)?;
+                sources.extend(cursor.map(Source::Run));
+            }
+        }
+        Ok(Merge::new(sources, direction))
+    }
+
+    fn overlaps(&self, table: &Table) -> bool {
+        is_above(&table.properties().largest, &self.low) && is_below(&table.properties().smallest, &self.high)
+    }
+}
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        self.inner.counters.local().range_entries.add(self.given_out);
+    }
+}
+
+fn current(merge: &Merge) -> Option<(&[u8], &[u8])> {
+    merge.entry().and_then(|entry| Some((entry.key, entry.value?)))
+}
+
+#[inline]
+fn is_below(key: &[u8], high: &Bound<Vec<u8>>) -> bool {
+    match high {
+        Bound::Included(high) => key <= high.as_slice(),
+        Bound::Excluded(high) => key < high.as_slice(),
+        Bound::Unbounded => true,
+    }
+}
+
+#[inline]
+fn is_above(key: &[u8], low: &Bound<Vec<u8>>) -> bool {
+    match low {
+        Bound::Included(low) => key >= low.as_slice(),
+        Bound::Excluded(low) => key > low.as_slice(),
+        Bound::Unbounded => true,
+    }
+}
+
+/// Whether no key can lie between the bounds.
+fn is_empty(low: &Bound<Vec<u8>>, high: &Bound<Vec<u8>>) -> bool {
+    match (low, high) {
+        (Bound::Included(low), Bound::Included(high)) => low > high,
+        (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => low >= high,
+        _ => false,
+    }
+}

@@ -1,0 +1,141 @@
+//! The read path: memtables, then runs, newest first, each asked only if it can have the key.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arc_swap::Guard;
+use types::{HashedKey, Lookup, MAX_KEY_BYTES, SequenceNumber};
+
+use crate::inner::Inner;
+use crate::error::{Error, Result};
+use crate::stats::Counters;
+use crate::table::Table;
+use crate::version::View;
+
+/// The answers of a multi-get: a value, or `None` where the key is absent, for each key in order.
+pub type Values = Vec<Option<Vec<u8>>>;
+
+impl Inner {
+    /// What there is now: a view, and up to which write it is read.
+    ///
+    /// The view comes first: every write in its tables is then visible, so that what the number cuts off is
+    /// only the end of the memtables, and a reader sees a prefix of the writes.
+    #[inline]
+    pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
+        let view = self.view.load();
+        (view, self.visible.load(Ordering::Acquire))
+    }
+
+    /// Looks a key up and appends its value to `value`; whether there is one.
+    #[inline]
+    pub(crate) fn get_in(&self, view: &View, snapshot: SequenceNumber, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+        check_key(key)?;
+        let counters = self.counters.local();
+        counters.gets.bump();
+        let key = self.hashed(key);
+        let lookup = match lookup_memtables(view, snapshot, key, value) {
+            Lookup::Absent => lookup_runs(view, key, value, counters)?,
+            answer => {
+                counters.gets_from_memtable.bump();
+                answer
+            }
+        };
+        let found = lookup == Lookup::Found;
+        counters.gets_found.add(u64::from(found));
+        Ok(found)
+    }
+
+    /// Looks many keys up as of one moment. Each filter is asked for all keys that still matter at once, so
+    /// that its cache misses overlap.
+    pub(crate) fn multi_get_in(&self, view: &View, snapshot: SequenceNumber, keys: &[&[u8]]) -> Result<Values> {
+        let counters = self.counters.local();
+        counters.gets.add(keys.len() as u64);
+        let mut values: Values = vec![None; keys.len()];
+        let mut open = Vec::with_capacity(keys.len());
+        for (index, key) in keys.iter().enumerate() {
+            check_key(key)?;
+            let key = self.hashed(key);
+            let mut value = Vec::new();
+            match lookup_memtables(view, snapshot, key, &mut value) {
+                Lookup::Absent => open.push((index, key)),
+                answer => {
+                    counters.gets_from_memtable.bump();
+                    values[index] = (answer == Lookup::Found).then_some(value);
+                }
+            }
+        }
+        for run in &view.version.runs {
+            multi_get_in_run(run, &mut open, &mut values, counters)?;
+        }
+        counters.gets_found.add(values.iter().flatten().count() as u64);
+        Ok(values)
+    }
+}
+
+/// Refuses keys above the limit.
+pub(crate) fn check_key(key: &[u8]) -> Result<()> {
+    if key.len() > MAX_KEY_BYTES { Err(Error::KeyTooLong(key.len())) } else { Ok(()) }
+}
+
+#[inline]
+fn lookup_memtables(view: &View, snapshot: SequenceNumber, key: HashedKey<'_>, value: &mut Vec<u8>) -> Lookup {
+    for slot in view.memtables() {
+        match slot.memtable.get(key, snapshot, value) {
+            Lookup::Absent => {}
+            answer => return answer,
+        }
+    }
+    Lookup::Absent
+}
+
+#[inline]
+fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &Counters) -> Result<Lookup> {
+    for run in &view.version.runs {
+        let Some(table) = table_for(run, key.bytes) else { continue };
+        if table.passes_filter(key, counters) {
+            match table.find(key, value, counters)? {
+                Lookup::Absent => {}
+                answer => return Ok(answer),
+            }
+        }
+    }
+    Ok(Lookup::Absent)
+}
+
+/// The only table of a run that can hold the key.
+#[inline]
+fn table_for<'a>(run: &'a [Arc<Table>], key: &[u8]) -> Option<&'a Arc<Table>> {
+    let table = match run {
+        [only] => only,
+        tables => tables.get(tables.partition_point(|table| *table.properties().largest < *key))?,
+    };
+    table.covers(key).then_some(table)
+}
+
+/// Looks up in one run those keys that are still open, and closes those it answers.
+fn multi_get_in_run<'k>(
+    run: &[Arc<Table>],
+    open: &mut Vec<(usize, HashedKey<'k>)>,
+    values: &mut Values,
+    counters: &Counters,
+) -> Result<()> {
+    for table in run {
+        let covered: Vec<(usize, HashedKey<'k>)> = open.iter().filter(|(_, key)| table.covers(key.bytes)).copied().collect();
+        if covered.is_empty() {
+            continue;
+        }
+        let keys: Vec<HashedKey<'k>> = covered.iter().map(|(_, key)| *key).collect();
+        let passes = table.filter_all(&keys, counters);
+        let mut answered = Vec::new();
+        for ((index, key), _) in covered.iter().zip(passes).filter(|(_, passes)| *passes) {
+            let mut value = Vec::new();
+            let answer = table.find(*key, &mut value, counters)?;
+            if answer != Lookup::Absent {
+                values[*index] = (answer == Lookup::Found).then_some(value);
+                answered.push(*index);
+            }
+        }
+        open.retain(|(index, _)| !answered.contains(index));
+    }
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! Opening a tree: what the manifest says, what the logs still hold, and what nobody needs any more.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use compaction::{Level, Levels, Place, Run};
+use memtable::{Memtable, MemtablePolicy};
+use storage::{Storage, StorageError};
+use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
+
+use crate::inner::Inner;
+use crate::error::{Error, QUARANTINE_HINT, Result};
+use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, RunState, State};
+use crate::table::{Table, TableContext, table_path};
+use crate::version::TableRef;
+use crate::wal::{self, log_path};
+
+/// The file whose lock keeps other processes out.
+pub(crate) const LOCK: &str = "lock";
+
+/// Where damaged files go.
+pub(crate) const QUARANTINE: &str = "quarantine";
+
+/// What opening a tree found and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Operations taken from logs.
+    pub replayed_operations: u64,
+    /// Bytes of logs that were not taken: commits that a crash cut off before they were acknowledged.
+    pub dropped_log_bytes: u64,
+    /// Bytes of the manifest that were not taken: a change that a crash cut off.
+    pub dropped_manifest_bytes: u64,
+    /// Files that belonged to nobody and were removed.
+    pub removed_files: Vec<String>,
+    /// Damaged files that were moved away; what they held is missing.
+    pub quarantined_files: Vec<String>,
+}
+
+/// The numbered files of a tree's directory.
+#[derive(Default)]
+pub(crate) struct Files {
+    tables: BTreeMap<u64, String>,
+    logs: BTreeMap<u64, String>,
+    has_manifest: bool,
+    has_temporary: bool,
+    foreign: Vec<String>,
+}
+
+impl Files {
+    /// The files in a directory.
+    pub(crate) fn list(storage: &dyn Storage, directory: &Path) -> Result<Self> {
+        let mut files = Self::default();
+        for name in storage.list(directory)? {
+            match (name.as_str(), name.split_once('.')) {
+                (LOCK | QUARANTINE, _) => {}
+                (MANIFEST, _) => files.has_manifest = true,
+                (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
+                (_, Some((number, "table"))) if number.parse::<u64>().is_ok() => {
+                    files.tables.insert(number.parse().unwrap_or_default(), name);
+                }
+                (_, Some((number, "wal"))) if number.parse::<u64>().is_ok() => {
+                    files.logs.insert(number.parse().unwrap_or_default(), name);
+                }
+                _ => files.foreign.push(name),
+            }
+        }
+        Ok(files)
+    }
+
+    /// The state that the manifest holds; that of an empty tree where there is none and never was one.
+    pub(crate) fn read_manifest(&self, storage: &dyn Storage, directory: &Path) -> Result<manifest::Found> {
+        if self.has_manifest {
+            return manifest::read(storage, directory);
+        }
+        if !self.tables.is_empty() || !self.logs.is_empty() {
+            return Err(Error::damaged(&directory.join(MANIFEST), 0, "the manifest is missing, though there are tables or logs"));
+        }
+        if !self.foreign.is_empty() {
+            return Err(Error::NotATree(directory.to_owned()));
+        }
+        let state = State { next_file: 1, next_run: 1, ..State::default() };
+        Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
+    }
+
+    /// A number above those of all files.
+    pub(crate) fn next_number(&self) -> u64 {
+        let last = self.tables.last_key_value().max(self.logs.last_key_value());
+        last.map_or(1, |(number, _)| number + 1)
+    }
+
+    /// The logs from number `first` on, in order.
+    pub(crate) fn logs_from(&self, first: Option<u64>) -> Vec<u64> {
+        first.map_or_else(Vec::new, |first| self.logs.range(first..).map(|(number, _)| *number).collect())
+    }
+
+    /// The files that `state` does not need.
+    pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
+        let needed: HashSet<u64> = state.tables().collect();
+        let tables = self.tables.iter().filter(|(number, _)| !needed.contains(number));
+        let logs = self.logs.iter().filter(|(number, _)| state.log.is_none_or(|first| **number < first));
+        let temporary = self.has_temporary.then(|| MANIFEST_TEMPORARY.to_owned());
+        tables.chain(logs).map(|(_, name)| name.clone()).chain(temporary).collect()
+    }
+}
+
+/// Opens all tables that the state names. With `quarantine`, damaged ones are moved away and left out.
+pub(crate) fn open_tables(
+    context: &Arc<TableContext>,
+    state: &State,
+    quarantine: bool,
+    recovery: &mut Recovery,
+) -> Result<Levels<TableRef>> {
+    let mut levels = Levels::default();
+    for runs in &state.levels {
+        let mut level = Level::default();
+        for run in runs {
+            let tables = open_run(context, run, quarantine, recovery)?;
+            if !tables.is_empty() {
+                level.runs.push(Run { id: run.id, tables });
+            }
+        }
+        levels.levels.push(level);
+    }
+    while levels.levels.last().is_some_and(|level: &Level<TableRef>| level.runs.is_empty()) {
+        levels.levels.pop();
+    }
+    Ok(levels)
+}
+
+fn open_run(
+    context: &Arc<TableContext>,
+    run: &RunState,
+    quarantine: bool,
+    recovery: &mut Recovery,
+) -> Result<Vec<TableRef>> {
+    let mut tables: Vec<TableRef> = Vec::new();
+    for id in &run.tables {
+        match Table::open(context, *id) {
+            Ok(table) => tables.push(TableRef(Arc::new(table))),
+            Err(error) if quarantine && is_lost(&error) => {
+                set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
+                recovery.quarantined_files.push(format!("{id:08}.table: {error}"));
+            }
+            Err(error) if is_lost(&error) => return Err(with_hint(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    let out_of_order = tables.windows(2).find(|pair| pair[0].0.properties().largest >= pair[1].0.properties().smallest);
+    match out_of_order {
+        Some(pair) => {
+            let path = table_path(&context.directory, pair[1].0.id());
+            Err(Error::damaged(&path, 0, format!("the table overlaps table {} of its run", pair[0].0.id())))
+        }
+        None => Ok(tables),
+    }
+}
+
+/// Whether a file is damaged or gone, as opposed to unreadable for the moment.
+fn is_lost(error: &Error) -> bool {
+    match error {
+        Error::Storage(error) => matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof),
+        other => other.is_damage(),
+    }
+}
+
+fn with_hint(error: Error) -> Error {
+    match error {
+        Error::Damaged { file, offset, what } => Error::Damaged { file, offset, what: format!("{what}; {QUARANTINE_HINT}") },
+        Error::Storage(StorageError { operation, path, source }) => {
+            Error::damaged(&path, 0, format!("cannot {operation}: {source}; {QUARANTINE_HINT}"))
+        }
+        other => other,
+    }
+}
+
+/// Moves a file into the quarantine; one that is gone needs no moving.
+fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
+    let quarantine = directory.join(QUARANTINE);
+    storage.create_directory(&quarantine)?;
+    match storage.rename(&directory.join(name), &quarantine.join(name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Takes what the logs hold into memtables and flushes those.
+pub(crate) struct Replay<'a> {
+    inner: &'a Inner,
+    policy: &'a dyn MemtablePolicy,
+    memtable: Box<dyn Memtable>,
+    charged_bytes: u64,
+    /// Whether every acknowledged record of the logs was synced.
+    is_synced: bool,
+    /// The last sequence number taken.
+    last_sequence: SequenceNumber,
+}
+
+impl<'a> Replay<'a> {
+    /// Replays `logs` in order, and returns the last sequence number; all of it is in tables then.
+    pub(crate) fn run(
+        inner: &'a Inner,
+        logs: &[u64],
+        state: &State,
+        quarantine: bool,
+        recovery: &mut Recovery,
+    ) -> Result<SequenceNumber> {
+        let policy = &*inner.memtables;
+        let memtable = policy.create(inner.design.memtable_capacity.0 as usize);
+        let mut replay =
+            Self { inner, policy, memtable, charged_bytes: 0, is_synced: state.log_is_synced, last_sequence: state.flushed_sequence };
+        let mut is_cut = false;
+        for number in logs {
+            if is_cut {
+                // Behind a cut nothing may come back: the order of writes would have a hole.
+                let file = inner.storage.open(&log_path(&inner.directory, *number), storage::Purpose::Log)?;
+                recovery.dropped_log_bytes += file.len();
+                continue;
+            }
+            let content = match replay.take_log(*number) {
+                Err(error) if quarantine && error.is_damage() => {
+                    set_aside(&*inner.storage, &inner.directory, &format!("{number:08}.wal"))?;
+                    recovery.quarantined_files.push(format!("{number:08}.wal: {error}"));
+                    is_cut = true;
+                    continue;
+                }
+                other => other.map_err(with_hint)?,
+            };
+            recovery.replayed_operations += content.operations;
+            recovery.dropped_log_bytes += content.dropped_bytes;
+            is_cut = content.dropped_bytes > 0;
+        }
+        replay.flush()?;
+        Ok(replay.last_sequence)
+    }
+
+    fn take_log(&mut self, number: u64) -> Result<wal::LogContent> {
+        let (storage, directory) = (Arc::clone(&self.inner.storage), self.inner.directory.clone());
+        let mut outcome = Ok(());
+        let content = wal::replay(&*storage, &directory, number, self.is_synced, |sequence, entry| {
+            if outcome.is_err() {
+                return;
+            }
+            if sequence != self.last_sequence + 1 {
+                let what = format!("write {sequence} follows write {}", self.last_sequence);
+                outcome = Err(Error::damaged(&log_path(&directory, number), 0, what));
+                return;
+            }
+            self.memtable.insert(self.inner.hashed(entry.key), sequence, entry.value);
+            self.last_sequence = sequence;
+            self.charged_bytes += entry.user_bytes() as u64 + ENTRY_CHARGE_BYTES;
+            if self.charged_bytes >= self.inner.design.memtable_capacity.0 {
+                outcome = self.flush();
+            }
+        })?;
+        outcome.map(|()| content)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.memtable.is_empty() {
+            return Ok(());
+        }
+        let fresh = self.policy.create(self.inner.design.memtable_capacity.0 as usize);
+        let full = std::mem::replace(&mut self.memtable, fresh);
+        self.charged_bytes = 0;
+        full.freeze();
+        let tables = self.inner.write_memtable(&*full)?;
+        self.inner.install_replayed(Place { level: 0, run: self.inner.new_run() }, &tables)
+    }
+}

@@ -1,0 +1,208 @@
+//! Counters of a tree: each thread counts for itself, reading sums up.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use thread_local::ThreadLocal;
+
+/// Declares the counters once: the per-thread cells, the sums, and their names.
+macro_rules! counters {
+    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
+        /// One thread's counters. Only that thread writes them.
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters {
+            $($(#[doc = $doc])+ pub(crate) $name: Counter,)+
+        }
+
+        /// Sums of the counters of all threads.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counts {
+            $($(#[doc = $doc])+ pub $name: u64,)+
+        }
+
+        impl Counts {
+            /// What was counted since `earlier`.
+            #[must_use]
+            pub fn since(&self, earlier: &Self) -> Self {
+                Self { $($name: self.$name.wrapping_sub(earlier.$name),)+ }
+            }
+
+            /// Every count with its name, in the order of declaration.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name),)+].into_iter()
+            }
+
+            fn add(&mut self, thread: &Counters) {
+                $(self.$name += thread.$name.0.load(Ordering::Relaxed);)+
+            }
+        }
+    };
+}
+
+counters! {
+    /// Keys looked up, by single and by multiple gets.
+    gets,
+    /// Lookups that found a value.
+    gets_found,
+    /// Lookups that a memtable answered.
+    gets_from_memtable,
+    /// Puts, in batches or alone.
+    puts,
+    /// Deletes, in batches or alone.
+    deletes,
+    /// Ranges opened.
+    ranges,
+    /// Entries that ranges gave out.
+    range_entries,
+    /// Key and value bytes of puts and deletes.
+    user_bytes_written,
+    /// Bytes appended to write-ahead logs.
+    wal_bytes,
+    /// Syncs of write-ahead logs.
+    wal_syncs,
+    /// Memtables flushed.
+    flushes,
+    /// Bytes of tables written by flushes.
+    flush_bytes,
+    /// Jobs that merged tables.
+    compactions,
+    /// Jobs that moved tables to another level as they were.
+    moves,
+    /// Bytes of table files read by merges.
+    compaction_bytes_read,
+    /// Bytes of tables written by merges.
+    compaction_bytes_written,
+    /// Data blocks looked into by gets, cached or not.
+    blocks_searched,
+    /// Data blocks fetched from storage by gets and ranges.
+    blocks_read,
+    /// Bytes of data blocks fetched from storage by gets and ranges.
+    blocks_read_bytes,
+    /// Data blocks that gets and ranges found in the cache.
+    blocks_from_cache,
+    /// Fence pages fetched from storage.
+    fence_pages_read,
+    /// Fence pages found in the cache.
+    fence_pages_from_cache,
+    /// Filters asked by gets.
+    filter_probes,
+    /// Filters that answered "absent".
+    filter_negatives,
+    /// Filters that answered "maybe" for a key their table did not have.
+    filter_false_positives,
+    /// Fences asked for the block of a key.
+    fence_searches,
+    /// Times a writer waited because a stated limit was hit.
+    stalls,
+    /// Time writers waited, in nanoseconds of the clock the tree was opened with.
+    stall_ns,
+}
+
+/// A number that one thread writes and any thread reads.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds to the counter. Only the thread that owns it calls this, so no locked instruction is needed.
+    #[inline]
+    pub(crate) fn add(&self, count: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
+    }
+
+    /// Adds one.
+    #[inline]
+    pub(crate) fn bump(&self) {
+        self.add(1);
+    }
+}
+
+/// The counters of all threads that used a tree.
+#[derive(Debug, Default)]
+pub(crate) struct AllCounters {
+    threads: ThreadLocal<Counters>,
+}
+
+impl AllCounters {
+    /// The calling thread's own counters.
+    #[inline]
+    pub(crate) fn local(&self) -> &Counters {
+        self.threads.get_or_default()
+    }
+
+    /// The sums over all threads.
+    pub(crate) fn sum(&self) -> Counts {
+        let mut sum = Counts::default();
+        self.threads.iter().for_each(|thread| sum.add(thread));
+        sum
+    }
+}
+
+/// A tree's counters, and what it holds at this moment.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// The counters.
+    pub counts: Counts,
+    /// The levels, from level 0 down.
+    pub levels: Vec<LevelStats>,
+    /// Bytes of memory held by memtables, active and frozen.
+    pub memtable_bytes: u64,
+    /// Bytes of memory held by filters.
+    pub filter_bytes: u64,
+    /// Bytes of memory held by fences and block directories.
+    pub fence_bytes: u64,
+    /// Bytes of blocks held by the cache.
+    pub cache_bytes: u64,
+    /// The false-positive rate that theory gives for the filters as built, the mean over runs; `None`
+    /// without runs.
+    pub expected_fpr: Option<f64>,
+}
+
+/// What one level holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelStats {
+    /// Sorted runs.
+    pub runs: u64,
+    /// Tables.
+    pub tables: u64,
+    /// Entries, tombstones included.
+    pub entries: u64,
+    /// Tombstones.
+    pub tombstones: u64,
+    /// Bytes of table files.
+    pub file_bytes: u64,
+    /// Key and value bytes before any encoding.
+    pub user_bytes: u64,
+}
+
+impl Stats {
+    /// Sorted runs on all levels.
+    pub fn runs(&self) -> u64 {
+        self.levels.iter().map(|level| level.runs).sum()
+    }
+
+    /// Bytes of all table files.
+    pub fn table_bytes(&self) -> u64 {
+        self.levels.iter().map(|level| level.file_bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_count_apart_and_sum_up() {
+        let all = AllCounters::default();
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| (0..100).for_each(|_| all.local().gets.bump()));
+            }
+        });
+        all.local().gets.add(5);
+        let sum = all.sum();
+        assert_eq!(sum.gets, 305);
+        all.local().puts.bump();
+        assert_eq!(all.sum().since(&sum).iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>(), [("puts", 1)]);
+    }
+}

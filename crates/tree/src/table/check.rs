@@ -1,0 +1,95 @@
+//! Checking a whole table: every block, and that filter and fence lead to every key.
+
+use types::{Direction, HashedKey};
+
+use super::block_cursor::BlockCursor;
+use super::reader::Table;
+use crate::error::{Error, Result};
+use crate::stats::Counters;
+
+/// What a table turned out to hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    entries: u64,
+    tombstones: u64,
+    key_bytes: u64,
+    value_bytes: u64,
+}
+
+impl Table {
+    /// Reads the whole table and hands every piece of damage to `report`.
+    pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
+        let mut seen = Seen::default();
+        let mut last_key: Option<Vec<u8>> = None;
+        let mut is_whole = true;
+        for index in 0..self.block_count() {
+            if let Err(error) = self.check_block(index, &mut seen, &mut last_key, report) {
+                is_whole = false;
+                report(error);
+            }
+        }
+        if is_whole {
+            self.check_totals(seen, last_key.as_deref(), report);
+        }
+    }
+
+    fn check_block(
+        &self,
+        index: u32,
+        seen: &mut Seen,
+        last_key: &mut Option<Vec<u8>>,
+        report: &mut dyn FnMut(Error),
+    ) -> Result<()> {
+        let mut cursor = BlockCursor::default();
+        let block = self.block(index, &Counters::default())?;
+        cursor.enter(block, Direction::Forward).ok_or_else(|| self.damaged_block(index))?;
+        while cursor.advance(Direction::Forward).ok_or_else(|| self.damaged_block(index))? {
+            let key = cursor.key();
+            if last_key.as_deref().is_some_and(|last| last >= key) {
+                report(self.damage_in_block(index, "keys do not rise"));
+            }
+            self.check_key(index, key, report);
+            seen.entries += 1;
+            seen.tombstones += u64::from(cursor.value().is_none());
+            seen.key_bytes += key.len() as u64;
+            seen.value_bytes += cursor.value().map_or(0, <[u8]>::len) as u64;
+            let last = last_key.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(key);
+        }
+        Ok(())
+    }
+
+    /// The filter lets a key of the table pass, the fence leads to its block, and looking it up finds it.
+    fn check_key(&self, index: u32, key: &[u8], report: &mut dyn FnMut(Error)) {
+        let counters = Counters::default();
+        let hashed = HashedKey { bytes: key, hash: self.hash(key) };
+        if !self.passes_filter(hashed, &counters) {
+            report(self.damage_in_block(index, "the filter denies a key of the block"));
+        }
+        if !self.covers(key) {
+            report(self.damage_in_block(index, "a key lies outside of the table's bounds"));
+        }
+        match self.find(hashed, &mut Vec::new(), &counters) {
+            Ok(types::Lookup::Absent) => report(self.damage_in_block(index, "a key of the block is not found by looking it up")),
+            Ok(_) => {}
+            Err(error) => report(error),
+        }
+    }
+
+    fn check_totals(&self, seen: Seen, last_key: Option<&[u8]>, report: &mut dyn FnMut(Error)) {
+        let properties = self.properties();
+        let told = Seen {
+            entries: properties.entries,
+            tombstones: properties.tombstones,
+            key_bytes: properties.key_bytes,
+            value_bytes: properties.value_bytes,
+        };
+        if told != seen {
+            report(self.damage_in_block(0, format!("the properties tell of {told:?}, the blocks hold {seen:?}")));
+        }
+        if last_key != Some(&*properties.largest) {
+            report(self.damage_in_block(self.block_count() - 1, "the last key is not the largest one the properties name"));
+        }
+    }
+}

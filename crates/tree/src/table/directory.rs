@@ -1,0 +1,210 @@
+//! Where each data block of a table lies: a list of ends, or arithmetic where blocks are aligned.
+
+use crate::codec::{Reader, put_varint};
+
+/// From a block's number to its place in the file. Blocks lie back to back from offset 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Directory {
+    /// Where each block ends; it begins where the one before ends.
+    Ends(Vec<u32>),
+    /// Every block takes one page but those listed, which take more.
+    Aligned {
+        /// The page size, in bytes.
+        page_bytes: u32,
+        /// The number of blocks.
+        blocks: u32,
+        /// Blocks of more than one page, in order.
+        long: Vec<LongBlock>,
+    },
+}
+
+/// A block that takes several pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LongBlock {
+    /// Its number.
+    block: u32,
+    /// Its pages beyond the first.
+    extra_pages: u32,
+    /// Pages beyond the first of all long blocks before it.
+    extra_before: u32,
+}
+
+/// A block's place in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockPlace {
+    /// Where it begins.
+    pub(super) offset: u64,
+    /// Its stored bytes, trailer included.
+    pub(super) len: usize,
+}
+
+impl Directory {
+    /// An empty directory; `align` is the page size of aligned blocks.
+    pub(super) fn new(align: Option<u32>) -> Self {
+        match align {
+            Some(page_bytes) => Self::Aligned { page_bytes, blocks: 0, long: Vec::new() },
+            None => Self::Ends(Vec::new()),
+        }
+    }
+
+    /// Adds the next block; a block of an aligned directory has a whole number of pages.
+    pub(super) fn push(&mut self, len: usize) {
+        match self {
+            Self::Ends(ends) => ends.push(ends.last().copied().unwrap_or(0) + len as u32),
+            Self::Aligned { page_bytes, blocks, long } => {
+                let pages = len as u32 / *page_bytes;
+                if pages > 1 {
+                    let extra_before = long.last().map_or(0, |last| last.extra_before + last.extra_pages);
+                    long.push(LongBlock { block: *blocks, extra_pages: pages - 1, extra_before });
+                }
+                *blocks += 1;
+            }
+        }
+    }
+
+    /// The number of blocks.
+    pub(super) fn len(&self) -> u32 {
+        match self {
+            Self::Ends(ends) => ends.len() as u32,
+            Self::Aligned { blocks, .. } => *blocks,
+        }
+    }
+
+    /// The place of a block, if there is such a block.
+    #[inline]
+    pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
+        match self {
+            Self::Ends(ends) => {
+                let end = *ends.get(block as usize)?;
+                let start = if block == 0 { 0 } else { ends[block as usize - 1] };
+                Some(BlockPlace { offset: u64::from(start), len: (end - start) as usize })
+            }
+            Self::Aligned { page_bytes, blocks, long } => {
+                if block >= *blocks {
+                    return None;
+                }
+                let before = long.partition_point(|long| long.block < block);
+                let extra_before = before.checked_sub(1).map_or(0, |last| long[last].extra_before + long[last].extra_pages);
+                let extra = long.get(before).filter(|long| long.block == block).map_or(0, |long| long.extra_pages);
+                let first_page = u64::from(block) + u64::from(extra_before);
+                Some(BlockPlace {
+                    offset: first_page * u64::from(*page_bytes),
+                    len: (1 + extra as usize) * *page_bytes as usize,
+                })
+            }
+        }
+    }
+
+    /// The bytes of all blocks.
+    pub(super) fn data_bytes(&self) -> u64 {
+        match self.len().checked_sub(1).and_then(|last| self.place(last)) {
+            Some(last) => last.offset + last.len as u64,
+            None => 0,
+        }
+    }
+
+    /// The bytes of memory it takes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Ends(ends) => ends.len() * size_of::<u32>(),
+            Self::Aligned { long, .. } => long.len() * size_of::<LongBlock>(),
+        }
+    }
+
+    /// Appends the directory to `out`.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Ends(_) => {
+                put_varint(out, 0);
+                put_varint(out, u64::from(self.len()));
+                (0..self.len()).filter_map(|block| self.place(block)).for_each(|place| put_varint(out, place.len as u64));
+            }
+            Self::Aligned { page_bytes, blocks, long } => {
+                put_varint(out, u64::from(*page_bytes));
+                put_varint(out, u64::from(*blocks));
+                put_varint(out, long.len() as u64);
+                for long in long {
+                    put_varint(out, u64::from(long.block));
+                    put_varint(out, u64::from(long.extra_pages));
+                }
+            }
+        }
+    }
+
+    /// Reads a directory whose blocks must end at `data_end`; `None` where it is damaged.
+    pub(super) fn decode(reader: &mut Reader<'_>, data_end: u64) -> Option<Self> {
+        let page_bytes = u32::try_from(reader.varint()?).ok()?;
+        let blocks = u32::try_from(reader.varint()?).ok()?;
+        let directory = match page_bytes {
+            0 => Self::decode_ends(reader, blocks, data_end)?,
+            _ => Self::decode_aligned(reader, page_bytes, blocks, data_end)?,
+        };
+        (directory.data_bytes() == data_end).then_some(directory)
+    }
+
+    fn decode_ends(reader: &mut Reader<'_>, blocks: u32, data_end: u64) -> Option<Self> {
+        let mut ends = Vec::new();
+        let mut end = 0u64;
+        for _ in 0..blocks {
+            let len = reader.varint()?;
+            end = end.checked_add(len).filter(|end| len > 0 && *end <= data_end)?;
+            ends.push(u32::try_from(end).ok()?);
+        }
+        Some(Self::Ends(ends))
+    }
+
+    fn decode_aligned(reader: &mut Reader<'_>, page_bytes: u32, blocks: u32, data_end: u64) -> Option<Self> {
+        let pages = u32::try_from(data_end / u64::from(page_bytes)).ok()?;
+        let mut long: Vec<LongBlock> = Vec::new();
+        let mut extra_before = 0u32;
+        for _ in 0..reader.varint()? {
+            let block = u32::try_from(reader.varint()?).ok()?;
+            let extra_pages = u32::try_from(reader.varint()?).ok()?;
+            if block >= blocks || long.last().is_some_and(|last| last.block >= block) {
+                return None;
+            }
+            long.push(LongBlock { block, extra_pages, extra_before });
+            extra_before = extra_before.checked_add(extra_pages).filter(|extra| *extra <= pages)?;
+        }
+        Some(Self::Aligned { page_bytes, blocks, long })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(directory: &Directory, lens: &[usize]) {
+        let mut offset = 0;
+        for (block, len) in lens.iter().enumerate() {
+            assert_eq!(directory.place(block as u32), Some(BlockPlace { offset, len: *len }));
+            offset += *len as u64;
+        }
+        assert_eq!(directory.place(lens.len() as u32), None);
+        assert_eq!(directory.data_bytes(), offset);
+        let mut bytes = Vec::new();
+        directory.encode(&mut bytes);
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(Directory::decode(&mut reader, offset).as_ref(), Some(directory));
+        assert!(reader.is_at_end());
+        for cut in 0..bytes.len() {
+            assert_eq!(Directory::decode(&mut Reader::new(&bytes[..cut]), offset), None);
+        }
+        assert_eq!(Directory::decode(&mut Reader::new(&bytes), offset + 1), None);
+    }
+
+    #[test]
+    fn places_follow_from_lengths() {
+        for (align, lens) in [
+            (None, vec![100, 4000, 1, 70_000]),
+            (None, vec![7]),
+            (Some(4096), vec![4096, 4096, 4096]),
+            (Some(4096), vec![8192, 4096, 4096, 40_960, 4096, 8192]),
+            (Some(512), vec![512, 1024]),
+        ] {
+            let mut directory = Directory::new(align);
+            lens.iter().for_each(|len| directory.push(*len));
+            check(&directory, &lens);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The footer of a table file: fixed length, at the end, tells where everything else is.
+
+use crate::checksum::checksum;
+use crate::codec::Reader;
+
+/// The bytes of a footer.
+pub(super) const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 8 + 4 + 4;
+
+const SECTION_BYTES: usize = 8 + 8 + 4;
+
+/// The last bytes of every table file.
+const MAGIC: [u8; 8] = *b"lsmtable";
+
+/// The version of the file format; files of other versions are refused.
+const VERSION: u32 = 1;
+
+/// A part of the file with its checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    /// Where it begins.
+    pub(super) offset: u64,
+    /// Its length.
+    pub(super) len: u64,
+    /// Its checksum.
+    pub(super) checksum: u32,
+}
+
+/// Where everything but the data blocks is; those lie before the first section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Footer {
+    /// The filter.
+    pub(super) filter: Section,
+    /// The fence.
+    pub(super) fence: Section,
+    /// The directory of blocks and the checksums of the fence's pages.
+    pub(super) directory: Section,
+    /// The properties.
+    pub(super) properties: Section,
+}
+
+impl Footer {
+    /// The footer as bytes; `table` is the file's number and `offset` where the footer stands.
+    pub(super) fn encode(&self, table: u64, offset: u64) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(FOOTER_BYTES);
+        for section in [self.filter, self.fence, self.directory, self.properties] {
+            bytes.extend_from_slice(&section.offset.to_le_bytes());
+            bytes.extend_from_slice(&section.len.to_le_bytes());
+            bytes.extend_from_slice(&section.checksum.to_le_bytes());
+        }
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&checksum(table, offset, &bytes).to_le_bytes());
+        bytes.extend_from_slice(&MAGIC);
+        bytes
+    }
+
+    /// Reads a footer that stands at `offset` of the file of table `table`.
+    pub(super) fn decode(bytes: &[u8], table: u64, offset: u64) -> Result<Self, String> {
+        let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the file is shorter than a footer")?;
+        if *magic != MAGIC {
+            return Err("this is no table file, or its end is cut off".to_owned());
+        }
+        let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
+        if bytes.len() != FOOTER_BYTES || checksum(table, offset, covered) != u32::from_le_bytes(*sum) {
+            return Err(format!("the footer is damaged, or the file is not table {table}"));
+        }
+        let mut reader = Reader::new(covered);
+        let footer = Self::read(&mut reader).ok_or("the footer is too short")?;
+        match reader.u32() {
+            Some(VERSION) => footer.check(offset).map(|()| footer),
+            version => Err(format!("the format version is {version:?}; this program reads version {VERSION}")),
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let mut section = || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
+        Some(Self { filter: section()?, fence: section()?, directory: section()?, properties: section()? })
+    }
+
+    /// The sections lie one behind the other, all before the footer.
+    fn check(&self, footer_offset: u64) -> Result<(), String> {
+        let mut end = 0;
+        for section in [self.filter, self.fence, self.directory, self.properties] {
+            let section_end = section.offset.checked_add(section.len);
+            match section_end {
+                Some(next) if section.offset >= end && next <= footer_offset => end = next,
+                _ => return Err("the footer tells of parts outside of the file".to_owned()),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_is_found_out() {
+        let section = |offset, len| Section { offset, len, checksum: 7 };
+        let footer =
+            Footer { filter: section(100, 20), fence: section(128, 0), directory: section(128, 9), properties: section(137, 3) };
+        let bytes = footer.encode(5, 140);
+        assert_eq!(bytes.len(), FOOTER_BYTES);
+        assert_eq!(Footer::decode(&bytes, 5, 140), Ok(footer));
+        assert!(Footer::decode(&bytes, 6, 140).is_err());
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                assert!(Footer::decode(&damaged, 5, 140).is_err(), "byte {at} bit {bit}");
+            }
+            assert!(Footer::decode(&bytes[..at], 5, 140).is_err());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The hash index inside a block: from a key's hash to the restart point to start at (RocksDB's data-block
+//! hash index, 2018).
+//!
+//! Each bucket is one byte: a restart point, or nothing, or "several keys of different restart points fell
+//! here, search instead".
+
+use types::KeyHash;
+
+const EMPTY: u8 = 255;
+const COLLISION: u8 = 254;
+
+/// Restart points that a bucket can name; a block with more goes without an index.
+const MAX_RESTARTS: usize = 254;
+
+/// Keys per bucket: the share of buckets in use that RocksDB found to pay.
+const KEYS_PER_BUCKET: f64 = 0.75;
+
+/// What a bucket says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bucket {
+    /// No key of the block falls here: the key is absent.
+    Empty,
+    /// All keys that fall here stand behind this restart point.
+    Restart(u8),
+    /// Keys of several restart points fall here.
+    Collision,
+}
+
+/// Appends the buckets for keys given as (hash, restart point); returns their number, 0 where an index is
+/// impossible.
+pub(super) fn build(keys: &[(KeyHash, u32)], restart_count: usize, out: &mut Vec<u8>) -> usize {
+    if restart_count > MAX_RESTARTS {
+        return 0;
+    }
+    let count = bucket_count(keys.len());
+    let start = out.len();
+    out.resize(start + count, EMPTY);
+    let buckets = &mut out[start..];
+    for (hash, restart) in keys {
+        let bucket = &mut buckets[place(*hash, count)];
+        *bucket = match *bucket {
+            EMPTY => *restart as u8,
+            same if u32::from(same) == *restart => same,
+            _ => COLLISION,
+        };
+    }
+    count
+}
+
+/// The buckets that an index over `keys` keys has.
+pub(super) fn bucket_count(keys: usize) -> usize {
+    (keys as f64 / KEYS_PER_BUCKET).ceil() as usize
+}
+
+/// What the index says of a hash.
+#[inline]
+pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
+    match buckets[place(hash, buckets.len())] {
+        EMPTY => Bucket::Empty,
+        COLLISION => Bucket::Collision,
+        restart => Bucket::Restart(restart),
+    }
+}
+
+/// The bucket of a hash: its low half, scaled. Filters take their line from the high half.
+#[inline]
+fn place(hash: KeyHash, count: usize) -> usize {
+    (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_finds_its_restart_point_or_a_collision() {
+        let keys: Vec<(KeyHash, u32)> =
+            (0..200u64).map(|i| (KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)), i as u32 / 16)).collect();
+        let mut buckets = Vec::new();
+        let count = build(&keys, 13, &mut buckets);
+        assert_eq!(count, buckets.len());
+        let mut direct = 0;
+        for (hash, restart) in &keys {
+            match lookup(&buckets, *hash) {
+                Bucket::Restart(found) => {
+                    assert_eq!(u32::from(found), *restart);
+                    direct += 1;
+                }
+                Bucket::Collision => {}
+                Bucket::Empty => panic!("a key of the block is reported absent"),
+            }
+        }
+        assert!(direct > 80, "only {direct} of 200 keys are found directly");
+        assert_eq!(build(&keys, 300, &mut Vec::new()), 0);
+    }
+}

@@ -1,0 +1,109 @@
+//! What a table says of itself, stored in its file.
+
+use std::sync::Arc;
+
+use types::ENTRY_CHARGE_BYTES;
+
+use crate::codec::{Reader, put_bytes, put_varint};
+use crate::design::Checksum;
+
+/// What a table says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Properties {
+    /// The number of entries, tombstones included.
+    pub(crate) entries: u64,
+    /// The number of tombstones.
+    pub(crate) tombstones: u64,
+    /// Bytes of all keys.
+    pub(crate) key_bytes: u64,
+    /// Bytes of all values.
+    pub(crate) value_bytes: u64,
+    /// The bytes of the largest block before compression: no allocation for a block exceeds it.
+    pub(crate) largest_block_bytes: u64,
+    /// The smallest key.
+    pub(crate) smallest: Arc<[u8]>,
+    /// The largest key.
+    pub(crate) largest: Arc<[u8]>,
+    /// The label of the filter.
+    pub(crate) bloom: String,
+    /// The label of the fence.
+    pub(crate) fence: String,
+    /// The label of the hash function behind filter and hash indexes.
+    pub(crate) hash: String,
+    /// The checksum under each block.
+    pub(crate) checksum: Checksum,
+}
+
+impl Properties {
+    /// Bytes of all keys and values, with the charge of each entry.
+    pub(crate) fn charged_bytes(&self) -> u64 {
+        self.key_bytes + self.value_bytes + self.entries * ENTRY_CHARGE_BYTES
+    }
+
+    /// Appends the properties to `out`.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        let numbers =
+            [self.entries, self.tombstones, self.key_bytes, self.value_bytes, self.largest_block_bytes];
+        numbers.into_iter().for_each(|number| put_varint(out, number));
+        put_bytes(out, &self.smallest);
+        put_bytes(out, &self.largest);
+        for label in [&self.bloom, &self.fence, &self.hash] {
+            put_bytes(out, label.as_bytes());
+        }
+        out.push(match self.checksum {
+            Checksum::None => 0,
+            Checksum::Crc32c => 1,
+        });
+    }
+
+    /// Reads properties; `None` where they are damaged.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        let properties = Self {
+            entries: reader.varint()?,
+            tombstones: reader.varint()?,
+            key_bytes: reader.varint()?,
+            value_bytes: reader.varint()?,
+            largest_block_bytes: reader.varint()?,
+            smallest: reader.bytes()?.into(),
+            largest: reader.bytes()?.into(),
+            bloom: reader.text()?.to_owned(),
+            fence: reader.text()?.to_owned(),
+            hash: reader.text()?.to_owned(),
+            checksum: match reader.byte()? {
+                0 => Checksum::None,
+                1 => Checksum::Crc32c,
+                _ => return None,
+            },
+        };
+        (reader.is_at_end() && properties.smallest <= properties.largest).then_some(properties)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_read_back_and_cut_ones_are_refused() {
+        let properties = Properties {
+            entries: 10,
+            tombstones: 2,
+            key_bytes: 160,
+            value_bytes: 800,
+            largest_block_bytes: 4096,
+            smallest: (*b"a").into(),
+            largest: (*b"z").into(),
+            bloom: "blocked(bits_per_key=12)".to_owned(),
+            fence: "eytzinger".to_owned(),
+            hash: "xxh3".to_owned(),
+            checksum: Checksum::Crc32c,
+        };
+        let mut bytes = Vec::new();
+        properties.encode(&mut bytes);
+        assert_eq!(Properties::decode(&bytes), Some(properties));
+        for cut in 0..bytes.len() {
+            assert_eq!(Properties::decode(&bytes[..cut]), None);
+        }
+    }
+}

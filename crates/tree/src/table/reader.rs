@@ -1,0 +1,454 @@
+//! An open table: its filter and fence in memory, its blocks on storage or in the cache.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bloom::{Filter, FilterPolicy};
+use cache::{BlockId, Cache};
+use catalog::Catalog;
+use compression::{Compression, RAW};
+use fence::{Fence, FenceError, FencePolicy, ReadError, TableView};
+use storage::{Purpose, ReadFile, Storage};
+use toml::Value;
+use types::{Bytes, HashedKey, KeyHash, Lookup};
+
+use super::Properties;
+use super::block::{Block, Found};
+use super::directory::{BlockPlace, Directory};
+use super::footer::{FOOTER_BYTES, Footer, Section};
+use crate::checksum::checksum;
+use crate::codec::Reader;
+use crate::design::{Checksum, Options};
+use crate::error::{Error, Result};
+use crate::hash::KeyHasher;
+use crate::stats::Counters;
+
+/// The bytes behind each stored block: codec, stored length, length before compression, checksum.
+pub(super) const TRAILER_BYTES: usize = 1 + 4 + 4 + 4;
+
+/// The piece of a fence that has a checksum of its own.
+pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
+
+/// What all tables of one tree share.
+pub(crate) struct TableContext {
+    /// Where the files are.
+    pub(crate) storage: Arc<dyn Storage>,
+    /// The tree's directory.
+    pub(crate) directory: PathBuf,
+    /// The tree's number in this process: its part of block names in the cache.
+    pub(crate) tree: u64,
+    /// Where blocks stay.
+    pub(crate) cache: Arc<dyn Cache>,
+    /// The filter that new tables get.
+    pub(crate) bloom: Component<dyn FilterPolicy>,
+    /// The fence that new tables get.
+    pub(crate) fence: Component<dyn FencePolicy>,
+    /// The hash function of the tree.
+    pub(crate) hash: Component<dyn KeyHasher>,
+    /// How new blocks are compressed.
+    pub(crate) compression: Box<dyn Compression>,
+    /// The plain options of the design.
+    pub(crate) options: Options,
+}
+
+/// A component with the label under which a file names it.
+pub(crate) struct Component<T: ?Sized> {
+    /// The label, as in results.
+    pub(crate) label: String,
+    /// The component.
+    pub(crate) component: Arc<T>,
+}
+
+impl<T: ?Sized> Component<T> {
+    /// This component if it has that label, else the one the label names in `catalog`: a table is read with
+    /// what it was written with, whatever the design is today.
+    fn named(&self, label: &str, catalog: &Catalog<T>) -> Result<Arc<T>, String> {
+        if self.label == label {
+            return Ok(Arc::clone(&self.component));
+        }
+        let choice = catalog.choose(&Value::String(label.to_owned()));
+        let built = choice.and_then(|choice| catalog.build(&choice)).map_err(|error| error.to_string())?;
+        Ok(Arc::from(built))
+    }
+}
+
+/// The file of a table.
+pub(crate) fn table_path(directory: &Path, id: u64) -> PathBuf {
+    directory.join(format!("{id:08}.table"))
+}
+
+/// An open table.
+pub(crate) struct Table {
+    file: TableFile,
+    filter: Box<dyn Filter>,
+    fence: Box<dyn Fence>,
+    /// The hash function the table was written with, where the tree's is another.
+    own_hash: Option<Arc<dyn KeyHasher>>,
+    /// Set when no version of the tree names the table any more: the last pin removes the file.
+    obsolete: AtomicBool,
+}
+
+/// The parts of a table that reading blocks needs.
+struct TableFile {
+    context: Arc<TableContext>,
+    id: u64,
+    path: PathBuf,
+    file: Arc<dyn ReadFile>,
+    properties: Properties,
+    directory: Directory,
+    fence_section: Section,
+    fence_checksums: Vec<u32>,
+}
+
+/// A table as its fence sees it, reading on behalf of one operation.
+struct View<'a> {
+    file: &'a TableFile,
+    counters: &'a Counters,
+}
+
+impl Table {
+    /// Opens table `id`: reads and checks all but its data blocks.
+    pub(crate) fn open(context: &Arc<TableContext>, id: u64) -> Result<Self> {
+        let path = table_path(&context.directory, id);
+        let file = context.storage.open(&path, Purpose::Table)?;
+        let damaged = |offset: u64, what: String| Error::damaged(&path, offset, what);
+        let footer_offset = file.len().checked_sub(FOOTER_BYTES as u64);
+        let footer_offset = footer_offset.ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
+        let footer = file.read(footer_offset, FOOTER_BYTES)?;
+        let footer = Footer::decode(&footer, id, footer_offset).map_err(|what| damaged(footer_offset, what))?;
+        let section = |section: Section, name: &str| {
+            let bytes = file.read(section.offset, section.len as usize)?;
+            match checksum(id, section.offset, &bytes) == section.checksum {
+                true => Ok(bytes),
+                false => Err(damaged(section.offset, format!("the {name} does not match its checksum"))),
+            }
+        };
+        let properties = section(footer.properties, "properties block")?;
+        let properties = Properties::decode(&properties)
+            .ok_or_else(|| damaged(footer.properties.offset, "the properties cannot be read".to_owned()))?;
+        let directory = section(footer.directory, "block directory")?;
+        let (directory, fence_checksums) = decode_directory(&directory, &footer)
+            .ok_or_else(|| damaged(footer.directory.offset, "the block directory cannot be read".to_owned()))?;
+        let stored_filter = section(footer.filter, "filter")?;
+        let filter = context.bloom.named(&properties.bloom, &bloom::CATALOG);
+        let filter = filter.and_then(|policy| policy.open(stored_filter).map_err(|error| error.to_string()));
+        let filter = filter.map_err(|what| damaged(footer.filter.offset, what))?;
+        let own_hash = match context.hash.label == properties.hash {
+            true => None,
+            false => Some(context.hash.named(&properties.hash, &crate::hash::CATALOG)),
+        };
+        let own_hash = own_hash.transpose().map_err(|what| damaged(footer.properties.offset, what))?;
+        let fence = context.fence.named(&properties.fence, &fence::CATALOG);
+        let fence = fence.map_err(|what| damaged(footer.fence.offset, what))?;
+        let file = TableFile {
+            context: Arc::clone(context),
+            id,
+            path: path.clone(),
+            file,
+            properties,
+            directory,
+            fence_section: footer.fence,
+            fence_checksums,
+        };
+        let fence = fence.open(&View { file: &file, counters: &Counters::default() });
+        let fence = fence.map_err(|error| file.fence_error(error))?;
+        Ok(Self { file, filter, fence, own_hash, obsolete: AtomicBool::new(false) })
+    }
+
+    /// The table's number.
+    pub(crate) fn id(&self) -> u64 {
+        self.file.id
+    }
+
+    /// What the table says of itself.
+    pub(crate) fn properties(&self) -> &Properties {
+        &self.file.properties
+    }
+
+    /// The bytes of the file.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.file.file.len()
+    }
+
+    /// The number of data blocks.
+    pub(crate) fn block_count(&self) -> u32 {
+        self.file.directory.len()
+    }
+
+    /// The filter.
+    pub(crate) fn filter(&self) -> &dyn Filter {
+        &*self.filter
+    }
+
+    /// Bytes of memory of the fence and of what it needs.
+    pub(crate) fn fence_bytes(&self) -> usize {
+        self.fence.memory_bytes() + self.file.directory.memory_bytes() + self.file.fence_checksums.len() * 4
+    }
+
+    /// Marks the table as named by no version: its file is removed when the last user lets go of it.
+    pub(crate) fn set_obsolete(&self) {
+        self.obsolete.store(true, Ordering::Release);
+    }
+
+    /// Whether the key lies between the table's smallest and largest.
+    #[inline]
+    pub(crate) fn covers(&self, key: &[u8]) -> bool {
+        *self.file.properties.smallest <= *key && *key <= *self.file.properties.largest
+    }
+
+    /// The key with the hash this table was written with.
+    #[inline]
+    fn hashed<'a>(&self, key: HashedKey<'a>) -> HashedKey<'a> {
+        match &self.own_hash {
+            None => key,
+            Some(hasher) => HashedKey { hash: hasher.hash(key.bytes), ..key },
+        }
+    }
+
+    /// Whether the filter lets the key pass. Counted.
+    #[inline]
+    pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
+        counters.filter_probes.bump();
+        let passes = self.filter.may_contain(self.hashed(key).hash);
+        if !passes {
+            counters.filter_negatives.bump();
+        }
+        passes
+    }
+
+    /// Which of the keys the filter lets pass. Counted.
+    pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
+        let hashes: Vec<KeyHash> = keys.iter().map(|key| self.hashed(*key).hash).collect();
+        let mut passes = vec![false; hashes.len()];
+        self.filter.may_contain_batch(&hashes, &mut passes);
+        counters.filter_probes.add(hashes.len() as u64);
+        counters.filter_negatives.add(passes.iter().filter(|passes| !**passes).count() as u64);
+        passes
+    }
+
+    /// Looks a key up behind the filter, and appends its value to `value`.
+    pub(crate) fn find(&self, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &Counters) -> Result<Lookup> {
+        let key = self.hashed(key);
+        counters.fence_searches.bump();
+        let view = View { file: &self.file, counters };
+        let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
+        let bytes = self.file.block(index, counters)?;
+        counters.blocks_searched.bump();
+        match Block::new(&bytes).and_then(|block| block.find(key)) {
+            Some(Found::Value(range)) => {
+                value.extend_from_slice(&bytes[range]);
+                Ok(Lookup::Found)
+            }
+            Some(Found::Tombstone) => Ok(Lookup::Deleted),
+            Some(Found::Absent) => {
+                counters.filter_false_positives.bump();
+                Ok(Lookup::Absent)
+            }
+            None => Err(self.damaged_block(index)),
+        }
+    }
+
+    /// The block where a scan from `key` starts.
+    pub(crate) fn seek(&self, key: &[u8], counters: &Counters) -> Result<u32> {
+        let view = View { file: &self.file, counters };
+        let index = self.fence.seek(key, &view).map_err(|error| self.file.fence_error(error))?;
+        Ok(index.min(self.block_count() - 1))
+    }
+
+    /// A data block, from the cache or from storage.
+    pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
+        self.file.block(index, counters)
+    }
+
+    /// The data blocks from `first` on, as many as fit in `bytes` but at least one, read at once and kept out
+    /// of the cache; and the bytes read.
+    pub(crate) fn stream_blocks(&self, first: u32, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
+        self.file.stream_blocks(first, bytes)
+    }
+
+    /// The hash of a key as the tree computes it.
+    pub(crate) fn hash(&self, key: &[u8]) -> KeyHash {
+        self.file.context.hash.component.hash(key)
+    }
+
+    /// The error of a block that is damaged inside.
+    pub(crate) fn damaged_block(&self, index: u32) -> Error {
+        self.damage_in_block(index, "the block is damaged inside")
+    }
+
+    /// An error at a block.
+    pub(crate) fn damage_in_block(&self, index: u32, what: impl Into<String>) -> Error {
+        let offset = self.file.directory.place(index).map_or(0, |place| place.offset);
+        Error::damaged(&self.file.path, offset, what)
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if self.obsolete.load(Ordering::Acquire) {
+            let context = &self.file.context;
+            context.cache.remove_table(context.tree, self.file.id);
+            // A file that cannot be removed now is an orphan that the next open removes.
+            let _ = context.storage.remove(&self.file.path);
+        }
+    }
+}
+
+impl TableFile {
+    fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
+        Error::damaged(&self.path, offset, what)
+    }
+
+    fn fence_error(&self, error: FenceError) -> Error {
+        match error {
+            FenceError::Damaged(what) => self.damaged(self.fence_section.offset, format!("the fence is damaged: {what}")),
+            FenceError::Read(source) => match source.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(other) => self.damaged(self.fence_section.offset, other.to_string()),
+            },
+        }
+    }
+
+    fn place(&self, index: u32) -> Result<BlockPlace> {
+        self.directory.place(index).ok_or_else(|| {
+            let blocks = self.directory.len();
+            self.damaged(self.fence_section.offset, format!("the fence names block {index} of {blocks}"))
+        })
+    }
+
+    fn block_id(&self, offset: u64) -> BlockId {
+        BlockId { tree: self.context.tree, table: self.id, offset }
+    }
+
+    /// A data block, from the cache or from storage.
+    fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
+        let place = self.place(index)?;
+        let id = self.block_id(place.offset);
+        if let Some(block) = self.context.cache.get(&id) {
+            counters.blocks_from_cache.bump();
+            return Ok(block);
+        }
+        let stored = self.file.read(place.offset, place.len)?;
+        counters.blocks_read.bump();
+        counters.blocks_read_bytes.add(place.len as u64);
+        let block = self.unpack(&stored, place)?;
+        self.context.cache.insert(id, block.clone());
+        Ok(block)
+    }
+
+    fn stream_blocks(&self, first: u32, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
+        let start = self.place(first)?;
+        let mut places = vec![start];
+        let mut end = start.offset + start.len as u64;
+        while let Some(next) = self.directory.place(first + places.len() as u32) {
+            if end + next.len as u64 - start.offset > bytes as u64 {
+                break;
+            }
+            end += next.len as u64;
+            places.push(next);
+        }
+        let stored = self.file.read(start.offset, (end - start.offset) as usize)?;
+        let block = |place: &BlockPlace| {
+            let at = (place.offset - start.offset) as usize;
+            self.unpack(&stored.slice(at..at + place.len), *place)
+        };
+        let blocks: Result<Vec<Bytes>> = places.iter().map(block).collect();
+        Ok((blocks?, stored.len() as u64))
+    }
+
+    /// Checks a stored block and decompresses it.
+    fn unpack(&self, stored: &Bytes, place: BlockPlace) -> Result<Bytes> {
+        let trailer = stored.len().checked_sub(TRAILER_BYTES);
+        let trailer_at = trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
+        let mut trailer = Reader::new(&stored[trailer_at..]);
+        let (codec, stored_len, raw_len, sum) = (trailer.byte(), trailer.u32(), trailer.u32(), trailer.u32());
+        let (Some(codec), Some(stored_len), Some(raw_len), Some(sum)) = (codec, stored_len, raw_len, sum) else {
+            return Err(self.damaged(place.offset, "the block has no trailer"));
+        };
+        let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
+        let checked = self.properties.checksum == Checksum::Crc32c;
+        if checked && checksum(self.id, place.offset, &stored[..stored.len() - 4]) != sum {
+            return Err(self.damaged(place.offset, "the block does not match its checksum"));
+        }
+        if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
+            return Err(self.damaged(place.offset, "the block has impossible lengths"));
+        }
+        if codec == RAW {
+            return Ok(stored.slice(0..stored_len));
+        }
+        let decompressed = Bytes::with_len(raw_len, |out| compression::decompress(codec, &stored[..stored_len], out));
+        decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
+    }
+
+    /// A part of the fence, with the checksums of the pieces it touches checked.
+    fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
+        if range.start > range.end || range.end > self.fence_section.len {
+            return Err(self.damaged(self.fence_section.offset, "the fence tells of a page outside of itself"));
+        }
+        let chunk = FENCE_CHUNK_BYTES as u64;
+        let start = range.start / chunk * chunk;
+        let end = range.end.next_multiple_of(chunk).min(self.fence_section.len);
+        let bytes = self.file.read(self.fence_section.offset + start, (end - start) as usize)?;
+        for (index, piece) in bytes.chunks(FENCE_CHUNK_BYTES).enumerate() {
+            let at = start + (index * FENCE_CHUNK_BYTES) as u64;
+            let offset = self.fence_section.offset + at;
+            let expected = self.fence_checksums.get((at / chunk) as usize);
+            if expected != Some(&checksum(self.id, offset, piece)) {
+                return Err(self.damaged(offset, "the fence does not match its checksum"));
+            }
+        }
+        Ok(bytes.slice((range.start - start) as usize..(range.end - start) as usize))
+    }
+}
+
+impl TableView for View<'_> {
+    fn block_count(&self) -> u32 {
+        self.file.directory.len()
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.file.fence_section.len
+    }
+
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        Ok(self.file.read_fence(range)?)
+    }
+
+    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        let id = self.file.block_id(self.file.fence_section.offset + range.start);
+        if let Some(page) = self.file.context.cache.get(&id) {
+            self.counters.fence_pages_from_cache.bump();
+            return Ok(page);
+        }
+        let page = self.file.read_fence(range)?;
+        self.counters.fence_pages_read.bump();
+        self.file.context.cache.insert(id, page.clone());
+        Ok(page)
+    }
+
+    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+        let bytes = self.file.block(block, self.counters)?;
+        self.counters.blocks_searched.bump();
+        match Block::new(&bytes).and_then(|block| block.first_key()) {
+            Some(key) => Ok(bytes.slice(key)),
+            None => Err(Box::new(self.file.damaged(0, format!("block {block} is damaged inside")))),
+        }
+    }
+}
+
+/// The directory of blocks, then the checksums of the fence's pieces.
+fn decode_directory(bytes: &[u8], footer: &Footer) -> Option<(Directory, Vec<u32>)> {
+    let mut reader = Reader::new(bytes);
+    let directory = Directory::decode(&mut reader, footer.filter.offset)?;
+    let pieces = reader.varint()?;
+    if pieces != footer.fence.len.div_ceil(FENCE_CHUNK_BYTES as u64) {
+        return None;
+    }
+    let mut checksums = Vec::new();
+    for _ in 0..pieces {
+        checksums.push(reader.u32()?);
+    }
+    (reader.is_at_end() && directory.len() > 0).then_some((directory, checksums))
+}

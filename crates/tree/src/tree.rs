@@ -1,0 +1,408 @@
+//! The tree as its users see it.
+
+use std::io;
+use std::ops::RangeBounds;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use cache::Cache;
+use parking_lot::Mutex;
+use storage::Storage;
+use types::Entry;
+
+use crate::batch::WriteBatch;
+use crate::inner::{Inner, Failure, Log, Mode, Pending, Signals};
+use crate::design::Design;
+use crate::error::{Error, Result};
+use crate::maintain::Workers;
+use crate::manifest::{Manifest, State};
+use crate::memory::Slot;
+use crate::range::Range;
+use crate::read::Values;
+use crate::recovery::{Files, LOCK, Recovery, Replay, open_tables};
+use crate::snapshot::Snapshot;
+use crate::stats::{AllCounters, Stats};
+use crate::table::{Component, TableContext};
+use crate::version::{Version, View};
+use crate::wal::{self, HEADER_BYTES, LogFile, WalMode, log_path};
+
+/// How to open a tree.
+pub struct OpenOptions {
+    design: Design,
+    mode: Mode,
+    storage: Option<Arc<dyn Storage>>,
+    cache: Option<Arc<dyn Cache>>,
+    clock: fn() -> u64,
+    quarantine: bool,
+}
+
+impl OpenOptions {
+    /// Opens with this design, in [`Mode::Timed`].
+    pub fn new(design: Design) -> Self {
+        Self { design, mode: Mode::Timed, storage: None, cache: None, clock: || 0, quarantine: false }
+    }
+
+    /// When background work is done.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Uses this storage in place of the one the design names: to count, to inject faults, or to open again
+    /// what lives in memory.
+    #[must_use]
+    pub fn storage(mut self, storage: Arc<dyn Storage>) -> Self {
+        self.storage = Some(storage);
+        self
+    }
+
+    /// Shares this cache with other trees, in place of the one the design names.
+    #[must_use]
+    pub fn cache(mut self, cache: Arc<dyn Cache>) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// A clock in nanoseconds for the time that writers wait; without one that time is 0.
+    #[must_use]
+    pub fn clock(mut self, clock: fn() -> u64) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Goes on without files that are damaged: they are moved to `quarantine/` in the tree's directory, and
+    /// what they held is missing. Without this, damage is an error.
+    #[must_use]
+    pub fn quarantine(mut self, quarantine: bool) -> Self {
+        self.quarantine = quarantine;
+        self
+    }
+
+    /// Opens the tree in `directory`, or makes a new one if the directory is empty or not there.
+    ///
+    /// # Errors
+    /// If the design cannot be built, the directory is in use, holds something else or cannot be written, or
+    /// what it holds is damaged.
+    pub fn open(self, directory: impl AsRef<Path>) -> Result<Tree> {
+        let inner = Arc::new(self.open_core(directory.as_ref())?);
+        inner.balance_memory();
+        inner.work_inline()?;
+        inner.signals.state.lock().shape_changed = inner.mode == Mode::Timed;
+        let workers = match inner.mode {
+            Mode::Timed => Workers::start(&inner)?,
+            Mode::Counted => Workers::none(&inner),
+        };
+        Ok(Tree { inner, _workers: workers })
+    }
+
+    fn open_core(self, directory: &Path) -> Result<Inner> {
+        let design = &self.design;
+        let storage: Arc<dyn Storage> = match self.storage {
+            Some(storage) => storage,
+            None => Arc::from(storage::CATALOG.build(design.choice("storage")).map_err(misuse)?),
+        };
+        storage.create_directory(directory)?;
+        let lock = storage.lock(&directory.join(LOCK)).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned()),
+            _ => error.into(),
+        })?;
+        let files = Files::list(&*storage, directory)?;
+        let found = files.read_manifest(&*storage, directory)?;
+        let wal_mode = *wal::CATALOG.build(design.choice("wal")).map_err(misuse)?;
+        let logs = files.logs_from(found.state.log);
+        match found.state.log {
+            Some(first) if logs.first() != Some(&first) && !self.quarantine => {
+                return Err(Error::MissingLog(log_path(directory, first)));
+            }
+            _ => {}
+        }
+        let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
+        let context = Arc::new(table_context(design, Arc::clone(&storage), self.cache, directory)?);
+        let levels = open_tables(&context, &found.state, self.quarantine, &mut recovery)?;
+        let orphans = files.orphans(&found.state);
+        for name in &orphans {
+            storage.remove(&directory.join(name))?;
+        }
+        recovery.removed_files = orphans;
+        let log_number = found.state.next_file.max(files.next_number());
+        let state = State { next_file: log_number + 1, levels: crate::maintain::run_states(&levels), ..found.state };
+        let last_sequence = state.flushed_sequence;
+        // The manifest comes before the first log: a directory with a log and no manifest has lost something.
+        let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
+        let manifest = Mutex::new(Manifest::create(&*storage, directory, state)?);
+        let memtables = memtable::CATALOG.build(design.choice("memtable")).map_err(misuse)?;
+        let active = Arc::new(Slot::new(memtables.create(design.memtable_capacity.0 as usize), log_number));
+        let inner = Inner {
+            directory: directory.to_owned(),
+            mode: self.mode,
+            clock: self.clock,
+            memtables,
+            policy: compaction::CATALOG.build(design.choice("compaction")).map_err(misuse)?,
+            hasher: Arc::clone(&context.hash.component),
+            wal_mode,
+            view: ArcSwap::from_pointee(View {
+                active: Arc::clone(&active),
+                frozen: Vec::new(),
+                version: Arc::new(Version::new(levels)),
+            }),
+            visible: AtomicU64::new(last_sequence),
+            compacting: Mutex::new(()),
+            log: Mutex::new(Log {
+                file: LogFile::create(&*storage, directory, log_number, wal_mode)?,
+                written: last_sequence,
+                records: Vec::new(),
+            }),
+            pending: Mutex::new(Pending {
+                next_sequence: last_sequence + 1,
+                active,
+                charged_bytes: 0,
+                records: Vec::new(),
+                log_offset: HEADER_BYTES as u64,
+            }),
+            next_file,
+            next_run,
+            manifest,
+            view_lock: Mutex::new(()),
+            failure: Failure::default(),
+            signals: Signals::default(),
+            counters: AllCounters::default(),
+            recovery: Recovery::default(),
+            context,
+            storage,
+            design: self.design,
+            _lock: lock,
+        };
+        inner.recover(&logs, self.quarantine, recovery)
+    }
+}
+
+impl Inner {
+    /// Replays the logs and makes the new log the only one that counts.
+    fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
+        let found = self.manifest.lock().state.clone();
+        let last = Replay::run(&self, logs, &found, quarantine, &mut recovery)?;
+        // A log that the manifest names must not be gone after power loss. Those of later memtables are
+        // made durable with the tables of the memtable before, ahead of the manifest that names them.
+        self.storage.sync_directory(&self.directory)?;
+        let mut manifest = self.manifest.lock();
+        let log = (self.wal_mode != WalMode::None).then(|| self.pending.lock().active.log);
+        let state = State {
+            log,
+            log_is_synced: self.wal_mode.survives_power_loss(),
+            flushed_sequence: last,
+            next_file: self.next_file.load(Ordering::Relaxed),
+            next_run: self.next_run.load(Ordering::Relaxed),
+            ..manifest.state.clone()
+        };
+        manifest.record(&*self.storage, state)?;
+        drop(manifest);
+        for number in logs {
+            match self.storage.remove(&log_path(&self.directory, *number)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        self.visible.store(last, Ordering::Release);
+        self.log.lock().written = last;
+        self.pending.lock().next_sequence = last + 1;
+        self.recovery = recovery;
+        Ok(self)
+    }
+}
+
+fn misuse(error: catalog::ChoiceError) -> Error {
+    Error::Misuse(error.message)
+}
+
+/// What all tables of the tree share.
+pub(crate) fn table_context(
+    design: &Design,
+    storage: Arc<dyn Storage>,
+    cache: Option<Arc<dyn Cache>>,
+    directory: &Path,
+) -> Result<TableContext> {
+    /// Every tree of the process has a number of its own, so that trees can share a cache.
+    static TREES: AtomicU64 = AtomicU64::new(0);
+    let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
+    Ok(TableContext {
+        storage,
+        directory: directory.to_owned(),
+        tree: TREES.fetch_add(1, Ordering::Relaxed),
+        cache: match cache {
+            Some(cache) => cache,
+            None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
+        },
+        bloom: Component { label: bloom.label(), component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?) },
+        fence: Component { label: fence.label(), component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?) },
+        hash: Component { label: hash.label(), component: Arc::from(crate::hash::CATALOG.build(hash).map_err(misuse)?) },
+        compression: compression::CATALOG.build(design.choice("compression")).map_err(misuse)?,
+        options: design.options.clone(),
+    })
+}
+
+/// A durable ordered map from byte strings to byte strings: a log-structured merge-tree.
+///
+/// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`] one thread
+/// should write at a time, or the counters depend on who came first.
+pub struct Tree {
+    inner: Arc<Inner>,
+    /// Ends and joins the background threads when the tree is dropped.
+    _workers: Workers,
+}
+
+impl Tree {
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// If the key or the value is above its limit, or the write cannot be logged; nothing is written then.
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.inner.write_entry(Entry { key, value: Some(value) })
+    }
+
+    /// Removes a key, if it is there.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn delete(&self, key: &[u8]) -> Result<()> {
+        self.inner.write_entry(Entry { key, value: None })
+    }
+
+    /// Does all operations of a batch, or none: no reader and no crash sees a part of them.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn write(&self, batch: &WriteBatch) -> Result<()> {
+        self.inner.write_batch(batch)
+    }
+
+    /// The value of a key, if there is one.
+    ///
+    /// # Errors
+    /// If the key is above its limit, or a block cannot be read or is damaged.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut value = Vec::new();
+        Ok(self.get_into(key, &mut value)?.then_some(value))
+    }
+
+    /// Appends the value of a key to `value`; whether there is one.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    #[inline]
+    pub fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+        let (view, snapshot) = self.inner.now();
+        self.inner.get_in(&view, snapshot, key, value)
+    }
+
+    /// The values of many keys, all as of one moment.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
+        let (view, snapshot) = self.inner.now();
+        self.inner.multi_get_in(&view, snapshot, keys)
+    }
+
+    /// The keys between two bounds as of now, from either end.
+    ///
+    /// # Errors
+    /// If a bound is above the limit of keys; reading the range can fail later.
+    pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range> {
+        let (view, snapshot) = self.inner.now();
+        Range::new(&self.inner, Arc::clone(&view), snapshot, &bounds)
+    }
+
+    /// The tree as it is now, for reading later.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::take(&self.inner)
+    }
+
+    /// Writes what is in memory to tables, and returns once it is there.
+    ///
+    /// # Errors
+    /// If writing fails, now or earlier.
+    pub fn flush(&self) -> Result<()> {
+        self.inner.flush()
+    }
+
+    /// Merges everything into one run of the last level.
+    ///
+    /// # Errors
+    /// If reading or writing fails, now or earlier.
+    pub fn compact(&self) -> Result<()> {
+        self.inner.compact_all()
+    }
+
+    /// Returns once no flush and no compaction is due.
+    ///
+    /// # Errors
+    /// If background work fails, now or earlier.
+    pub fn settle(&self) -> Result<()> {
+        self.inner.settle()
+    }
+
+    /// Makes all acknowledged writes durable: the log is synced, or without a log the memtable is flushed.
+    ///
+    /// # Errors
+    /// If writing fails, now or earlier.
+    pub fn sync(&self) -> Result<()> {
+        self.inner.failure.check()?;
+        match self.inner.wal_mode {
+            WalMode::None => self.inner.flush(),
+            _ => self.inner.write_log(&mut self.inner.log.lock(), true),
+        }
+    }
+
+    /// Makes a copy of the tree in `directory`, which must be new or empty. The copy shares the table files
+    /// (hard links), and is a tree of its own.
+    ///
+    /// # Errors
+    /// If the directory is not empty, or is on another file system, or writing fails.
+    pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
+        self.inner.checkpoint(directory.as_ref())
+    }
+
+    /// The counters, and what the tree holds now.
+    pub fn stats(&self) -> Stats {
+        let view = self.inner.view.load();
+        let (filter_bytes, fence_bytes) = view.version.filter_and_fence_bytes();
+        Stats {
+            counts: self.inner.counters.sum(),
+            levels: view.version.level_stats(),
+            memtable_bytes: view.memtables().map(|slot| slot.memtable.memory_bytes() as u64).sum(),
+            filter_bytes,
+            fence_bytes,
+            cache_bytes: self.inner.context.cache.weight_bytes(),
+            expected_fpr: view.version.expected_fpr(),
+        }
+    }
+
+    /// What opening the tree found and did.
+    pub fn recovery(&self) -> &Recovery {
+        &self.inner.recovery
+    }
+
+    /// The design the tree was opened with.
+    pub fn design(&self) -> &Design {
+        &self.inner.design
+    }
+
+    /// The directory of the tree.
+    pub fn directory(&self) -> &PathBuf {
+        &self.inner.directory
+    }
+
+    /// Closes the tree. Without a log, what is in memory is flushed first; dropping the tree would lose it.
+    ///
+    /// # Errors
+    /// If writing fails, now or earlier.
+    pub fn close(self) -> Result<()> {
+        match self.inner.wal_mode {
+            WalMode::None => self.inner.flush(),
+            _ => self.inner.failure.check(),
+        }
+    }
+}

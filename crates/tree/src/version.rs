@@ -1,0 +1,112 @@
+//! What a tree consists of at one moment: memtables and runs, immutable and shared by all who read.
+
+use std::sync::Arc;
+
+use compaction::{Levels, Placed, Shape, TableShape};
+
+use crate::memory::Slot;
+use crate::stats::LevelStats;
+use crate::table::Table;
+
+/// A table as levels hold it.
+#[derive(Clone)]
+pub(crate) struct TableRef(pub(crate) Arc<Table>);
+
+impl Placed for TableRef {
+    fn id(&self) -> u64 {
+        self.0.id()
+    }
+    fn smallest(&self) -> &[u8] {
+        &self.0.properties().smallest
+    }
+    fn largest(&self) -> &[u8] {
+        &self.0.properties().largest
+    }
+}
+
+/// The tables of a tree at one moment.
+pub(crate) struct Version {
+    /// The tables in their levels and runs.
+    pub(crate) levels: Levels<TableRef>,
+    /// The same runs in the order in which they are read: the newest first.
+    pub(crate) runs: Vec<Arc<[Arc<Table>]>>,
+}
+
+impl Version {
+    /// The version with these levels.
+    pub(crate) fn new(levels: Levels<TableRef>) -> Self {
+        let runs = levels.runs().map(|(_, run)| run.tables.iter().map(|table| Arc::clone(&table.0)).collect()).collect();
+        Self { levels, runs }
+    }
+
+    /// All tables, from the newest run to the oldest.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.runs.iter().flat_map(|run| run.iter())
+    }
+
+    /// The picture that a compaction policy decides from.
+    pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
+        let table_shape = |table: &TableRef| {
+            let properties = table.0.properties();
+            TableShape {
+                id: table.0.id(),
+                bytes: properties.charged_bytes(),
+                entries: properties.entries,
+                tombstones: properties.tombstones,
+                smallest: Arc::clone(&properties.smallest),
+                largest: Arc::clone(&properties.largest),
+            }
+        };
+        Shape { buffer_bytes, levels: self.levels.map(table_shape) }
+    }
+
+    /// What each level holds.
+    pub(crate) fn level_stats(&self) -> Vec<LevelStats> {
+        let level_stats = |level: &compaction::Level<TableRef>| {
+            let mut stats = LevelStats { runs: level.runs.len() as u64, ..LevelStats::default() };
+            for table in level.runs.iter().flat_map(|run| &run.tables) {
+                let properties = table.0.properties();
+                stats.tables += 1;
+                stats.entries += properties.entries;
+                stats.tombstones += properties.tombstones;
+                stats.file_bytes += table.0.file_bytes();
+                stats.user_bytes += properties.key_bytes + properties.value_bytes;
+            }
+            stats
+        };
+        self.levels.levels.iter().map(level_stats).collect()
+    }
+
+    /// Bytes of memory of all filters, and of all fences with the block directories.
+    pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
+        self.tables().fold((0, 0), |(filters, fences), table| {
+            (filters + table.filter().memory_bytes() as u64, fences + table.fence_bytes() as u64)
+        })
+    }
+
+    /// The mean over runs of the false-positive rate that theory gives for the filters as built.
+    pub(crate) fn expected_fpr(&self) -> Option<f64> {
+        let rates = self.runs.iter().map(|run| {
+            let entries: f64 = run.iter().map(|table| table.properties().entries as f64).sum();
+            run.iter().map(|table| table.filter().expected_fpr() * table.properties().entries as f64).sum::<f64>() / entries
+        });
+        (!self.runs.is_empty()).then(|| rates.sum::<f64>() / self.runs.len() as f64)
+    }
+}
+
+/// All that a reader needs: one pointer leads to it, and whoever holds it sees the tree as it was.
+pub(crate) struct View {
+    /// The memtable that takes the writes.
+    pub(crate) active: Arc<Slot>,
+    /// Memtables that wait for their flush, the newest first.
+    pub(crate) frozen: Vec<Arc<Slot>>,
+    /// The tables.
+    pub(crate) version: Arc<Version>,
+}
+
+impl View {
+    /// All memtables, the newest first.
+    pub(crate) fn memtables(&self) -> impl Iterator<Item = &Arc<Slot>> {
+        std::iter::once(&self.active).chain(&self.frozen)
+    }
+}

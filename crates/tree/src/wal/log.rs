@@ -1,0 +1,46 @@
+//! A log being written.
+
+use std::path::Path;
+
+use storage::{Purpose, Storage, WriteFile};
+
+use super::record::header;
+use super::{WalMode, log_path};
+use crate::error::Result;
+
+/// A log open for appending; in mode `none` there is no file and nothing happens.
+pub(crate) struct LogFile {
+    file: Option<Box<dyn WriteFile>>,
+}
+
+impl LogFile {
+    /// Begins log `number`. Where acknowledged writes must survive power loss, so does the log's name.
+    pub(crate) fn create(storage: &dyn Storage, directory: &Path, number: u64, mode: WalMode) -> Result<Self> {
+        if mode == WalMode::None {
+            return Ok(Self { file: None });
+        }
+        let mut file = storage.create(&log_path(directory, number), Purpose::Log)?;
+        file.append(&header(number))?;
+        if mode != WalMode::Buffered {
+            file.sync()?;
+            storage.sync_directory(directory)?;
+        }
+        Ok(Self { file: Some(file) })
+    }
+
+    /// Appends framed records.
+    pub(crate) fn append(&mut self, records: &[u8]) -> Result<()> {
+        match &mut self.file {
+            Some(file) if !records.is_empty() => Ok(file.append(records)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes everything appended durable.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        match &mut self.file {
+            Some(file) => Ok(file.sync()?),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The write-ahead log: what a write survives before its memtable is flushed.
+//!
+//! One log covers one memtable. A record holds one commit, whole: a batch is replayed entirely or not.
+
+mod log;
+mod mode;
+mod record;
+mod replay;
+
+use std::path::{Path, PathBuf};
+
+pub use mode::{CATALOG, WalMode};
+pub(crate) use log::LogFile;
+pub(crate) use record::{HEADER_BYTES, frame};
+pub(crate) use replay::{LogContent, replay};
+
+/// The file of a log.
+pub(crate) fn log_path(directory: &Path, number: u64) -> PathBuf {
+    directory.join(format!("{number:08}.wal"))
+}

@@ -1,0 +1,210 @@
+//! The write path: a number, the log, the memtable, and then everyone may see it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use memtable::Memtable;
+use parking_lot::MutexGuard;
+use types::{Entry, SequenceNumber};
+
+use crate::batch::{self, BatchCounts, WriteBatch, check_limits, encode_operation};
+use crate::inner::{Inner, Log, Mode, Pending};
+use crate::error::Result;
+use crate::memory::Slot;
+use crate::version::View;
+use crate::wal::{HEADER_BYTES, LogFile, WalMode, frame};
+
+/// How often a writer looks again before it lets other threads run.
+const SPINS: u32 = 128;
+
+impl Inner {
+    /// Writes one entry.
+    pub(crate) fn write_entry(&self, entry: Entry<'_>) -> Result<()> {
+        check_limits(&entry)?;
+        let key = self.hashed(entry.key);
+        self.commit(
+            BatchCounts::of(&entry),
+            |records| encode_operation(records, &entry),
+            |memtable, sequence| memtable.insert(key, sequence, entry.value),
+        )
+    }
+
+    /// Writes a batch, whole or not at all.
+    pub(crate) fn write_batch(&self, batch: &WriteBatch) -> Result<()> {
+        if batch.is_empty() {
+            return self.failure.check();
+        }
+        self.commit(
+            batch.counts(),
+            |records| records.extend_from_slice(batch.encoded()),
+            |memtable, first| {
+                let entries = batch::operations(batch.encoded()).flatten();
+                for (sequence, entry) in (first..).zip(entries) {
+                    memtable.insert(self.hashed(entry.key), sequence, entry.value);
+                }
+            },
+        )
+    }
+
+    fn commit(
+        &self,
+        counts: BatchCounts,
+        encode: impl FnOnce(&mut Vec<u8>),
+        apply: impl FnOnce(&dyn Memtable, SequenceNumber),
+    ) -> Result<()> {
+        self.failure.check()?;
+        // In mode `sync` the log is held over the whole commit, so that no two share a sync.
+        let mut alone = (self.wal_mode == WalMode::Sync).then(|| self.log.lock());
+        let (slot, first, full) = self.enqueue(counts, encode);
+        let last = first + counts.operations() - 1;
+        if self.wal_mode != WalMode::None {
+            match &mut alone {
+                Some(log) => self.write_log(log, true)?,
+                None => self.ensure_logged(last)?,
+            }
+        }
+        drop(alone);
+        apply(&*slot.memtable, first);
+        self.publish(first, last)?;
+        let counters = self.counters.local();
+        counters.puts.add(counts.puts);
+        counters.deletes.add(counts.deletes);
+        counters.user_bytes_written.add(counts.user_bytes);
+        if full {
+            self.rotate(&slot)?;
+            self.work_inline()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the commit its sequence numbers and its memtable, and its record a place in the queue.
+    #[inline]
+    fn enqueue(&self, counts: BatchCounts, encode: impl FnOnce(&mut Vec<u8>)) -> (Arc<Slot>, SequenceNumber, bool) {
+        let mut pending = self.pending.lock();
+        let Pending { next_sequence, active, charged_bytes, records, log_offset } = &mut *pending;
+        let first = *next_sequence;
+        *next_sequence += counts.operations();
+        if self.wal_mode != WalMode::None {
+            frame(records, active.log, *log_offset, first, encode);
+        }
+        *charged_bytes += counts.charged_bytes();
+        (Arc::clone(active), first, *charged_bytes >= self.design.memtable_capacity.0)
+    }
+
+    /// Sees to it that the record that ends with `last` is with the log. Whoever comes first writes the
+    /// records of all who wait.
+    #[inline]
+    fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
+        let mut log = self.log.lock();
+        if log.written >= last {
+            return Ok(());
+        }
+        self.failure.check()?;
+        self.write_log(&mut log, self.wal_mode == WalMode::Group)
+    }
+
+    /// Writes all queued records, and syncs them if asked to.
+    pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
+        let Log { file, written, records } = &mut **log;
+        let last = {
+            let mut pending = self.pending.lock();
+            std::mem::swap(records, &mut pending.records);
+            pending.log_offset += records.len() as u64;
+            pending.next_sequence - 1
+        };
+        let counters = self.counters.local();
+        counters.wal_bytes.add(records.len() as u64);
+        file.append(records).map_err(|error| self.fail(error))?;
+        records.clear();
+        if sync {
+            counters.wal_syncs.bump();
+            file.sync().map_err(|error| self.fail(error))?;
+        }
+        *written = last;
+        Ok(())
+    }
+
+    /// Makes the writes `first..=last` visible, after all before them.
+    #[inline]
+    fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {
+        self.wait_until_visible(first - 1)?;
+        self.visible.store(last, Ordering::Release);
+        Ok(())
+    }
+
+    /// Waits until every write up to `sequence` is in its memtable.
+    #[inline]
+    pub(crate) fn wait_until_visible(&self, sequence: SequenceNumber) -> Result<()> {
+        let mut spins = 0;
+        while self.visible.load(Ordering::Acquire) < sequence {
+            self.failure.check()?;
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        Ok(())
+    }
+
+    /// Freezes `full`, unless another writer has done so already, and begins a new memtable and log.
+    pub(crate) fn rotate(&self, full: &Arc<Slot>) -> Result<()> {
+        self.wait_for_room(full)?;
+        let mut log = self.log.lock();
+        if !Arc::ptr_eq(&self.pending.lock().active, full) {
+            return Ok(());
+        }
+        self.failure.check()?;
+        let number = self.new_file();
+        let file = LogFile::create(&*self.storage, &self.directory, number, self.wal_mode);
+        let file = file.map_err(|error| self.fail(error))?;
+        let fresh = Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
+        // What comes later must not be durable before what is in the old log.
+        let sync = !matches!(self.wal_mode, WalMode::None | WalMode::Buffered);
+        let mut pending = self.pending.lock();
+        let last = pending.next_sequence - 1;
+        let records = std::mem::take(&mut pending.records);
+        self.counters.local().wal_bytes.add(records.len() as u64);
+        let written = log.file.append(&records).and_then(|()| if sync { log.file.sync() } else { Ok(()) });
+        written.map_err(|error| self.fail(error))?;
+        full.close(last);
+        pending.active = Arc::clone(&fresh);
+        pending.charged_bytes = 0;
+        pending.log_offset = HEADER_BYTES as u64;
+        log.file = file;
+        log.written = last;
+        self.swap_view(|view| View {
+            active: fresh,
+            frozen: std::iter::once(Arc::clone(full)).chain(view.frozen.iter().cloned()).collect(),
+            version: Arc::clone(&view.version),
+        });
+        drop(pending);
+        drop(log);
+        self.signals.notify();
+        Ok(())
+    }
+
+    /// Waits until a stated limit allows another frozen memtable. Counted, with the time it took.
+    fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
+        if self.mode == Mode::Counted || !self.is_stalled(full) {
+            return Ok(());
+        }
+        let start = (self.clock)();
+        let mut state = self.signals.state.lock();
+        while self.is_stalled(full) && !self.failure.is_set() && !self.signals.is_stopping() {
+            self.signals.changed.wait(&mut state);
+        }
+        drop(state);
+        let counters = self.counters.local();
+        counters.stalls.bump();
+        counters.stall_ns.add((self.clock)().saturating_sub(start));
+        self.failure.check()
+    }
+
+    fn is_stalled(&self, full: &Arc<Slot>) -> bool {
+        let view = self.view.load();
+        let stall = self.design.options.stall;
+        Arc::ptr_eq(&view.active, full)
+            && (view.frozen.len() >= stall.frozen_memtables
+                || (stall.level0_runs > 0
+                    && view.version.levels.runs_of(0).len() >= stall.level0_runs
+                    && self.policy.pick(&view.version.shape(self.design.memtable_capacity.0)).is_some()))
+    }
+}

@@ -1,0 +1,224 @@
+//! Crashes: the disk goes away at every call, the power fails, and what comes back is a prefix of the
+//! writes that holds everything the log mode promises.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::{Model, open, small_design};
+use lsmbench_tree::{Design, Error, Mode, OpenOptions, WriteBatch, verify};
+use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Storage, Unsynced};
+
+const DIRECTORY: &str = "tree";
+
+/// One commit: the writes that happen together.
+type Commit = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+/// Commits that flush and compact several times, with overwrites, deletes and batches.
+fn commits() -> Vec<Commit> {
+    let key = |n: usize| format!("key{:03}", n * 37 % 101).into_bytes();
+    let value = |n: usize| format!("value {n} {}", "x".repeat(n % 90)).into_bytes();
+    (0..220usize)
+        .map(|n| match n % 10 {
+            3 => vec![(key(n / 2), None)],
+            7 => (0..8).map(|i| (key(n + i * 5), (i != 4).then(|| value(n + i)))).collect(),
+            _ => vec![(key(n), Some(value(n)))],
+        })
+        .collect()
+}
+
+/// The model after 0, 1, 2 … commits.
+fn histories(commits: &[Commit]) -> Vec<Model> {
+    let mut model = Model::new();
+    let mut all = vec![model.clone()];
+    for commit in commits {
+        for (key, value) in commit {
+            match value {
+                Some(value) => model.insert(key.clone(), value.clone()),
+                None => model.remove(key),
+            };
+        }
+        all.push(model.clone());
+    }
+    all
+}
+
+/// Writes commits until one fails; returns how many were acknowledged.
+fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usize {
+    let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
+    let Ok(tree) = options.open(DIRECTORY) else { return 0 };
+    for (acknowledged, commit) in commits.iter().enumerate() {
+        let mut batch = WriteBatch::new();
+        for (key, value) in commit {
+            match value {
+                Some(value) => batch.put(key, value).unwrap(),
+                None => batch.delete(key).unwrap(),
+            }
+        }
+        if tree.write(&batch).is_err() {
+            // Nothing more is taken, and what was read before can still be asked for.
+            assert!(tree.put(b"after", b"failure").is_err());
+            let _ = tree.get(b"key001");
+            return acknowledged;
+        }
+    }
+    commits.len()
+}
+
+/// Everything a tree holds.
+fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
+    let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
+    let mut range = tree.range(..).unwrap();
+    let mut content = Model::new();
+    while let Some((key, value)) = range.next().unwrap() {
+        content.insert(key.to_vec(), value.to_vec());
+    }
+    content
+}
+
+/// The calls that writing all commits makes.
+fn call_count(design: &Design, commits: &[Commit]) -> Vec<Operation> {
+    let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
+    let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
+    assert_eq!(write(design, &storage, commits), commits.len());
+    faulty.calls().iter().map(|call| call.operation).collect()
+}
+
+/// Fails at `fault`, lets the power fail as `unsynced` says, and checks what comes back.
+fn crash(design: &Design, commits: &[Commit], histories: &[Model], fault: Fault, unsynced: Unsynced, all_acknowledged: bool) {
+    let memory = Arc::new(Memory::default());
+    let faulty = Arc::new(Faulty::new(Arc::clone(&memory) as _));
+    faulty.inject(fault);
+    let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
+    let acknowledged = write(design, &storage, commits);
+    let disk: Arc<dyn Storage> = Arc::new(memory.after_crash(unsynced));
+    let context = format!("wal = {}, {fault:?}, {unsynced:?}", design.choice("wal"));
+    match verify(&disk, Path::new(DIRECTORY)) {
+        Ok(report) => assert!(report.damage.is_empty(), "{context}: {:?}", report.damage),
+        // The crash came before there was anything.
+        Err(error) => assert!(acknowledged == 0, "{context}: {error}"),
+    }
+    let recovered = content(design, &disk);
+    let least = if all_acknowledged { acknowledged } else { 0 };
+    // The commit that failed may have reached the disk before the error was reported.
+    let most = (acknowledged + 1).min(commits.len());
+    let found = (least..=most).any(|count| histories[count] == recovered);
+    assert!(found, "{context}: {acknowledged} commits were acknowledged; what came back is none of {least}..={most}");
+    // The store goes on, and its second life survives as well.
+    let tree = open(design, Mode::Counted, &disk, Path::new(DIRECTORY));
+    tree.put(b"second life", b"1").unwrap();
+    tree.flush().unwrap();
+    drop(tree);
+    assert_eq!(content(design, &disk).get(&b"second life"[..]), Some(&b"1".to_vec()), "{context}");
+}
+
+/// The disk goes away at every `step`-th call.
+fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
+    let design = small_design(&format!("wal = \"{wal}\"\ncompaction = {{ kind = \"leveled\", size_ratio = 3 }}"));
+    let commits = commits();
+    let histories = histories(&commits);
+    let calls = call_count(&design, &commits);
+    for at in (0..calls.len()).step_by(step) {
+        for effect in [Effect::Nothing, Effect::Prefix(5), Effect::Whole] {
+            if effect != Effect::Nothing && !calls[at].writes() {
+                continue;
+            }
+            let fault = Fault { at, extent: Extent::Onwards, error: DiskError::Io, effect };
+            for unsynced in unsynced {
+                crash(&design, &commits, &histories, fault, *unsynced, all_acknowledged);
+            }
+        }
+    }
+    println!("wal = {wal}: crashes at {} of {} calls", calls.len().div_ceil(step), calls.len());
+}
+
+const POWER_LOSS: [Unsynced; 3] = [Unsynced::Dropped, Unsynced::Torn { seed: 1 }, Unsynced::Torn { seed: 2 }];
+
+#[test]
+fn synced_writes_survive_power_loss_at_every_call() {
+    crash_everywhere("sync", &POWER_LOSS, true, 1);
+}
+
+#[test]
+fn group_commits_survive_power_loss() {
+    crash_everywhere("group", &POWER_LOSS, true, 3);
+}
+
+#[test]
+fn buffered_writes_survive_the_death_of_the_process() {
+    crash_everywhere("buffered", &[Unsynced::Kept], true, 1);
+}
+
+#[test]
+fn buffered_writes_come_back_as_a_prefix_after_power_loss() {
+    crash_everywhere("buffered", &POWER_LOSS, false, 1);
+}
+
+#[test]
+fn without_a_log_a_prefix_of_what_was_flushed_comes_back() {
+    crash_everywhere("none", &[Unsynced::Kept, Unsynced::Dropped, Unsynced::Torn { seed: 3 }], false, 1);
+}
+
+#[test]
+fn one_failed_call_loses_nothing_acknowledged_and_names_its_cause() {
+    let design = small_design("wal = \"sync\"");
+    let commits = commits();
+    let histories = histories(&commits);
+    let calls = call_count(&design, &commits);
+    for (at, operation) in calls.iter().enumerate() {
+        for error in [DiskError::Io, DiskError::NoSpace] {
+            if error == DiskError::NoSpace && !operation.takes_space() {
+                continue;
+            }
+            let fault = Fault { at, extent: Extent::Once, error, effect: Effect::Nothing };
+            for unsynced in [Unsynced::Kept, Unsynced::Dropped] {
+                crash(&design, &commits, &histories, fault, unsynced, true);
+            }
+        }
+    }
+    println!("single faults at {} calls", calls.len());
+}
+
+#[test]
+fn a_failed_sync_is_reported_with_its_file_and_stops_the_writes() {
+    let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
+    let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
+    let tree = open(&small_design("wal = \"sync\""), Mode::Counted, &storage, Path::new(DIRECTORY));
+    tree.put(b"a", b"1").unwrap();
+    let at = faulty.calls().len() + 1;
+    faulty.inject(Fault { at, extent: Extent::Once, error: DiskError::Io, effect: Effect::Nothing });
+    let error = tree.put(b"b", b"2").unwrap_err().to_string();
+    assert!(error.contains("cannot sync") && error.contains(".wal"), "{error}");
+    let error = tree.put(b"c", b"3").unwrap_err();
+    assert!(matches!(&error, Error::Failed(cause) if cause.contains("cannot sync")), "{error}");
+    assert_eq!(tree.get(b"a").unwrap(), Some(b"1".to_vec()));
+    assert_eq!(tree.get(b"b").unwrap(), None, "a write that failed cannot be read");
+    drop(tree);
+    let tree = open(&small_design("wal = \"sync\""), Mode::Counted, &storage, Path::new(DIRECTORY));
+    assert_eq!(tree.get(b"a").unwrap(), Some(b"1".to_vec()));
+    tree.put(b"c", b"3").unwrap();
+}
+
+#[test]
+fn a_crash_during_recovery_changes_nothing() {
+    let design = small_design("wal = \"sync\"");
+    let commits = commits();
+    let histories = histories(&commits);
+    let memory = Arc::new(Memory::default());
+    let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
+    let half = &commits[..commits.len() / 2];
+    assert_eq!(write(&design, &storage, half), half.len());
+    let crashed = Arc::new(memory.after_crash(Unsynced::Dropped));
+    let faulty = Arc::new(Faulty::new(Arc::new(crashed.after_crash(Unsynced::Kept))));
+    drop(open(&design, Mode::Counted, &(Arc::clone(&faulty) as _), Path::new(DIRECTORY)));
+    for at in 0..faulty.calls().len() {
+        for unsynced in POWER_LOSS {
+            let disk = Arc::new(crashed.after_crash(Unsynced::Kept));
+            let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
+            faulty.inject(Fault { at, extent: Extent::Onwards, error: DiskError::Io, effect: Effect::Nothing });
+            let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(faulty);
+            let _ = options.open(DIRECTORY);
+            let disk: Arc<dyn Storage> = Arc::new(disk.after_crash(unsynced));
+            assert_eq!(content(&design, &disk), histories[half.len()], "call {at}, {unsynced:?}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Damaged files: every error names the file, and no answer is wrong.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::{Model, memory, open, small_design};
+use lsmbench_tree::{Design, Error, Mode, OpenOptions, verify};
+use storage::{Purpose, Storage};
+
+const DIRECTORY: &str = "tree";
+
+/// A store with tables on several levels and a log that holds something; returns what it holds.
+fn build(design: &Design, storage: &Arc<dyn Storage>) -> Model {
+    let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
+    let mut model = Model::new();
+    for n in 0..260u32 {
+        let key = format!("key{:04}", n * 7919 % 1000).into_bytes();
+        let value = format!("value {n} {}", "x".repeat((n % 40) as usize)).into_bytes();
+        tree.put(&key, &value).unwrap();
+        model.insert(key, value);
+    }
+    model
+}
+
+fn files(storage: &Arc<dyn Storage>) -> Vec<String> {
+    let names = storage.list(Path::new(DIRECTORY)).unwrap();
+    names.into_iter().filter(|name| name != "lock" && name != "quarantine").collect()
+}
+
+fn read(storage: &Arc<dyn Storage>, name: &str) -> Vec<u8> {
+    let file = storage.open(&Path::new(DIRECTORY).join(name), Purpose::Table).unwrap();
+    file.read(0, file.len() as usize).unwrap().to_vec()
+}
+
+/// A copy of the store, file by file, with one file replaced.
+fn copy_with(storage: &Arc<dyn Storage>, name: &str, bytes: Option<&[u8]>) -> Arc<dyn Storage> {
+    let copy = memory();
+    copy.create_directory(Path::new(DIRECTORY)).unwrap();
+    for file in files(storage) {
+        let content = match (file == name, bytes) {
+            (true, None) => continue,
+            (true, Some(bytes)) => bytes.to_vec(),
+            (false, _) => read(storage, &file),
+        };
+        copy.create(&Path::new(DIRECTORY).join(&file), Purpose::Table).unwrap().append(&content).unwrap();
+    }
+    copy
+}
+
+/// Opens the damaged store and reads everything: each answer is right or an error about damage.
+fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, what: &str) -> bool {
+    let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
+    let tree = match options.open(DIRECTORY) {
+        Ok(tree) => tree,
+        Err(error) => {
+            assert!(error.is_damage(), "{what}: {error}");
+            return true;
+        }
+    };
+    let mut seen = false;
+    for (key, value) in model {
+        match tree.get(key) {
+            Ok(got) => assert_eq!(got.as_ref(), Some(value), "{what}: key {}", String::from_utf8_lossy(key)),
+            Err(error) => {
+                assert!(error.is_damage(), "{what}: {error}");
+                seen = true;
+            }
+        }
+    }
+    let mut range = tree.range(..).unwrap();
+    let mut expected = model.iter();
+    loop {
+        match range.next() {
+            Ok(Some((key, value))) => {
+                let (wanted_key, wanted_value) = expected.next().expect("a range gives out no more than there is");
+                assert_eq!((key, value), (&wanted_key[..], &wanted_value[..]), "{what}");
+            }
+            Ok(None) => {
+                assert_eq!(expected.next(), None, "{what}: a range ended early without an error");
+                break;
+            }
+            Err(error) => {
+                assert!(error.is_damage(), "{what}: {error}");
+                seen = true;
+                break;
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn flipped_bits_in_tables_are_found_out_or_harmless() {
+    for toml in ["", "compression = \"lz4\"", "fence = \"static-btree\"", "block = { align = true, hash_index = true }"] {
+        let design = small_design(toml);
+        let storage = memory();
+        let model = build(&design, &storage);
+        let table = files(&storage).into_iter().rfind(|name| name.ends_with(".table")).unwrap();
+        let bytes = read(&storage, &table);
+        let (mut tried, mut found) = (0, 0);
+        for at in (0..bytes.len()).step_by(3) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (at % 8);
+            let copy = copy_with(&storage, &table, Some(&damaged));
+            let report = verify(&copy, Path::new(DIRECTORY)).unwrap();
+            let seen = check_answers(&design, &copy, &model, &format!("{toml}: {table}, byte {at}"));
+            tried += 1;
+            found += usize::from(!report.damage.is_empty());
+            assert!(!seen || !report.damage.is_empty(), "{toml}: byte {at}: a reader meets damage that verify does not see");
+        }
+        // Padding before an aligned fence is the only part that nothing covers.
+        assert!(found * 100 >= tried * 85, "{toml}: verify found {found} of {tried}");
+    }
+}
+
+#[test]
+fn cut_tables_are_found_out() {
+    let design = small_design("");
+    let storage = memory();
+    let model = build(&design, &storage);
+    let table = files(&storage).into_iter().rfind(|name| name.ends_with(".table")).unwrap();
+    let bytes = read(&storage, &table);
+    for len in (0..bytes.len()).step_by(7) {
+        let copy = copy_with(&storage, &table, Some(&bytes[..len]));
+        assert!(check_answers(&design, &copy, &model, &format!("{table} cut to {len}")));
+        assert!(!verify(&copy, Path::new(DIRECTORY)).unwrap().damage.is_empty());
+    }
+}
+
+#[test]
+fn swapped_and_missing_files_are_found_out() {
+    let design = small_design("wal = \"sync\"");
+    let storage = memory();
+    let model = build(&design, &storage);
+    let names = files(&storage);
+    let tables: Vec<&String> = names.iter().filter(|name| name.ends_with(".table")).collect();
+    let swapped = copy_with(&storage, tables[0], Some(&read(&storage, tables[1])));
+    assert!(check_answers(&design, &swapped, &model, "swapped tables"));
+    for name in &names {
+        let copy = copy_with(&storage, name, None);
+        assert!(check_answers(&design, &copy, &model, &format!("{name} is missing")));
+        let report = verify(&copy, Path::new(DIRECTORY)).unwrap();
+        assert!(!report.damage.is_empty(), "verify does not miss {name}");
+    }
+}
+
+#[test]
+fn a_damaged_manifest_never_gives_wrong_answers() {
+    let design = small_design("wal = \"sync\"");
+    let storage = memory();
+    let model = build(&design, &storage);
+    let bytes = read(&storage, "manifest");
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let copy = copy_with(&storage, "manifest", Some(&damaged));
+        check_answers(&design, &copy, &model, &format!("manifest, byte {at}"));
+    }
+}
+
+#[test]
+fn a_damaged_synced_log_is_an_error_unless_it_is_its_end() {
+    let design = small_design("wal = \"sync\"");
+    let storage = memory();
+    let model = build(&design, &storage);
+    let log = files(&storage).into_iter().find(|name| name.ends_with(".wal")).unwrap();
+    let bytes = read(&storage, &log);
+    let mut errors = 0;
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let copy = copy_with(&storage, &log, Some(&damaged));
+        let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(&copy));
+        match options.open(DIRECTORY) {
+            Err(error) => {
+                assert!(error.is_damage(), "{error}");
+                errors += 1;
+            }
+            // Only the last record may look like a commit that a crash cut off.
+            Ok(tree) => {
+                let missing = model.iter().filter(|(key, value)| tree.get(key).unwrap().as_ref() != Some(value)).count();
+                assert!(missing <= 1, "byte {at}: {missing} keys are wrong");
+            }
+        }
+    }
+    assert!(errors * 100 > bytes.len() * 80, "{errors} of {} flips are errors", bytes.len());
+}
+
+#[test]
+fn quarantine_lets_the_rest_be_read() {
+    let design = small_design("");
+    let storage = memory();
+    let model = build(&design, &storage);
+    let table = files(&storage).into_iter().find(|name| name.ends_with(".table")).unwrap();
+    let bytes = read(&storage, &table);
+    let copy = copy_with(&storage, &table, Some(&bytes[..bytes.len() / 2]));
+    let open = |quarantine| {
+        let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(&copy));
+        options.quarantine(quarantine).open(DIRECTORY)
+    };
+    let error = open(false).err().expect("damage is an error").to_string();
+    assert!(error.contains(&table) && error.contains("quarantine"), "{error}");
+    let tree = open(true).unwrap();
+    assert_eq!(tree.recovery().quarantined_files.len(), 1);
+    let readable = model.iter().filter(|(key, value)| tree.get(key).unwrap().as_ref() == Some(value)).count();
+    assert!(readable > 0 && readable < model.len(), "{readable} of {}", model.len());
+    drop(tree);
+    assert!(open(false).is_ok(), "the damaged file is out of the way");
+    assert!(matches!(verify(&copy, Path::new(DIRECTORY)), Ok(report) if report.damage.is_empty()));
+}
+
+#[test]
+fn other_directories_and_other_owners_are_refused() {
+    let storage = memory();
+    storage.create_directory(Path::new("home")).unwrap();
+    storage.create(Path::new("home/letter.txt"), Purpose::Manifest).unwrap().append(b"dear").unwrap();
+    let options = || OpenOptions::new(small_design("")).mode(Mode::Counted).storage(Arc::clone(&storage));
+    assert!(matches!(options().open("home"), Err(Error::NotATree(_))));
+    let tree = options().open(DIRECTORY).unwrap();
+    assert!(matches!(options().open(DIRECTORY), Err(Error::InUse(_))));
+    drop(tree);
+    assert!(options().open(DIRECTORY).is_ok());
+}

@@ -1,15 +1,33 @@
 //! The filter axis: a small summary of a run's keys that lets most lookups of absent keys skip the run.
 
+mod blocked;
+mod budget;
+mod fastbloom;
 mod filter;
 mod none;
+mod perfect;
+mod position;
+mod prefetch;
+mod split_block;
+mod standard;
+mod stored;
+mod theory;
 
 use catalog::Catalog;
 
 pub use filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 
 /// All filters. The first is the baseline, the last the oracle.
+#[rustfmt::skip] // One line each, whatever their number.
 pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
     axis: "bloom",
     summary: "the filter that lets a lookup skip runs without its key",
-    variants: &[none::VARIANT],
+    variants: &[
+        none::VARIANT,
+        standard::VARIANT,
+        blocked::VARIANT,
+        split_block::VARIANT,
+        fastbloom::VARIANT,
+        perfect::VARIANT,
+    ],
 };

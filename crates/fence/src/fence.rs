@@ -42,12 +42,17 @@ pub struct FenceInput<'a> {
 /// One table's fence.
 ///
 /// Laws:
-/// 1. [`seek`](Self::seek) returns the last block whose separator is at or below the key, and block 0 for
-///    a key below all separators.
+/// 1. [`seek`](Self::seek) splits the table at the key: every block before the one it returns holds smaller
+///    keys only, every block after it larger keys only. Where two blocks do, because the key lies between
+///    them, it is the last one whose separator is at or below the key; a fence that stores no separators
+///    takes the first keys of the blocks for them, and then it may be the earlier one.
 /// 2. [`find`](Self::find) returns the same block for every key that is in the table; for other keys it
 ///    may return any block.
+/// 3. Whatever was stored, damaged or not, a block that is returned is one of the table's.
 pub trait Fence: Send + Sync {
-    /// The block where a scan from `key` starts: the last one whose separator is at or below it.
+    /// The block where a scan from `key` starts, going up or down: the last one whose separator is at or
+    /// below it, and block 0 for a key below all separators. A scan may find nothing in this block and
+    /// must then go on to the next in its direction.
     ///
     /// # Errors
     /// If pages must be read and cannot be, or are damaged.
@@ -66,6 +71,9 @@ pub trait Fence: Send + Sync {
 }
 
 /// What a fence may see of the table it belongs to.
+///
+/// The table vouches for what it hands out: it has checked the bytes against their checksums when they came
+/// from storage. A fence checks lengths, so that nothing can panic, but cannot see a flipped bit in a key.
 pub trait TableView {
     /// The number of data blocks.
     fn block_count(&self) -> u32;

@@ -1,7 +1,16 @@
 //! The fence axis: given a key, the one block of a table that can hold it, or where a scan starts.
 
+mod binary;
+mod eytzinger;
 mod fence;
+mod free;
+mod page;
+mod page_search;
+mod prefetch;
 mod separators;
+mod static_btree;
+mod stored;
+mod suffixes;
 
 use catalog::Catalog;
 
@@ -9,5 +18,15 @@ pub use fence::{Fence, FenceError, FenceInput, FencePolicy, ReadError, TableView
 pub use separators::Separators;
 
 /// All fences. The first is the baseline, the last the oracle.
-pub static CATALOG: Catalog<dyn FencePolicy> =
-    Catalog { axis: "fence", summary: "the index from a key to the block that can hold it", variants: &[] };
+#[rustfmt::skip] // One line each, whatever their number.
+pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
+    axis: "fence",
+    summary: "the index from a key to the block that can hold it",
+    variants: &[
+        binary::VARIANT,
+        eytzinger::VARIANT,
+        static_btree::VARIANT,
+        page_search::VARIANT,
+        free::VARIANT,
+    ],
+};

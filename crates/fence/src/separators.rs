@@ -16,11 +16,14 @@ impl Default for Separators {
 
 impl Separators {
     /// Appends a separator; it must be above the last one.
+    ///
+    /// # Panics
+    /// If the separators of one table exceed 4 GiB.
     pub fn push(&mut self, separator: &[u8]) {
         debug_assert!(self.is_empty() || self.get(self.len() - 1) < separator, "separators must increase");
         self.arena.truncate(self.arena.len() - types::PADDING);
         self.arena.extend_from_slice(separator);
-        self.ends.push(self.arena.len() as u32);
+        self.ends.push(u32::try_from(self.arena.len()).expect("the separators of one table are below 4 GiB"));
         self.arena.resize(self.arena.len() + types::PADDING, 0);
     }
 
@@ -49,6 +52,21 @@ impl Separators {
         (0..self.len()).map(|index| self.get(index))
     }
 
+    /// The number of separators at or below `key`, by binary search over the separators themselves.
+    #[inline]
+    pub fn rank(&self, key: &[u8]) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.get(middle) <= key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
     /// The bytes of memory they take.
     pub fn memory_bytes(&self) -> usize {
         self.arena.len() + self.ends.len() * size_of::<u32>()
@@ -60,5 +78,19 @@ impl<'a> FromIterator<&'a [u8]> for Separators {
         let mut all = Self::default();
         separators.into_iter().for_each(|separator| all.push(separator));
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_count_what_is_at_or_below() {
+        let separators: Separators = [&b""[..], b"b", b"ba", b"c"].into_iter().collect();
+        let ranks = [&b""[..], b"a", b"b", b"b\0", b"ba", b"bb", b"c", b"d"].map(|key| separators.rank(key));
+        assert_eq!(ranks, [1, 1, 2, 2, 3, 3, 4, 4]);
+        assert_eq!(Separators::default().rank(b"a"), 0);
+        assert!(separators.iter().is_sorted());
     }
 }

@@ -1,0 +1,75 @@
+//! The budget of a filter: how many bits it may spend per key.
+
+use std::ops::RangeInclusive;
+
+use crate::filter::FilterInput;
+
+/// The bits per key a parameter may ask for. Above 64 an exact set of 64-bit hashes is smaller.
+const BITS_PER_KEY: RangeInclusive<f64> = 0.001..=64.0;
+
+/// Bits per key, within what a filter can be built with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget(f64);
+
+impl Budget {
+    /// Takes the parameter `bits_per_key`; fractions are welcome.
+    ///
+    /// # Errors
+    /// If it is no number or outside of 0.001 to 64.
+    pub(crate) fn from_param(bits_per_key: f64) -> Result<Self, String> {
+        if BITS_PER_KEY.contains(&bits_per_key) {
+            Ok(Self(bits_per_key))
+        } else {
+            Err(format!(
+                "bits_per_key is {bits_per_key}; it must be from {} to {}, and kind = \"none\" spends no bits",
+                BITS_PER_KEY.start(),
+                BITS_PER_KEY.end()
+            ))
+        }
+    }
+
+    /// The bits per key for one table: its allocation where it has one, held within what can be built;
+    /// the parameter otherwise.
+    pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
+        match input.bits_per_key {
+            Some(bits) => bits.max(*BITS_PER_KEY.start()).min(*BITS_PER_KEY.end()),
+            None => self.0,
+        }
+    }
+
+    /// The number of units of `unit_bits` bits that hold this table's bits; at least one, so that a filter
+    /// without keys has a place to look and finds nothing there.
+    pub(crate) fn units(self, input: &FilterInput<'_>, unit_bits: u64) -> usize {
+        let bits = self.bits_per_key(input) * input.hashes.len() as f64;
+        ((bits / unit_bits as f64).ceil() as usize).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyHash;
+
+    use super::*;
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        for bad in [0.0, -1.0, 64.5, f64::NAN, f64::INFINITY, 1e-9] {
+            let error = Budget::from_param(bad).unwrap_err();
+            assert!(error.contains("bits_per_key is") && error.contains("must be"), "{error}");
+        }
+        assert!(Budget::from_param(0.1).is_ok());
+    }
+
+    #[test]
+    fn an_allocation_replaces_the_parameter() {
+        let budget = Budget::from_param(10.0).unwrap();
+        let hashes = [KeyHash(1); 640];
+        let units = |bits_per_key| budget.units(&FilterInput { hashes: &hashes, bits_per_key }, 64);
+        assert_eq!(units(None), 100);
+        assert_eq!(units(Some(0.1)), 1);
+        assert_eq!(units(Some(2.5)), 25);
+        assert_eq!(units(Some(0.0)), 1);
+        assert_eq!(units(Some(f64::NAN)), 1);
+        assert_eq!(units(Some(1e300)), 640);
+    }
+}

@@ -1,0 +1,110 @@
+//! The Bloom filter of the `fastbloom` crate, fed with the hash that the operation already has.
+//!
+//! Since version 0.17 it is a standard Bloom filter, not a blocked one: its theory is that of `standard`.
+//! Its own hasher is never asked; the k positions come from our 64-bit hash by its double hashing.
+//! Source: <https://docs.rs/fastbloom/0.17>.
+
+use ::fastbloom::BloomFilter;
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, KeyHash};
+
+use crate::budget::Budget;
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::stored::Head;
+use crate::theory;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<FastBloom>(
+    "fastbloom",
+    "the crate fastbloom: a standard Bloom filter as the ecosystem has it",
+    "# Bits spent per key, 0.001 to 64.\n\
+     bits_per_key = 10\n",
+);
+
+const TAG: [u8; 4] = *b"fbl1";
+
+/// Builds the crate's filters.
+struct FastBloom {
+    budget: Budget,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 10.0 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for FastBloom {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
+    }
+}
+
+impl FilterPolicy for FastBloom {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let probes = theory::standard_probes(self.budget.bits_per_key(input));
+        let words = vec![0; self.budget.units(input, 64)];
+        let mut bits = BloomFilter::from_vec(words).hashes(probes);
+        for hash in input.hashes {
+            bits.insert_hash(hash.0);
+        }
+        Head::new(TAG, probes, input.hashes).encode(bits.as_slice().iter().copied())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
+        let bits = BloomFilter::from_vec(words.collect()).hashes(head.probes);
+        Ok(Box::new(FastBloomFilter { bits, keys: head.keys }))
+    }
+}
+
+/// The crate's filter, with the number of its keys.
+struct FastBloomFilter {
+    bits: BloomFilter,
+    keys: u64,
+}
+
+impl Filter for FastBloomFilter {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.bits.contains_hash(hash.0)
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        theory::standard(self.bits.num_bits() as u64, self.keys, self.bits.num_hashes())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(self.bits.as_slice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_filter_is_the_one_built_by_the_crate() {
+        let hashes: Vec<KeyHash> =
+            (1..=500u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+        let policy = <FastBloom as Build<_>>::build(Params::default()).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+        let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
+        let mut own = BloomFilter::with_num_bits(5000).expected_items(500);
+        for hash in &hashes {
+            own.insert_hash(hash.0);
+        }
+        assert_eq!(filter.memory_bytes() * 8, own.num_bits());
+        for i in 0..10_000u64 {
+            let probe = i.wrapping_mul(0xd134_2543_de82_ef95);
+            assert_eq!(filter.may_contain(KeyHash(probe)), own.contains_hash(probe));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The oracle: the exact set of the key hashes, at no cost in memory.
+//!
+//! It bounds what any filter could gain. Its memory counts as nothing by the convention for oracles; the
+//! bytes it stores, eight per key, count as stored.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, KeyHash};
+
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::stored::Head;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
+    Variant::new::<Perfect>("perfect", "the oracle: never wrong, and its memory counts as nothing", "")
+        .oracle();
+
+const TAG: [u8; 4] = *b"perf";
+
+/// Builds exact sets.
+struct Perfect;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn FilterPolicy> for Perfect {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl FilterPolicy for Perfect {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        Head::new(TAG, 0, input.hashes).encode(input.hashes.iter().map(|hash| hash.0))
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        let (_, hashes) = Head::decode(&stored, TAG)?;
+        Ok(Box::new(PerfectFilter { hashes: hashes.collect() }))
+    }
+}
+
+/// The set of hashes.
+struct PerfectFilter {
+    hashes: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
+}
+
+impl Filter for PerfectFilter {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.hashes.contains(&hash.0)
+    }
+
+    /// The chance that an absent key has the hash of one that is there.
+    fn expected_fpr(&self) -> f64 {
+        self.hashes.len() as f64 / 2f64.powi(64)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Passes a 64-bit hash through.
+#[derive(Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_knows_exactly_its_hashes() {
+        let hashes: Vec<KeyHash> = (0..1000).map(|i| KeyHash(i * 3)).collect();
+        let stored = Perfect.build(&FilterInput { hashes: &hashes, bits_per_key: Some(1.0) });
+        let filter = Perfect.open(Bytes::copy_from(&stored)).unwrap();
+        assert!((0..3000).all(|i| filter.may_contain(KeyHash(i)) == i.is_multiple_of(3)));
+        assert!(filter.expected_fpr() < 1e-16);
+    }
+}

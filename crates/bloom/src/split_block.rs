@@ -1,0 +1,235 @@
+//! The split-block Bloom filter: blocks of 256 bits in eight lanes, one bit of a key in each lane.
+//!
+//! All eight bits are set or tested at once, in a handful of vector instructions. The number of bits per
+//! key in a block is fixed at eight, which suits about 8 to 14 bits per key best; the rate is above that of
+//! `blocked`, the lookup cheaper. Source: the Parquet format, "Parquet Bloom Filter" (its layout and its
+//! eight odd multipliers), after Putze, Sanders & Singler (2007), section 4.
+#![allow(clippy::inline_always)] // One body, compiled for plain processors and for AVX2.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, KeyHash};
+
+use crate::budget::Budget;
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::position::reduce;
+use crate::prefetch::prefetch;
+use crate::stored::Head;
+use crate::theory;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<SplitBlock>(
+    "split-block",
+    "eight bits in half a cache line, tested at once: the cheapest lookup, at the highest rate of its family",
+    "# Bits spent per key, 0.001 to 64.\n\
+     bits_per_key = 10\n",
+);
+
+const TAG: [u8; 4] = *b"sbbf";
+const LANES: usize = 8;
+const LANE_BITS: u32 = u32::BITS;
+const BLOCK_BITS: u64 = LANES as u64 * LANE_BITS as u64;
+const BLOCK_WORDS: usize = LANES / 2;
+
+/// The odd multipliers of the Parquet format, one per lane.
+const SALTS: [u32; LANES] =
+    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
+/// How many probes of a batch are under way at once.
+const GROUP: usize = 32;
+
+/// Builds split-block Bloom filters.
+struct SplitBlock {
+    budget: Budget,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 10.0 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for SplitBlock {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
+    }
+}
+
+impl FilterPolicy for SplitBlock {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let mut blocks = vec![Block::default(); self.budget.units(input, BLOCK_BITS)];
+        let count = blocks.len();
+        for hash in input.hashes {
+            let block = &mut blocks[reduce(hash.0, count)];
+            block.0.iter_mut().zip(Block::of(*hash).0).for_each(|(lane, bit)| *lane |= bit);
+        }
+        let words = (0..count * BLOCK_WORDS).map(|word| {
+            let [low, high] = [0, 1].map(|half| blocks[word / BLOCK_WORDS].0[word % BLOCK_WORDS * 2 + half]);
+            u64::from(high) << LANE_BITS | u64::from(low)
+        });
+        Head::new(TAG, LANES as u32, input.hashes).encode(words)
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        let (head, words) = Head::decode_probed(&stored, TAG, BLOCK_WORDS)?;
+        let mut blocks = vec![Block::default(); words.len() / BLOCK_WORDS];
+        let lanes = words.flat_map(|word| [word as u32, (word >> LANE_BITS) as u32]);
+        blocks.iter_mut().flat_map(|block| &mut block.0).zip(lanes).for_each(|(to, from)| *to = from);
+        Ok(Box::new(SplitBlockFilter { blocks, keys: head.keys, avx2: Avx2::detect() }))
+    }
+}
+
+/// A split-block Bloom filter in memory.
+struct SplitBlockFilter {
+    blocks: Vec<Block>,
+    keys: u64,
+    /// There where the processor has AVX2.
+    avx2: Option<Avx2>,
+}
+
+impl Filter for SplitBlockFilter {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        match self.avx2 {
+            Some(avx2) => avx2.may_contain(&self.blocks, hash),
+            None => may_contain(&self.blocks, hash),
+        }
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        assert_eq!(hashes.len(), answers.len(), "one answer per probe");
+        match self.avx2 {
+            Some(avx2) => avx2.may_contain_batch(&self.blocks, hashes, answers),
+            None => may_contain_batch(&self.blocks, hashes, answers),
+        }
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        // A lane with j bits thrown into it misses a bit with chance (31/32)^j, and lanes are independent.
+        theory::blocked(self.keys, self.blocks.len() as u64, |load| {
+            let missed = (load as f64 * (-1.0 / f64::from(LANE_BITS)).ln_1p()).exp();
+            (1.0 - missed).powf(LANES as f64)
+        })
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.blocks)
+    }
+}
+
+/// Eight lanes of 32 bits; two blocks share a cache line, none lies on two.
+#[derive(Clone, Copy, Default)]
+#[repr(align(32))]
+struct Block([u32; LANES]);
+
+impl Block {
+    /// The block that holds this key alone: the low half of its hash selects a bit in each lane.
+    #[inline(always)]
+    fn of(hash: KeyHash) -> Self {
+        Self(SALTS.map(|salt| 1 << ((hash.0 as u32).wrapping_mul(salt) >> (LANE_BITS - LANE_BITS.ilog2()))))
+    }
+}
+
+/// The portable lookup. It has neither branch nor call, so that it becomes vector code where it is inlined
+/// into a function compiled for such a processor.
+#[inline(always)]
+fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
+    let (block, key) = (&blocks[reduce(hash.0, blocks.len())], Block::of(hash));
+    (0..LANES).fold(0, |missing, lane| missing | (key.0[lane] & !block.0[lane])) == 0
+}
+
+/// The portable batch; `answers` are as many as `hashes`.
+#[inline(always)]
+fn may_contain_batch(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+    for (hashes, answers) in hashes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+        for hash in hashes {
+            prefetch(&blocks[reduce(hash.0, blocks.len())]);
+        }
+        for (hash, answer) in hashes.iter().zip(answers) {
+            *answer = may_contain(blocks, *hash);
+        }
+    }
+}
+
+/// The proof that the processor has AVX2, and the same lookups compiled for it: two to three times as fast.
+#[derive(Clone, Copy)]
+struct Avx2(());
+
+#[allow(unsafe_code)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_unsafe))]
+impl Avx2 {
+    fn detect() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        let there = std::arch::is_x86_feature_detected!("avx2");
+        #[cfg(not(target_arch = "x86_64"))]
+        let there = false;
+        there.then_some(Self(()))
+    }
+
+    #[inline]
+    fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool {
+        #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+        fn compiled_for_avx2(blocks: &[Block], hash: KeyHash) -> bool {
+            may_contain(blocks, hash)
+        }
+        let Self(()) = self;
+        // SAFETY: `self` exists only where AVX2 was detected.
+        unsafe { compiled_for_avx2(blocks, hash) }
+    }
+
+    fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+        #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+        fn compiled_for_avx2(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+            may_contain_batch(blocks, hashes, answers);
+        }
+        let Self(()) = self;
+        // SAFETY: `self` exists only where AVX2 was detected.
+        unsafe { compiled_for_avx2(blocks, hashes, answers) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashes(count: u64, seed: u64) -> Vec<KeyHash> {
+        (1..=count).map(|i| KeyHash((i + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17))).collect()
+    }
+
+    #[test]
+    fn both_ways_to_look_up_agree() {
+        let keys = hashes(5000, 0);
+        let policy = <SplitBlock as Build<_>>::build(Params { bits_per_key: 4.0 }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes: &keys, bits_per_key: None });
+        let (_, words) = Head::decode(&stored, TAG).unwrap();
+        let words: Vec<u64> = words.collect();
+        let blocks: Vec<Block> = words
+            .chunks(BLOCK_WORDS)
+            .map(|words| Block(std::array::from_fn(|lane| (words[lane / 2] >> (lane % 2 * 32)) as u32)))
+            .collect();
+        let probes = [keys, hashes(5000, 1 << 40)].concat();
+        let portable: Vec<bool> = probes.iter().map(|hash| may_contain(&blocks, *hash)).collect();
+        let (yes, no) = portable.iter().partition::<Vec<bool>, _>(|answer| **answer);
+        assert!(yes.len() >= 5000 && no.len() >= 3000);
+        let opened = policy.open(Bytes::copy_from(&stored)).unwrap();
+        let mut batch = vec![false; probes.len()];
+        opened.may_contain_batch(&probes, &mut batch);
+        assert_eq!(portable, batch);
+        assert!(probes.iter().zip(&portable).all(|(hash, answer)| opened.may_contain(*hash) == *answer));
+        may_contain_batch(&blocks, &probes, &mut batch);
+        assert_eq!(portable, batch);
+    }
+
+    #[test]
+    fn a_key_has_one_bit_in_each_lane() {
+        for hash in hashes(100, 0) {
+            assert!(Block::of(hash).0.iter().all(|lane| lane.is_power_of_two()));
+        }
+    }
+}

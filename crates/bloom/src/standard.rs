@@ -1,0 +1,161 @@
+//! The textbook Bloom filter: k bits per key, anywhere in one array.
+//!
+//! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). The k positions are
+//! derived from one 64-bit hash, each by a further odd multiplication, and reduced to the array by their
+//! high bits; the array may have any length. The rate measured is within sampling error of theory from
+//! 0.1 to 24 bits per key (`examples/fpr.rs`).
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, KeyHash};
+
+use crate::budget::Budget;
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::position::{reduce, remix};
+use crate::stored::{Head, MAX_PROBES};
+use crate::theory;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Standard>(
+    "standard",
+    "the textbook Bloom filter: the lowest rate of its family, one cache miss per probe",
+    "# Bits spent per key, 0.001 to 64.\n\
+     bits_per_key = 10\n\
+     # Bits set per key, 1 to 64; 0 takes the best number, ln 2 · bits_per_key.\n\
+     probes = 0\n",
+);
+
+const TAG: [u8; 4] = *b"blms";
+
+/// Builds textbook Bloom filters.
+struct Standard {
+    budget: Budget,
+    probes: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+    probes: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 10.0, probes: 0 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Standard {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        if params.probes > MAX_PROBES {
+            return Err(format!("probes is {}; it must be from 0 to {MAX_PROBES}", params.probes));
+        }
+        let budget = Budget::from_param(params.bits_per_key)?;
+        Ok(Box::new(Self { budget, probes: (params.probes > 0).then_some(params.probes) }))
+    }
+}
+
+impl FilterPolicy for Standard {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let best = theory::standard_probes(self.budget.bits_per_key(input));
+        let probes = self.probes.unwrap_or(best);
+        let mut bits = BitArray(vec![0; self.budget.units(input, 64)].into_boxed_slice());
+        for hash in input.hashes {
+            let mut derived = hash.0;
+            for _ in 0..probes {
+                bits.set(derived);
+                derived = remix(derived);
+            }
+        }
+        Head::new(TAG, probes, input.hashes).encode(bits.0.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
+        Ok(Box::new(StandardFilter { bits: BitArray(words.collect()), probes: head.probes, keys: head.keys }))
+    }
+}
+
+/// A textbook Bloom filter in memory.
+struct StandardFilter {
+    bits: BitArray,
+    probes: u32,
+    keys: u64,
+}
+
+impl Filter for StandardFilter {
+    /// Stops at the first bit that is not set: two probes are enough for most absent keys.
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        let mut derived = hash.0;
+        for _ in 0..self.probes {
+            if !self.bits.get(derived) {
+                return false;
+            }
+            derived = remix(derived);
+        }
+        true
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        theory::standard(self.bits.len() as u64, self.keys, self.probes)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.bits.0)
+    }
+}
+
+/// An array of bits, addressed by hashes.
+struct BitArray(Box<[u64]>);
+
+impl BitArray {
+    #[inline]
+    fn len(&self) -> usize {
+        self.0.len() * 64
+    }
+
+    #[inline]
+    fn set(&mut self, hash: u64) {
+        let bit = reduce(hash, self.len());
+        self.0[bit / 64] |= 1 << (bit % 64);
+    }
+
+    #[inline]
+    fn get(&self, hash: u64) -> bool {
+        let bit = reduce(hash, self.len());
+        self.0[bit / 64] >> (bit % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(probes: u32, bits_per_key: f64, hashes: &[KeyHash]) -> (u32, Box<dyn Filter>) {
+        let policy = <Standard as Build<_>>::build(Params { bits_per_key, probes }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes, bits_per_key: None });
+        let (head, _) = Head::decode(&stored, TAG).unwrap();
+        (head.probes, policy.open(Bytes::copy_from(&stored)).unwrap())
+    }
+
+    #[test]
+    fn the_number_of_probes_is_the_best_or_the_one_asked_for() {
+        let hashes: Vec<KeyHash> = (1..=1000).map(|i| KeyHash(remix(i))).collect();
+        assert_eq!(filter(0, 10.0, &hashes).0, 7);
+        assert_eq!(filter(0, 0.1, &hashes).0, 1);
+        assert_eq!(filter(0, 64.0, &hashes).0, 44);
+        assert_eq!(filter(3, 10.0, &hashes).0, 3);
+        assert!(<Standard as Build<_>>::build(Params { bits_per_key: 10.0, probes: 65 }).is_err());
+    }
+
+    #[test]
+    fn expected_rate_is_that_of_the_bits_built() {
+        let hashes: Vec<KeyHash> = (1..=1000).map(|i| KeyHash(remix(i))).collect();
+        let (_, filter) = filter(0, 10.0, &hashes);
+        // 10 000 bits fill 157 words, that is 10 048 bits.
+        assert_eq!(filter.memory_bytes(), 157 * 8);
+        assert!((filter.expected_fpr() / theory::standard(10_048, 1000, 7) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,121 @@
+//! The stored form that filters share: a head of 24 bytes, then 64-bit little-endian words.
+//!
+//! ```text
+//! tag [u8; 4] | probes u32 | keys u64 | words u64 | words × u64
+//! ```
+
+use types::KeyHash;
+
+use crate::filter::DamagedFilter;
+
+const HEAD_BYTES: usize = 24;
+const WORD_BYTES: usize = 8;
+
+/// The most probes a filter may make; it bounds the work that a damaged head can cause.
+pub(crate) const MAX_PROBES: u32 = 64;
+
+/// Which variant wrote the bytes, and with which parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The variant.
+    pub(crate) tag: [u8; 4],
+    /// The number of bits set per key, or 0 where that is no parameter.
+    pub(crate) probes: u32,
+    /// The number of keys added.
+    pub(crate) keys: u64,
+}
+
+impl Head {
+    /// The head of a filter over `hashes`.
+    pub(crate) fn new(tag: [u8; 4], probes: u32, hashes: &[KeyHash]) -> Self {
+        Self { tag, probes, keys: hashes.len() as u64 }
+    }
+
+    /// Writes the head and the words.
+    pub(crate) fn encode(self, words: impl ExactSizeIterator<Item = u64>) -> Vec<u8> {
+        let mut stored = Vec::with_capacity(HEAD_BYTES + words.len() * WORD_BYTES);
+        stored.extend(self.tag);
+        stored.extend(self.probes.to_le_bytes());
+        stored.extend(self.keys.to_le_bytes());
+        stored.extend((words.len() as u64).to_le_bytes());
+        words.for_each(|word| stored.extend(word.to_le_bytes()));
+        stored
+    }
+
+    /// Reads the head and the words that a variant stored under `tag`.
+    ///
+    /// # Errors
+    /// If the tag is another one, or there are fewer or more bytes than the head says.
+    pub(crate) fn decode(
+        stored: &[u8],
+        tag: [u8; 4],
+    ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), DamagedFilter> {
+        let Some((head, body)) = stored.split_at_checked(HEAD_BYTES) else {
+            return Err(DamagedFilter(format!("{} bytes are too few for a filter", stored.len())));
+        };
+        if head[..4] != tag {
+            return Err(DamagedFilter(format!(
+                "the tag is \"{}\" where \"{}\" belongs; another kind of filter may have been stored",
+                head[..4].escape_ascii(),
+                tag.escape_ascii()
+            )));
+        }
+        let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
+        let probes = (number(0) >> 32) as u32;
+        let (keys, words) = (number(8), number(16));
+        if words.checked_mul(WORD_BYTES as u64) != Some(body.len() as u64) {
+            return Err(DamagedFilter(format!("{words} words do not fill {} bytes", body.len())));
+        }
+        let words = body.chunks_exact(WORD_BYTES);
+        Ok((
+            Self { tag, probes, keys },
+            words.map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))),
+        ))
+    }
+
+    /// As [`decode`](Self::decode), for filters that probe units of `unit_words` words.
+    ///
+    /// # Errors
+    /// Also if there is no unit or a broken one, or the number of probes is impossible.
+    pub(crate) fn decode_probed(
+        stored: &[u8],
+        tag: [u8; 4],
+        unit_words: usize,
+    ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), DamagedFilter> {
+        let (head, words) = Self::decode(stored, tag)?;
+        if head.probes == 0 || head.probes > MAX_PROBES {
+            return Err(DamagedFilter(format!("{} probes; there are 1 to {MAX_PROBES}", head.probes)));
+        }
+        if words.len() == 0 || !words.len().is_multiple_of(unit_words) {
+            return Err(DamagedFilter(format!("{} words in units of {unit_words}", words.len())));
+        }
+        Ok((head, words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_and_words_read_back() {
+        let head = Head::new(*b"test", 7, &[KeyHash(0); 3]);
+        let stored = head.encode([1u64, u64::MAX, 3].into_iter());
+        let (read, words) = Head::decode(&stored, *b"test").unwrap();
+        assert_eq!(read, Head { tag: *b"test", probes: 7, keys: 3 });
+        assert!(words.eq([1, u64::MAX, 3]));
+        assert!(Head::decode_probed(&stored, *b"test", 3).is_ok());
+        assert!(Head::decode_probed(&stored, *b"test", 2).is_err());
+        assert!(Head::decode(&stored, *b"tset").is_err());
+    }
+
+    #[test]
+    fn impossible_numbers_of_probes_are_refused() {
+        for probes in [0, MAX_PROBES + 1, u32::MAX] {
+            let stored = Head::new(*b"test", probes, &[]).encode([0u64].into_iter());
+            assert!(Head::decode_probed(&stored, *b"test", 1).is_err(), "{probes}");
+        }
+        let none = Head::new(*b"test", 1, &[]).encode(std::iter::empty());
+        assert!(Head::decode_probed(&none, *b"test", 1).is_err());
+    }
+}

@@ -1,0 +1,118 @@
+//! What theory says of the false-positive rate of a filter.
+
+/// The rate of a Bloom filter of `bits` bits with `probes` hash functions that holds `keys` keys:
+/// (1 − e^(−kn/m))^k (Bloom 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
+pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
+    let fill = -(-(f64::from(probes) * keys as f64) / bits as f64).exp_m1();
+    fill.powi(probes.cast_signed())
+}
+
+/// The number of probes that makes [`standard`] smallest: ln 2 · m/n, at least one.
+pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
+    ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
+}
+
+/// The rate of a filter that sends each of `keys` keys to one of `blocks` blocks: the mean over the load
+/// of a block, which is binomial, of the rate at that load.
+///
+/// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, take the
+/// Poisson distribution for it; the binomial is the same for large filters and right for small ones too.
+pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
+    /// Loads this much less likely than the likeliest do not count any more.
+    const NEGLIGIBLE: f64 = 1e-17;
+    /// Loads on either side of the likeliest that are looked at: more than ever count below a million keys
+    /// per block, and beyond that all rates are 1. It bounds the work that a damaged number can cause.
+    const MOST_LOADS: usize = 10_000;
+    if blocks == 1 {
+        return rate_at_load(keys);
+    }
+    let odds = 1.0 / (blocks as f64 - 1.0);
+    let mode = keys / blocks;
+    // Weights relative to the likeliest load, so that nothing underflows.
+    let (mut weights, mut sum) = (1.0, rate_at_load(mode));
+    let mut add = |load: u64, weight: f64| {
+        weights += weight;
+        sum += weight * rate_at_load(load);
+        weight > NEGLIGIBLE
+    };
+    let mut weight = 1.0;
+    for load in (mode + 1..=keys).take(MOST_LOADS) {
+        weight *= (keys - load + 1) as f64 / load as f64 * odds;
+        if !add(load, weight) {
+            break;
+        }
+    }
+    let mut weight = 1.0;
+    for load in (0..mode).rev().take(MOST_LOADS) {
+        weight *= (load + 1) as f64 / ((keys - load) as f64 * odds);
+        if !add(load, weight) {
+            break;
+        }
+    }
+    sum / weights
+}
+
+/// The rate of one small Bloom filter of `bits` bits that holds `keys` keys, `probes` bits each.
+///
+/// In a block of a few hundred bits the number of set bits varies enough to matter: the mean of fill^k is
+/// above the k-th power of the mean fill. This is the mean to second order, from the exact mean and
+/// variance of the number of empty cells when kn balls are thrown into m.
+pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
+    if keys == 0 {
+        return 0.0;
+    }
+    let (m, k, balls) = (bits as f64, f64::from(probes), f64::from(probes) * keys as f64);
+    let empty = (balls * (-1.0 / m).ln_1p()).exp();
+    let both_empty = (balls * (-2.0 / m).ln_1p()).exp();
+    let variance = (empty + (m - 1.0) * both_empty) / m - empty * empty;
+    let fill = 1.0 - empty;
+    let spread = k * (k - 1.0) / 2.0 * variance / (fill * fill);
+    (fill.powi(probes.cast_signed()) * (1.0 + spread)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_close(got: f64, expected: f64, relative: f64) {
+        assert!((got / expected - 1.0).abs() <= relative, "{got} is not {expected}");
+    }
+
+    #[test]
+    fn standard_meets_the_published_values() {
+        // Ten bits and seven probes: 0.8194 %.
+        assert_close(standard(10_000_000, 1_000_000, 7), 0.008_194, 1e-3);
+        assert!(standard(64, 0, 3).abs() < f64::EPSILON);
+        assert_eq!(standard_probes(10.0), 7);
+        assert_eq!(standard_probes(0.1), 1);
+    }
+
+    #[test]
+    fn weights_of_loads_add_up() {
+        for (keys, blocks) in [(0, 1), (0, 7), (5, 2), (1_000_000, 19_532), (3_000_000, 600)] {
+            assert_close(blocked(keys, blocks, |_| 0.25), 0.25, 1e-12);
+            let mean = keys as f64 / blocks as f64;
+            let measured = blocked(keys, blocks, |load| load as f64);
+            assert!((measured - mean).abs() <= 1e-9 * mean.max(1.0), "{measured} is not {mean}");
+        }
+    }
+
+    #[test]
+    fn impossible_numbers_end_soon_and_are_full() {
+        for (keys, blocks) in [(u64::MAX, 2), (u64::MAX, 1 << 40), (1 << 60, 3)] {
+            assert_close(blocked(keys, blocks, |load| small(512, load, 6)), 1.0, 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_single_block_has_the_load_of_all_keys() {
+        assert_close(blocked(40, 1, |load| small(512, load, 6)), small(512, 40, 6), 1e-15);
+    }
+
+    /// Two keys of one bit each in two cells: fill 1/2 or 1, each half of the time. With two probes the
+    /// rate is (1/4 + 1)/2.
+    #[test]
+    fn second_order_is_exact_for_two_probes() {
+        assert_close(small(2, 1, 2), 0.625, 1e-12);
+    }
+}

@@ -1,0 +1,129 @@
+//! Filters that are wrong on purpose: each breaks one law, and the suite must see it.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use lsmbench_bloom::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use types::{Bytes, KeyHash};
+
+/// What is wrong with a canary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// One key of many is not added.
+    ForgetsOneKey,
+    /// The build depends on how many came before.
+    CountsItsBuilds,
+    /// The last answer of a batch is turned round.
+    TurnsTheLastAnswer,
+    /// The rate is twice what it says.
+    HalvesItsRate,
+    /// The rate is 10 % above what it says.
+    FlattersItsRate,
+    /// Small tables get a full filter.
+    SaturatesWhenSmall,
+    /// A table without keys may contain anything.
+    SeesKeysInNothing,
+    /// The allocation is ignored.
+    IgnoresItsAllocation,
+    /// Half of the memory is not told.
+    HidesMemory,
+    /// Cut bytes are taken for whole.
+    AcceptsCutBytes,
+    /// Cut bytes are indexed without a look at their length.
+    PanicsOnCutBytes,
+}
+
+impl Fault {
+    /// Every fault, with the law that must see it.
+    pub(crate) const ALL: [(Self, &'static str); 11] = [
+        (Self::ForgetsOneKey, "no key is lost"),
+        (Self::CountsItsBuilds, "answers depend on bytes and hash alone"),
+        (Self::TurnsTheLastAnswer, "a batch answers as single probes do"),
+        (Self::HalvesItsRate, "the rate is the one expected"),
+        (Self::FlattersItsRate, "the rate is the one expected"),
+        (Self::SaturatesWhenSmall, "small filters are near their rate"),
+        (Self::SeesKeysInNothing, "an empty table has no keys"),
+        (Self::IgnoresItsAllocation, "the allocation is spent"),
+        (Self::HidesMemory, "memory is told"),
+        (Self::AcceptsCutBytes, "damage is an error or a wrong answer"),
+        (Self::PanicsOnCutBytes, "damage is an error or a wrong answer"),
+    ];
+}
+
+/// A sound policy with a fault put in.
+pub(crate) struct Canary {
+    fault: Fault,
+    sound: Box<dyn FilterPolicy>,
+    builds: AtomicU8,
+}
+
+impl Canary {
+    pub(crate) fn new(fault: Fault, sound: Box<dyn FilterPolicy>) -> Self {
+        Self { fault, sound, builds: AtomicU8::new(0) }
+    }
+}
+
+impl FilterPolicy for Canary {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let mut input = *input;
+        match self.fault {
+            Fault::ForgetsOneKey => input.hashes = input.hashes.split_last().map_or(&[], |(_, rest)| rest),
+            Fault::IgnoresItsAllocation => input.bits_per_key = None,
+            _ => {}
+        }
+        let mut stored = self.sound.build(&input);
+        match self.fault {
+            Fault::CountsItsBuilds => {
+                let last = stored.last_mut().expect("a head at least");
+                *last ^= self.builds.fetch_add(1, Ordering::Relaxed);
+            }
+            Fault::SaturatesWhenSmall if input.hashes.len() < 1000 => stored[24..].fill(0xff),
+            Fault::SeesKeysInNothing if input.hashes.is_empty() => stored[24..].fill(0xff),
+            _ => {}
+        }
+        stored
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        let opened = match (self.fault, self.sound.open(stored.clone())) {
+            (Fault::AcceptsCutBytes, Err(_)) => self
+                .sound
+                .open(Bytes::copy_from(&self.sound.build(&FilterInput { hashes: &[], bits_per_key: None }))),
+            (Fault::PanicsOnCutBytes, Err(_)) => Err(DamagedFilter(format!("{}", stored[23]))),
+            (_, opened) => opened,
+        };
+        Ok(Box::new(CanaryFilter { fault: self.fault, sound: opened? }))
+    }
+}
+
+struct CanaryFilter {
+    fault: Fault,
+    sound: Box<dyn Filter>,
+}
+
+impl Filter for CanaryFilter {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.sound.may_contain(hash)
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.sound.may_contain_batch(hashes, answers);
+        if let (Fault::TurnsTheLastAnswer, Some(last)) = (self.fault, answers.last_mut()) {
+            *last = !*last;
+        }
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        match self.fault {
+            Fault::HalvesItsRate => self.sound.expected_fpr() / 2.0,
+            Fault::FlattersItsRate => self.sound.expected_fpr() / 1.1,
+            _ => self.sound.expected_fpr(),
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self.fault {
+            Fault::HidesMemory => self.sound.memory_bytes() / 2,
+            _ => self.sound.memory_bytes(),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The laws of the filter axis, each a function of one policy.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lsmbench_bloom::{Filter, FilterInput, FilterPolicy};
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use types::{Bytes, KeyHash};
+
+/// A policy under test, and what the catalog says of it.
+pub(crate) struct Subject<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) policy: Box<dyn FilterPolicy>,
+    /// Whether it has a parameter `bits_per_key`, so that an allocation may change it.
+    pub(crate) spends_bits: bool,
+    pub(crate) oracle: bool,
+}
+
+/// A law: what is broken, if anything is.
+type Law = fn(&Subject<'_>) -> Result<(), String>;
+
+/// All laws, by name.
+pub(crate) const LAWS: &[(&str, Law)] = &[
+    ("no key is lost", no_key_is_lost),
+    ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
+    ("a batch answers as single probes do", a_batch_answers_as_single_probes_do),
+    ("the rate is the one expected", the_rate_is_the_one_expected),
+    ("small filters are near their rate", small_filters_are_near_their_rate),
+    ("an empty table has no keys", an_empty_table_has_no_keys),
+    ("the allocation is spent", the_allocation_is_spent),
+    ("memory is told", memory_is_told),
+    ("damage is an error or a wrong answer", damage_is_an_error_or_a_wrong_answer),
+];
+
+/// The settings at which rates are compared with theory.
+const BITS_PER_KEY: [f64; 5] = [4.0, 8.0, 10.0, 12.0, 16.0];
+
+fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..count).map(|_| KeyHash(random.next_u64())).collect()
+}
+
+fn build(subject: &Subject<'_>, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Box<dyn Filter> {
+    let stored = subject.policy.build(&FilterInput { hashes, bits_per_key });
+    subject.policy.open(Bytes::copy_from(&stored)).expect("a filter opens what it stored")
+}
+
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+fn no_key_is_lost(subject: &Subject<'_>) -> Result<(), String> {
+    let extremes = vec![KeyHash(0), KeyHash(u64::MAX), KeyHash(0), KeyHash(1), KeyHash(1 << 63)];
+    let equal = vec![KeyHash(0x1234_5678_9abc_def0); 500];
+    let consecutive: Vec<KeyHash> = (0..5000).map(KeyHash).collect();
+    let random = [1, 2, 51, 52, 63, 64, 65, 1000, 100_000].map(|count| random_hashes(count, 1));
+    for hashes in random.iter().chain([&extremes, &equal, &consecutive]) {
+        for bits_per_key in [None, Some(0.0), Some(0.1), Some(0.7), Some(10.0), Some(63.9), Some(1000.0)] {
+            let filter = build(subject, hashes, bits_per_key);
+            let lost = hashes.iter().filter(|hash| !filter.may_contain(**hash)).count();
+            ensure(lost == 0, || format!("{lost} of {} lost at {bits_per_key:?} bits", hashes.len()))?;
+        }
+    }
+    Ok(())
+}
+
+fn answers_depend_on_bytes_and_hash_alone(subject: &Subject<'_>) -> Result<(), String> {
+    let hashes = random_hashes(3000, 2);
+    let input = FilterInput { hashes: &hashes, bits_per_key: None };
+    let stored = subject.policy.build(&input);
+    ensure(stored == subject.policy.build(&input), || "two builds differ".to_owned())?;
+    let first = subject.policy.open(Bytes::copy_from(&stored)).map_err(|e| e.to_string())?;
+    let probes = random_hashes(3000, 3);
+    for offset in [1, 3, 8, 17, 33] {
+        let mut shifted = vec![0xff; offset];
+        shifted.extend(&stored);
+        let shifted = Bytes::copy_from(&shifted).slice(offset..offset + stored.len());
+        let second = subject.policy.open(shifted).map_err(|e| e.to_string())?;
+        for hash in probes.iter().chain(&hashes) {
+            let same = first.may_contain(*hash) == second.may_contain(*hash)
+                && first.may_contain(*hash) == first.may_contain(*hash);
+            ensure(same, || format!("answers differ at offset {offset}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn a_batch_answers_as_single_probes_do(subject: &Subject<'_>) -> Result<(), String> {
+    let hashes = random_hashes(2000, 4);
+    let filter = build(subject, &hashes, Some(4.0));
+    let probes: Vec<KeyHash> = hashes.into_iter().chain(random_hashes(2000, 5)).collect();
+    for count in [0, 1, 7, 31, 32, 33, 64, 100, probes.len()] {
+        for start in [0, probes.len() - count] {
+            let probes = &probes[start..start + count];
+            let mut answers = vec![false; count];
+            filter.may_contain_batch(probes, &mut answers);
+            let same = probes.iter().zip(&answers).all(|(hash, answer)| filter.may_contain(*hash) == *answer);
+            ensure(same, || format!("a batch of {count} differs"))?;
+        }
+    }
+    let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
+    ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
+}
+
+/// Within 3 % of theory, besides the sampling error.
+fn the_rate_is_the_one_expected(subject: &Subject<'_>) -> Result<(), String> {
+    let hashes = random_hashes(1_000_000, 6);
+    let probes = random_hashes(2_000_000, 7);
+    for bits_per_key in BITS_PER_KEY {
+        let filter = build(subject, &hashes, Some(bits_per_key));
+        within(0.03, filter.expected_fpr(), share_of_positives(&*filter, &probes), probes.len())
+            .map_err(|error| format!("{bits_per_key} bits: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Within 25 % of theory over many filters of a few keys, for which theory is an approximation.
+fn small_filters_are_near_their_rate(subject: &Subject<'_>) -> Result<(), String> {
+    const FILTERS: u64 = 100;
+    let probes = random_hashes(10_000, 8);
+    for keys in [1, 50, 200] {
+        let (mut expected, mut measured) = (0.0, 0.0);
+        for seed in 0..FILTERS {
+            let filter = build(subject, &random_hashes(keys, 100 + seed), Some(6.0));
+            expected += filter.expected_fpr() / FILTERS as f64;
+            measured += share_of_positives(&*filter, &probes) / FILTERS as f64;
+        }
+        within(0.25, expected, measured, probes.len()).map_err(|error| format!("{keys} keys: {error}"))?;
+    }
+    Ok(())
+}
+
+fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
+    let mut answers = vec![false; probes.len()];
+    filter.may_contain_batch(probes, &mut answers);
+    answers.iter().filter(|answer| **answer).count() as f64 / probes.len() as f64
+}
+
+/// Whether `measured`, a share of `probes`, is `expected` within a relative `tolerance` and four standard
+/// deviations of sampling.
+fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result<(), String> {
+    let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
+    ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
+        format!("the rate is {measured:.6} where {expected:.6} is expected")
+    })
+}
+
+fn an_empty_table_has_no_keys(subject: &Subject<'_>) -> Result<(), String> {
+    for bits_per_key in [None, Some(0.1), Some(10.0)] {
+        let filter = build(subject, &[], bits_per_key);
+        let positives = share_of_positives(&*filter, &random_hashes(1000, 9));
+        within(0.0, filter.expected_fpr(), positives, 1000)?;
+        // A filter that always says "maybe" says so of itself; all others know better here.
+        ensure(positives == 0.0 || filter.memory_bytes() == 0, || "an empty table has keys".to_owned())?;
+    }
+    Ok(())
+}
+
+/// The memory is that of the allocation, within 1 %, for a table of many keys.
+fn the_allocation_is_spent(subject: &Subject<'_>) -> Result<(), String> {
+    if !subject.spends_bits {
+        return Ok(());
+    }
+    let hashes = random_hashes(100_000, 10);
+    for bits_per_key in [0.1, 1.5, 4.0, 10.0, 16.0, 33.3] {
+        let bits = build(subject, &hashes, Some(bits_per_key)).memory_bytes() as f64 * 8.0;
+        let given = bits_per_key * hashes.len() as f64;
+        ensure(bits >= given && bits <= given * 1.01 + 1024.0, || {
+            format!("{bits} bits where {given} are given")
+        })?;
+    }
+    Ok(())
+}
+
+/// What is held is told: an oracle 0 by convention, others about what they stored.
+fn memory_is_told(subject: &Subject<'_>) -> Result<(), String> {
+    let hashes = random_hashes(10_000, 11);
+    let stored = subject.policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+    let memory = build(subject, &hashes, None).memory_bytes();
+    if subject.oracle {
+        return ensure(memory == 0, || format!("an oracle holds {memory} bytes"));
+    }
+    ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
+        format!("{memory} bytes of memory for {} stored", stored.len())
+    })
+}
+
+/// Shorter or longer bytes are refused; flipped bits are refused or change answers; nothing panics.
+fn damage_is_an_error_or_a_wrong_answer(subject: &Subject<'_>) -> Result<(), String> {
+    let hashes = random_hashes(300, 12);
+    let probes = random_hashes(100, 13);
+    let stored = subject.policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+    let open = |bytes: &[u8]| {
+        catch_unwind(AssertUnwindSafe(|| {
+            subject.policy.open(Bytes::copy_from(bytes)).map(|filter| {
+                let _ = (filter.expected_fpr(), share_of_positives(&*filter, &probes));
+                probes.iter().filter(|hash| filter.may_contain(**hash)).count()
+            })
+        }))
+        .map_err(|_| "damaged bytes make it panic".to_owned())
+    };
+    for len in 0..stored.len() {
+        ensure(open(&stored[..len])?.is_err(), || format!("{len} of {} bytes are accepted", stored.len()))?;
+    }
+    for extra in [1, 8, 64] {
+        let longer = [&stored[..], &vec![0; extra]].concat();
+        ensure(open(&longer)?.is_err(), || format!("{extra} bytes too many are accepted"))?;
+    }
+    for bit in 0..stored.len() * 8 {
+        let mut flipped = stored.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let _ = open(&flipped)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Every filter of the catalog keeps the laws of the axis, and a filter that breaks one is caught.
+
+mod canary;
+mod laws;
+
+use canary::{Canary, Fault};
+use catalog::Choice;
+use laws::{LAWS, Subject};
+use lsmbench_bloom::{CATALOG, FilterInput, FilterPolicy};
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
+use proptest::test_runner::RngSeed;
+use toml::Value;
+use types::{Bytes, KeyHash};
+
+#[test]
+fn the_catalog_keeps_its_laws() {
+    catalog::laws::check(&CATALOG).unwrap();
+    assert_eq!(CATALOG.variants[0].kind, "none");
+    assert!(CATALOG.variants.last().unwrap().oracle);
+}
+
+#[test]
+fn every_filter_keeps_every_law() {
+    let mut broken = Vec::new();
+    for subject in subjects() {
+        for (name, law) in LAWS {
+            if let Err(error) = law(&subject) {
+                broken.push(format!("{}: {name}: {error}", subject.kind));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_canary_is_caught_by_its_law() {
+    for (fault, law_name) in Fault::ALL {
+        let kind = format!("{fault:?}");
+        let sound = Subject { kind: "sound", policy: policy("standard"), spends_bits: true, oracle: false };
+        let canary =
+            Subject { kind: &kind, policy: Box::new(Canary::new(fault, policy("standard"))), ..sound };
+        let (_, law) = LAWS.iter().find(|(name, _)| *name == law_name).expect("there is such a law");
+        assert!(law(&canary).is_err(), "{kind}: \"{law_name}\" did not see it");
+    }
+}
+
+#[test]
+fn no_filter_opens_what_another_stored() {
+    let hashes: Vec<KeyHash> = (0..100).map(KeyHash).collect();
+    let input = FilterInput { hashes: &hashes, bits_per_key: None };
+    for writer in CATALOG.kinds() {
+        let stored = Bytes::copy_from(&policy(writer).build(&input));
+        for reader in CATALOG.kinds() {
+            assert_eq!(policy(reader).open(stored.clone()).is_ok(), reader == writer, "{writer} by {reader}");
+        }
+    }
+}
+
+#[test]
+fn impossible_parameters_are_refused_with_a_sentence() {
+    let cases = [
+        ("bits_per_key", "0.0"),
+        ("bits_per_key", "-1"),
+        ("bits_per_key", "64.1"),
+        ("bits_per_key", "nan"),
+        ("bits_per_key", "inf"),
+        ("probes", "65"),
+    ];
+    for variant in CATALOG.variants {
+        for (parameter, value) in cases {
+            if !variant.defaults().contains_key(parameter) {
+                continue;
+            }
+            let label = Value::String(format!("{}({parameter}={value})", variant.kind));
+            let error = CATALOG.choose(&label).unwrap_err().to_string();
+            assert!(error.contains(&format!("{parameter} is ")) && error.contains("must be"), "{error}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        rng_seed: RngSeed::Fixed(42),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_key_is_lost_whatever_the_hashes_and_bits(
+        hashes in proptest::collection::vec(any::<u64>(), 0..300),
+        bits_per_key in proptest::option::of(0.0f64..80.0),
+    ) {
+        let hashes: Vec<KeyHash> = hashes.into_iter().map(KeyHash).collect();
+        for kind in CATALOG.kinds() {
+            let policy = policy(kind);
+            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key });
+            let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
+            prop_assert!(hashes.iter().all(|hash| filter.may_contain(*hash)), "{}", kind);
+            prop_assert_eq!(&stored, &policy.build(&FilterInput { hashes: &hashes, bits_per_key }));
+        }
+    }
+}
+
+/// Every variant of the catalog with its defaults.
+fn subjects() -> impl Iterator<Item = Subject<'static>> {
+    CATALOG.variants.iter().map(|variant| Subject {
+        kind: variant.kind,
+        policy: policy(variant.kind),
+        spends_bits: variant.defaults().contains_key("bits_per_key"),
+        oracle: variant.oracle,
+    })
+}
+
+fn policy(kind: &str) -> Box<dyn FilterPolicy> {
+    CATALOG.build(&Choice::default_of(CATALOG.variant(kind).unwrap())).unwrap()
+}

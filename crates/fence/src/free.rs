@@ -1,0 +1,155 @@
+//! The oracle: knows the block of every stored key without a search, at no cost in memory.
+//!
+//! It bounds what any fence could gain. A key that is there is looked up by its hash; one that is not, or
+//! whose hash another block's key has too, and every scan take an exact search, so that the same blocks
+//! are read as under an exact fence. Its memory counts as nothing by the convention for oracles; the bytes
+//! it stores, eight per key, count as stored.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::HashedKey;
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::separators::Separators;
+use crate::stored::{self, damaged, take, u32s};
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> =
+    Variant::new::<Free>("free", "the oracle: knows each key's block, and its memory counts as nothing", "")
+        .oracle();
+
+const TAG: stored::Tag = *b"free";
+
+/// Builds maps from hashes to blocks.
+struct Free;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn FencePolicy> for Free {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl FencePolicy for Free {
+    /// The separators, the start of each block, the number of keys, and all hashes.
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        let mut stored = stored::encode(TAG, input.separators);
+        input.block_starts.iter().for_each(|start| stored.extend(start.to_le_bytes()));
+        stored.extend((input.hashes.len() as u64).to_le_bytes());
+        input.hashes.iter().for_each(|hash| stored.extend(hash.0.to_le_bytes()));
+        stored
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        let (separators, rest) = stored::read(TAG, table)?;
+        let mut rest = &*rest;
+        let starts: Vec<u32> = u32s(take(&mut rest, separators.len() * size_of::<u32>())?).collect();
+        let (numbers, broken) = rest.as_chunks();
+        let hashes = match numbers.split_first() {
+            Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
+            _ => return Err(damaged(format!("{} bytes of hashes are not what was stored", rest.len()))),
+        };
+        if !broken.is_empty() {
+            return Err(damaged(format!("{} bytes too many", broken.len())));
+        }
+        Ok(Box::new(FreeFence { separators, blocks: block_of_hash(&starts, hashes)? }))
+    }
+}
+
+/// The block of each hash, or `None` where keys of several blocks share it.
+type BlockOfHash = HashMap<u64, Option<u32>, BuildHasherDefault<AlreadyHashed>>;
+
+fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, FenceError> {
+    let ends = starts[1..].iter().map(|start| *start as usize).chain([hashes.len()]);
+    if starts[0] != 0 || !starts.iter().map(|start| *start as usize).zip(ends.clone()).all(|(a, b)| a < b) {
+        return Err(damaged("the starts of the blocks do not increase from 0 to the number of keys"));
+    }
+    let mut blocks = BlockOfHash::with_capacity_and_hasher(hashes.len(), BuildHasherDefault::default());
+    let mut start = 0;
+    for (block, end) in ends.enumerate() {
+        let block = block as u32;
+        for hash in &hashes[start..end] {
+            match blocks.entry(u64::from_le_bytes(*hash)) {
+                Entry::Vacant(vacant) => _ = vacant.insert(Some(block)),
+                Entry::Occupied(mut taken) if *taken.get() != Some(block) => _ = taken.insert(None),
+                Entry::Occupied(_) => {}
+            }
+        }
+        start = end;
+    }
+    Ok(blocks)
+}
+
+/// Where every key of one table is.
+struct FreeFence {
+    separators: Separators,
+    blocks: BlockOfHash,
+}
+
+impl Fence for FreeFence {
+    fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
+        Ok(self.separators.rank(key).saturating_sub(1) as u32)
+    }
+
+    fn find(&self, key: HashedKey<'_>, table: &dyn TableView) -> Result<u32, FenceError> {
+        match self.blocks.get(&key.hash.0) {
+            Some(Some(block)) => Ok(*block),
+            _ => self.seek(key.bytes, table),
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Passes a 64-bit hash through.
+#[derive(Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_of_two_blocks_is_nobodys() {
+        let hashes = [1u64, 2, 2, 3, 1, 4].map(u64::to_le_bytes);
+        let blocks = block_of_hash(&[0, 3, 4], &hashes).unwrap();
+        let of = |hash: u64| blocks.get(&hash).copied();
+        assert_eq!([of(1), of(2), of(3), of(4)], [Some(None), Some(Some(0)), Some(Some(1)), Some(Some(2))]);
+        assert_eq!(of(5), None);
+    }
+
+    #[test]
+    fn impossible_starts_are_refused() {
+        let hashes = [1u64, 2, 3].map(u64::to_le_bytes);
+        for starts in [&[1u32, 2][..], &[0, 0], &[0, 2, 1], &[0, 3], &[0, u32::MAX]] {
+            assert!(block_of_hash(starts, &hashes).is_err(), "{starts:?}");
+        }
+    }
+}

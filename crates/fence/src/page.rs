@@ -1,0 +1,252 @@
+//! One page of a static B-tree: children, and the separators between them.
+//!
+//! ```text
+//! kind u32 | children u32 | first u32 | prefix length u32
+//! | end of each child u32 × children            inner pages only
+//! | end of each suffix u32 × (children − 1)
+//! | common prefix | suffixes, end to end | padding
+//! ```
+//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where
+//! child i − 1 ends, `first` for child 0; starts and ends count pages of the file. Separator i stands
+//! between the children i and i + 1: a key at or above it belongs to the right. Their common prefix is
+//! stored once (Bayer & Unterauer, "Prefix B-trees", 1977).
+
+use std::ops::Range;
+
+use types::common_prefix;
+
+use crate::fence::FenceError;
+use crate::stored::{damaged, take, u32s};
+
+const HEAD_BYTES: usize = 16;
+const U32: usize = size_of::<u32>();
+
+/// What the children of a page are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Pages of the next layer.
+    Inner = 1,
+    /// Data blocks.
+    Leaf = 2,
+}
+
+/// A page as it is built.
+pub(crate) struct Draft<'a> {
+    pub(crate) kind: Kind,
+    /// The first block of a leaf, the first page of an inner page's first child.
+    pub(crate) first: u32,
+    /// Where each child of an inner page ends; empty for a leaf.
+    pub(crate) child_ends: &'a [u32],
+    /// The separators between the children.
+    pub(crate) separators: &'a [&'a [u8]],
+}
+
+impl Draft<'_> {
+    /// Appends the page without its padding.
+    pub(crate) fn write(&self, stored: &mut Vec<u8>) {
+        let prefix = shared_by(self.separators);
+        let head = [self.kind as u32, self.separators.len() as u32 + 1, self.first, prefix as u32];
+        let suffix_ends = self.separators.iter().scan(0, |end, separator| {
+            *end += (separator.len() - prefix) as u32;
+            Some(*end)
+        });
+        for number in head.into_iter().chain(self.child_ends.iter().copied()).chain(suffix_ends) {
+            stored.extend(number.to_le_bytes());
+        }
+        stored.extend(self.separators.first().map_or(&[][..], |first| &first[..prefix]));
+        self.separators.iter().for_each(|separator| stored.extend(&separator[prefix..]));
+    }
+}
+
+/// The length of the prefix that sorted separators share.
+fn shared_by(separators: &[&[u8]]) -> usize {
+    match separators {
+        [] => 0,
+        [first, .., last] => common_prefix(first, last),
+        [only] => only.len(),
+    }
+}
+
+/// Splits a layer into pages: the numbers of the children of each. `firsts[i]` is the first separator under
+/// child i; a page holds those of its children but the first.
+///
+/// A page is filled up to `unit_bytes`. It has two children at least, where there are two left, so that
+/// every layer is at most half as wide as the one below; where the separator between them is longer than
+/// that, the page is filled up to the next multiple. A long separator is not left to the layer above, where
+/// more lookups would come by it: the page before it ends one child early.
+pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
+    let mut pages = Vec::new();
+    let mut start = 0;
+    while start < firsts.len() {
+        let mut end = fill(kind, &firsts[start..], unit_bytes) + start;
+        let next_is_long = firsts.get(end).is_some_and(|next| page_bytes(kind, 1, next.len()) > unit_bytes);
+        if next_is_long && end - start > 2 {
+            end -= 1;
+        }
+        pages.push(start..end);
+        start = end;
+    }
+    pages
+}
+
+/// The number of children, from the first on, that fit into a page.
+fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
+    let (mut limit_bytes, mut separator_bytes) = (unit_bytes, 0);
+    for (separators, next) in firsts.iter().enumerate().skip(1) {
+        separator_bytes += next.len();
+        let prefix = common_prefix(firsts[1], next);
+        let page = page_bytes(kind, separators, separator_bytes - prefix * (separators - 1));
+        if separators == 1 {
+            limit_bytes = page.next_multiple_of(unit_bytes);
+        } else if page > limit_bytes {
+            return separators;
+        }
+    }
+    firsts.len()
+}
+
+/// The length of a page, without padding, with these separators between its children.
+pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
+    let all: usize = separators.iter().map(|separator| separator.len()).sum();
+    page_bytes(kind, separators.len(), all - shared_by(separators) * separators.len().saturating_sub(1))
+}
+
+/// The length of a page, without padding, with so many separators of so many bytes, prefix included once.
+fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
+    let child_ends = if kind == Kind::Inner { separators + 1 } else { 0 };
+    HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
+}
+
+/// A page as it is read. Its lengths are checked where they are used.
+pub(crate) struct Page<'a> {
+    pub(crate) kind: Kind,
+    first: u32,
+    children: usize,
+    child_ends: &'a [u8],
+    suffix_ends: &'a [u8],
+    prefix: &'a [u8],
+    suffixes: &'a [u8],
+}
+
+impl<'a> Page<'a> {
+    /// Takes a page apart.
+    ///
+    /// # Errors
+    /// If it is of no kind or its parts do not fit into it.
+    pub(crate) fn parse(mut bytes: &'a [u8]) -> Result<Self, FenceError> {
+        let head = take(&mut bytes, HEAD_BYTES)?;
+        let [kind, children, first, prefix] = [0, 1, 2, 3].map(|at| number(head, at) as usize);
+        let kind = match kind {
+            1 => Kind::Inner,
+            2 => Kind::Leaf,
+            other => return Err(damaged(format!("a page of kind {other}"))),
+        };
+        if children == 0 {
+            return Err(damaged("a page without children"));
+        }
+        let child_ends = take(&mut bytes, if kind == Kind::Inner { children * U32 } else { 0 })?;
+        let suffix_ends = take(&mut bytes, (children - 1) * U32)?;
+        let prefix = take(&mut bytes, prefix)?;
+        Ok(Self { kind, first: first as u32, children, child_ends, suffix_ends, prefix, suffixes: bytes })
+    }
+
+    /// The number of the child that `key` belongs to: of separators at or below it.
+    ///
+    /// # Errors
+    /// If a separator leads outside of the page.
+    pub(crate) fn child_of(&self, key: &[u8]) -> Result<usize, FenceError> {
+        let last = self.children - 1;
+        let Some(suffix) = key.strip_prefix(self.prefix) else {
+            return Ok(if key < self.prefix { 0 } else { last });
+        };
+        let (mut low, mut high) = (0, last);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.suffix(middle)? <= suffix {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The block that child number `child` of a leaf is.
+    pub(crate) fn block(&self, child: usize) -> u32 {
+        self.first.saturating_add(child as u32)
+    }
+
+    /// The pages that child number `child` of an inner page takes.
+    pub(crate) fn pages(&self, child: usize) -> Range<u32> {
+        let start = if child == 0 { self.first } else { number(self.child_ends, child - 1) };
+        start..number(self.child_ends, child)
+    }
+
+    fn suffix(&self, index: usize) -> Result<&'a [u8], FenceError> {
+        let start = if index == 0 { 0 } else { number(self.suffix_ends, index - 1) };
+        let end = number(self.suffix_ends, index);
+        self.suffixes
+            .get(start as usize..end as usize)
+            .ok_or_else(|| damaged(format!("separator {index} of a page is at {start} to {end}")))
+    }
+}
+
+/// The little-endian number at place `index`.
+#[inline]
+fn number(numbers: &[u8], index: usize) -> u32 {
+    u32s(&numbers[index * U32..][..U32]).next().expect("one number in four bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(kind: Kind, first: u32, child_ends: &[u32], separators: &[&[u8]]) -> Vec<u8> {
+        let mut stored = Vec::new();
+        Draft { kind, first, child_ends, separators }.write(&mut stored);
+        assert_eq!(stored.len(), encoded_bytes(kind, separators));
+        stored
+    }
+
+    #[test]
+    fn leaves_number_their_blocks() {
+        let stored = write(Kind::Leaf, 70, &[], &[b"key1", b"key10", b"key2"]);
+        let page = Page::parse(&stored).unwrap();
+        assert_eq!(page.prefix, b"key");
+        let blocks = [&b""[..], b"key", b"key1", b"key1zz", b"key10", b"key2", b"kez"]
+            .map(|key| page.block(page.child_of(key).unwrap()));
+        assert_eq!(blocks, [70, 70, 71, 72, 72, 73, 73]);
+    }
+
+    #[test]
+    fn inner_pages_know_where_children_start_and_end() {
+        let stored = write(Kind::Inner, 3, &[4, 9], &[b"m"]);
+        let page = Page::parse(&stored).unwrap();
+        assert_eq!(page.pages(page.child_of(b"a").unwrap()), 3..4);
+        assert_eq!(page.pages(page.child_of(b"m").unwrap()), 4..9);
+    }
+
+    #[test]
+    fn a_page_of_one_child_has_no_separator() {
+        let stored = write(Kind::Leaf, 5, &[], &[]);
+        assert_eq!(Page::parse(&stored).unwrap().child_of(b"any").unwrap(), 0);
+    }
+
+    #[test]
+    fn pages_are_full_and_have_two_children_at_least() {
+        let long = vec![b'x'; 5000];
+        let names: Vec<Vec<u8>> = (0..1000).map(|i| format!("{i:08}").into_bytes()).collect();
+        let mut firsts: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
+        firsts.push(&long);
+        for kind in [Kind::Inner, Kind::Leaf] {
+            let pages = split(kind, &firsts, 512);
+            assert_eq!((pages[0].start, pages.last().unwrap().end), (0, firsts.len()));
+            assert!(pages.windows(2).all(|pair| pair[0].end == pair[1].start));
+            assert!(pages[..pages.len() - 1].iter().all(|page| page.len() >= 2));
+            assert!(pages[..10].iter().all(|page| page.len() >= 25), "{:?}", pages[0]);
+        }
+        let longer = vec![b'y'; 6000];
+        let firsts: [&[u8]; 8] = [b"", b"a", b"b", b"c", &long, &longer, b"z", b"zz"];
+        assert_eq!(split(Kind::Leaf, &firsts, 512), [0..3, 3..5, 5..8]);
+    }
+}

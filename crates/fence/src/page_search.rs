@@ -1,0 +1,66 @@
+//! No index at all: binary search over the data blocks themselves.
+//!
+//! Every step reads the first key of a block through the block cache. It stores nothing and holds nothing,
+//! and pays with one block per step. Source: the binary-search lookup of the document csc443, section 4.2.3.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::stored::damaged;
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<PageSearch>(
+    "page-search",
+    "no index: binary search over the data blocks, one read a step",
+    "",
+);
+
+/// The policy and the fence in one: there is nothing to hold.
+struct PageSearch;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn FencePolicy> for PageSearch {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl FencePolicy for PageSearch {
+    fn build(&self, _: &FenceInput<'_>) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        match (table.stored_bytes(), table.block_count()) {
+            (0, 1..) => Ok(Box::new(Self)),
+            (0, 0) => Err(damaged("a table without blocks")),
+            (bytes, _) => Err(damaged(format!("{bytes} bytes where there is no fence"))),
+        }
+    }
+}
+
+impl Fence for PageSearch {
+    fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
+        // The key lies in or above block `low`, and below block `high` where there is one.
+        let (mut low, mut high) = (0, table.block_count());
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if *table.first_key(middle)? <= *key {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,357 @@
+//! A B-tree that is written once: pages in the file, read through the block cache, nothing in memory.
+//!
+//! The root is page 0, then come the inner layers from top to bottom, then the leaves; a footer of 20 bytes
+//! tells the geometry. A lookup reads one page per layer and searches in it. Source: the SSTs of the
+//! document csc443, section 4.2.3, with byte-string separators of any length in place of integer keys.
+//!
+//! A page is `page_bytes` long unless the separator between two children does not fit into that: such a
+//! page takes as many page lengths as it needs, in one piece, and its parent says how many. Each layer is
+//! still one read, and a long separator, kept as low in the tree as can be, costs only those who come by it.
+
+use std::ops::Range;
+
+use catalog::{Build, ByteSize, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::page::{self, Draft, Kind, Page};
+use crate::stored::{Tag, damaged, take, u32s};
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>(
+    "static-btree",
+    "pages on disk read through the cache, one per layer: no memory of its own, more reads per lookup",
+    "# The length of a page, a power of two from 512 B to 64 KiB.\n\
+     page_bytes = \"4KiB\"\n",
+);
+
+const TAG: Tag = *b"sbtr";
+const PAGE_BYTES: Range<u64> = 512..(64 << 10) + 1;
+const FOOTER_BYTES: u64 = 20;
+
+/// More layers than any tree needs whose layers halve and whose blocks are counted in 32 bits.
+const MAX_LAYERS: u32 = 33;
+
+/// Builds static B-trees.
+struct StaticBTree {
+    page_bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    page_bytes: ByteSize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { page_bytes: ByteSize(4096) }
+    }
+}
+
+impl Build<dyn FencePolicy> for StaticBTree {
+    type Params = Params;
+
+    fn build(Params { page_bytes }: Params) -> Result<Box<dyn FencePolicy>, String> {
+        if !is_page_length(page_bytes.0) {
+            return Err(format!("page_bytes is {page_bytes}; it must be a power of two from 512B to 64KiB"));
+        }
+        Ok(Box::new(Self { page_bytes: page_bytes.0 }))
+    }
+}
+
+fn is_page_length(bytes: u64) -> bool {
+    PAGE_BYTES.contains(&bytes) && bytes.is_power_of_two()
+}
+
+impl FencePolicy for StaticBTree {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        let layers = self.layers(input);
+        let (mut stored, mut layer_start) = (Vec::new(), 0);
+        for (depth, layer) in layers.iter().enumerate() {
+            let below = layers.get(depth + 1);
+            layer_start += layer.pages();
+            for node in &layer.nodes {
+                node.write(layer_start, below, &mut stored);
+                stored.resize(stored.len().next_multiple_of(self.page_bytes as usize), 0);
+            }
+        }
+        let geometry = Geometry {
+            page_bytes: self.page_bytes,
+            layers: layers.len() as u32,
+            root_pages: layers[0].pages(),
+            pages: layer_start,
+        };
+        stored.extend(geometry.to_footer());
+        stored
+    }
+
+    fn alignment(&self) -> u64 {
+        self.page_bytes
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        let end = table.stored_bytes();
+        let start = end.checked_sub(FOOTER_BYTES).ok_or_else(|| damaged(format!("only {end} bytes")))?;
+        let geometry = Geometry::from_footer(&table.read_stored(start..end)?, start)?;
+        Ok(Box::new(StaticBTreeFence { geometry }))
+    }
+}
+
+impl StaticBTree {
+    /// The layers of the tree, the root first.
+    fn layers<'a>(&self, input: &FenceInput<'a>) -> Vec<Layer<'a>> {
+        let mut layers = vec![self.layer(Kind::Leaf, &input.separators.iter().collect::<Vec<_>>())];
+        while layers[0].nodes.len() > 1 {
+            let firsts: Vec<&[u8]> = layers[0].nodes.iter().map(|node| node.firsts[0]).collect();
+            layers.insert(0, self.layer(Kind::Inner, &firsts));
+        }
+        layers
+    }
+
+    /// One layer over children that begin with `firsts`.
+    fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
+        let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
+        for children in page::split(kind, firsts, self.page_bytes as usize) {
+            let node = Node { kind, first: children.start, firsts: firsts[children].to_vec() };
+            layer.starts.push(layer.pages() + node.pages(self.page_bytes));
+            layer.nodes.push(node);
+        }
+        layer
+    }
+}
+
+/// One layer of the tree as it is built.
+struct Layer<'a> {
+    nodes: Vec<Node<'a>>,
+    /// The page on which each node starts, counted from the start of the layer; and the end of the last.
+    starts: Vec<u32>,
+}
+
+impl Layer<'_> {
+    /// The number of pages it takes.
+    fn pages(&self) -> u32 {
+        self.starts[self.starts.len() - 1]
+    }
+}
+
+/// One page, or one run of pages where a separator is long, as it is built.
+struct Node<'a> {
+    kind: Kind,
+    /// The number of its first child in the layer below.
+    first: usize,
+    /// The first separator under each child.
+    firsts: Vec<&'a [u8]>,
+}
+
+impl Node<'_> {
+    /// The number of page lengths it takes.
+    fn pages(&self, page_bytes: u64) -> u32 {
+        (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
+    }
+
+    /// Appends it, its children being blocks, or nodes of the layer `below`, which starts at page
+    /// `below_start`.
+    fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
+        let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {
+            let bounds = &below.starts[self.first..=self.first + self.firsts.len()];
+            bounds.iter().map(|page| below_start + page).collect()
+        });
+        let (first, child_ends) = match child_bounds.split_first() {
+            Some((first, ends)) => (*first, ends),
+            None => (self.first as u32, &[][..]),
+        };
+        Draft { kind: self.kind, first, child_ends, separators: &self.firsts[1..] }.write(stored);
+    }
+}
+
+/// What is known of a tree without reading a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Geometry {
+    page_bytes: u64,
+    /// The number of layers, that is of pages read per lookup.
+    layers: u32,
+    /// The number of page lengths the root takes.
+    root_pages: u32,
+    /// The number of page lengths all nodes take.
+    pages: u32,
+}
+
+impl Geometry {
+    fn to_footer(self) -> Vec<u8> {
+        let numbers = [self.page_bytes as u32, self.layers, self.root_pages, self.pages];
+        numbers.into_iter().flat_map(u32::to_le_bytes).chain(TAG).collect()
+    }
+
+    /// Reads the footer of a tree whose pages take `tree_bytes`.
+    fn from_footer(mut footer: &[u8], tree_bytes: u64) -> Result<Self, FenceError> {
+        let mut numbers = u32s(take(&mut footer, FOOTER_BYTES as usize - TAG.len())?);
+        let mut number = || numbers.next().expect("four numbers in sixteen bytes");
+        let page_bytes = u64::from(number());
+        let geometry = Self { page_bytes, layers: number(), root_pages: number(), pages: number() };
+        let possible = footer == TAG
+            && is_page_length(page_bytes)
+            && u64::from(geometry.pages) * page_bytes == tree_bytes
+            && (1..=MAX_LAYERS).contains(&geometry.layers)
+            && (1..=geometry.pages).contains(&geometry.root_pages);
+        if possible {
+            Ok(geometry)
+        } else {
+            Err(damaged(format!("no static B-tree of {tree_bytes} bytes has the footer {geometry:?}")))
+        }
+    }
+}
+
+/// A tree on disk.
+struct StaticBTreeFence {
+    geometry: Geometry,
+}
+
+impl Fence for StaticBTreeFence {
+    fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
+        let Geometry { page_bytes, layers, root_pages, pages } = self.geometry;
+        let mut node = 0..root_pages;
+        for layer in 1..=layers {
+            let bytes = table.page(u64::from(node.start) * page_bytes..u64::from(node.end) * page_bytes)?;
+            let page = Page::parse(&bytes)?;
+            let child = page.child_of(key)?;
+            match page.kind {
+                Kind::Leaf if layer == layers && page.block(child) < table.block_count() => {
+                    return Ok(page.block(child));
+                }
+                Kind::Inner if layer < layers => node = page.pages(child),
+                kind => return Err(damaged(format!("child {child} of a {kind:?} page in layer {layer}"))),
+            }
+            if node.is_empty() || node.end > pages {
+                return Err(damaged(format!("pages {node:?} of {pages}")));
+            }
+        }
+        Err(damaged("a tree without leaves"))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use types::Bytes;
+
+    use super::*;
+    use crate::fence::ReadError;
+    use crate::separators::Separators;
+
+    /// A table that is nothing but its fence, and notes which pages are read.
+    struct Stored {
+        bytes: Bytes,
+        blocks: u32,
+        pages: RefCell<Vec<Range<u64>>>,
+    }
+
+    impl TableView for Stored {
+        fn block_count(&self) -> u32 {
+            self.blocks
+        }
+
+        fn stored_bytes(&self) -> u64 {
+            self.bytes.len() as u64
+        }
+
+        fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+            Ok(self.bytes.slice(range.start as usize..range.end as usize))
+        }
+
+        fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+            self.pages.borrow_mut().push(range.clone());
+            self.read_stored(range)
+        }
+
+        fn first_key(&self, _: u32) -> Result<Bytes, ReadError> {
+            Err("a static B-tree reads no blocks".into())
+        }
+    }
+
+    fn tree(page_bytes: u64, separators: &Separators) -> (Geometry, Stored) {
+        let policy = StaticBTree { page_bytes };
+        let stored = FencePolicy::build(&policy, &FenceInput { separators, hashes: &[], block_starts: &[] });
+        let tree_bytes = stored.len() as u64 - FOOTER_BYTES;
+        let geometry = Geometry::from_footer(&stored[tree_bytes as usize..], tree_bytes).unwrap();
+        let (bytes, blocks) = (Bytes::copy_from(&stored), separators.len() as u32);
+        (geometry, Stored { bytes, blocks, pages: RefCell::default() })
+    }
+
+    fn numbered(count: u32) -> Separators {
+        let mut separators = Separators::default();
+        (0..count).for_each(|i| separators.push(format!("user{:020}", i * 10).as_bytes()));
+        separators
+    }
+
+    #[test]
+    fn a_lookup_reads_one_page_per_layer_from_the_root_down() {
+        for (page_bytes, count, layers) in
+            [(4096, 1, 1), (4096, 100, 1), (4096, 20_000, 2), (512, 20_000, 3), (65_536, 20_000, 2)]
+        {
+            let (geometry, table) = tree(page_bytes, &numbered(count));
+            assert_eq!(geometry.layers, layers, "{count} separators in pages of {page_bytes}");
+            let fence = StaticBTree { page_bytes: 4096 }.open(&table).unwrap();
+            for block in (0..count).step_by(997).chain([count - 1]) {
+                table.pages.borrow_mut().clear();
+                let key = format!("user{:020}", block * 10 + 5);
+                assert_eq!(fence.seek(key.as_bytes(), &table).unwrap(), block);
+                let pages = table.pages.borrow();
+                assert_eq!(pages.len(), layers as usize);
+                assert_eq!(pages[0], 0..page_bytes);
+                assert!(pages.windows(2).all(|pair| pair[0].end <= pair[1].start), "{pages:?}");
+                assert!(pages.iter().all(|page| page.end - page.start == page_bytes));
+            }
+        }
+    }
+
+    /// The root first, the leaves last, and the leaves in order.
+    #[test]
+    fn pages_lie_from_top_to_bottom() {
+        let (geometry, table) = tree(512, &numbered(3000));
+        let kinds: Vec<Kind> = table.bytes[..geometry.pages as usize * 512]
+            .chunks(512)
+            .map(|page| Page::parse(page).unwrap().kind)
+            .collect();
+        assert_eq!(kinds[0], Kind::Inner);
+        assert!(kinds.is_sorted_by_key(|kind| *kind as u32));
+        assert!(kinds.iter().filter(|kind| **kind == Kind::Leaf).count() > 30);
+    }
+
+    #[test]
+    fn a_long_separator_costs_only_those_who_come_by_it() {
+        let mut separators = Separators::default();
+        let mut names: Vec<Vec<u8>> = (0..500).map(|i| format!("key{i:05}").into_bytes()).collect();
+        names[250].extend(vec![b'x'; 60_000]);
+        names[400].extend(vec![b'y'; 3_000]);
+        for name in &names {
+            separators.push(name);
+        }
+        let (geometry, table) = tree(512, &separators);
+        let fence = StaticBTree { page_bytes: 512 }.open(&table).unwrap();
+        let mut longest = Vec::new();
+        for (block, name) in names.iter().enumerate() {
+            table.pages.borrow_mut().clear();
+            assert_eq!(fence.seek(name, &table).unwrap() as usize, block);
+            let pages = table.pages.borrow();
+            assert_eq!(pages.len(), geometry.layers as usize);
+            longest.push(pages.iter().map(|page| page.end - page.start).max().unwrap());
+        }
+        assert!(longest.iter().filter(|bytes| **bytes == 512).count() > 400, "{longest:?}");
+        assert!(longest[250] > 60_000 && longest[400] > 3_000);
+    }
+
+    #[test]
+    fn page_lengths_are_powers_of_two_within_bounds() {
+        let build = |bytes| <StaticBTree as Build<_>>::build(Params { page_bytes: ByteSize(bytes) });
+        assert!([512, 4096, 65_536].into_iter().all(|bytes| build(bytes).is_ok()));
+        for bytes in [0, 256, 1000, 5000, 131_072, u64::MAX] {
+            let error = build(bytes).err().unwrap();
+            assert!(error.contains("must be a power of two"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The stored form of separators, for the fences that read all of them when a table is opened.
+//!
+//! ```text
+//! tag [u8; 4] | count u32 | lengths u32 × count | separators, end to end | whatever the fence adds
+//! ```
+//! Separators stand in full: what is read back can never be larger than what was stored.
+
+use types::Bytes;
+
+use crate::fence::{FenceError, TableView};
+use crate::separators::Separators;
+
+/// Which fence wrote the bytes.
+pub(crate) type Tag = [u8; 4];
+
+const U32: usize = size_of::<u32>();
+
+/// Writes the separators under a tag.
+pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
+    let mut stored = Vec::from(tag);
+    stored.extend((separators.len() as u32).to_le_bytes());
+    separators.iter().for_each(|separator| stored.extend((separator.len() as u32).to_le_bytes()));
+    separators.iter().for_each(|separator| stored.extend(separator));
+    stored
+}
+
+/// Reads all that the fence of `table` stored under `tag`: one separator per block, and the bytes that
+/// follow them.
+///
+/// # Errors
+/// If another fence wrote it, there are not as many separators as blocks or they do not increase, a
+/// length leads outside of the bytes, or reading fails.
+pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes), FenceError> {
+    let stored = table.read_stored(0..table.stored_bytes())?;
+    let mut rest: &[u8] = &stored;
+    let found = take(&mut rest, tag.len())?;
+    if found != tag {
+        return Err(damaged(format!(
+            "the tag is \"{}\" where \"{}\" belongs; another kind of fence may have been stored",
+            found.escape_ascii(),
+            tag.escape_ascii()
+        )));
+    }
+    let count = u32s(take(&mut rest, U32)?).next().expect("one number in four bytes");
+    if count != table.block_count() || count == 0 {
+        return Err(damaged(format!("{count} separators for {} blocks", table.block_count())));
+    }
+    let lengths = take(&mut rest, count as usize * U32)?;
+    let mut separators = Separators::default();
+    for length in u32s(lengths) {
+        let separator = take(&mut rest, length as usize)?;
+        if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
+            return Err(damaged(format!("separator {} is not above the one before", separators.len())));
+        }
+        separators.push(separator);
+    }
+    let read = stored.len() - rest.len();
+    Ok((separators, stored.slice(read..stored.len())))
+}
+
+/// Reads all that the fence of `table` stored under `tag`, where that is separators alone.
+///
+/// # Errors
+/// As [`read`], or if more bytes follow.
+pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separators, FenceError> {
+    match read(tag, table)? {
+        (separators, rest) if rest.is_empty() => Ok(separators),
+        (_, rest) => Err(damaged(format!("{} bytes too many", rest.len()))),
+    }
+}
+
+/// Cuts `count` bytes off the front of `rest`.
+///
+/// # Errors
+/// If there are fewer.
+pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], FenceError> {
+    let (front, back) = rest
+        .split_at_checked(count)
+        .ok_or_else(|| damaged(format!("{count} bytes are expected where {} are left", rest.len())))?;
+    *rest = back;
+    Ok(front)
+}
+
+/// The little-endian numbers in `bytes`; a broken one at the end is left out.
+pub(crate) fn u32s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
+    bytes.chunks_exact(U32).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")))
+}
+
+/// An error about stored bytes.
+pub(crate) fn damaged(what: impl Into<String>) -> FenceError {
+    FenceError::Damaged(what.into())
+}

@@ -1,6 +1,11 @@
 //! The cache axis: blocks that were read once and may be read again, within a budget of bytes.
 
 mod cache;
+mod hasher;
+mod lru;
+mod none;
+mod quick;
+mod unbounded;
 
 use catalog::Catalog;
 
@@ -10,5 +15,5 @@ pub use cache::{BlockId, Cache};
 pub static CATALOG: Catalog<dyn Cache> = Catalog {
     axis: "cache",
     summary: "which blocks stay in memory, within a budget of bytes",
-    variants: &[],
+    variants: &[none::VARIANT, lru::VARIANT, quick::VARIANT, unbounded::VARIANT],
 };

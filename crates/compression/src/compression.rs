@@ -8,7 +8,7 @@ pub const RAW: u8 = 0;
 /// A codec, or a rule that picks a codec for each block.
 ///
 /// Laws:
-/// 1. What [`compress`](Self::compress) appended, [`decompress`](crate::decompress) with the returned tag
+/// 1. What [`compress`](Self::compress) appended, [`decompress`](crate::decompress()) with the returned tag
 ///    and the original length gives back exactly.
 /// 2. A block that would not shrink is stored raw under the tag [`RAW`], so that no block ever grows.
 /// 3. Damaged input is an error or other bytes of the original length; never a panic, never a read or a
@@ -33,3 +33,10 @@ pub trait Compression: Send + Sync {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("damaged block: {0}")]
 pub struct DamagedBlock(pub String);
+
+impl DamagedBlock {
+    /// Bytes of `codec` that decode to `len` bytes where `expected` were stored.
+    pub(crate) fn length(codec: &str, len: usize, expected: usize) -> Self {
+        Self(format!("{codec}: it decodes to {len} bytes, not to {expected}"))
+    }
+}

@@ -1,6 +1,15 @@
 //! The memtable axis: where writes wait, in order, until they are flushed.
 
+mod allocation;
+mod arena;
+mod btree;
+mod inline_key;
 mod memtable;
+mod ring;
+mod sharded_btree;
+mod skiplist;
+mod vector;
+mod version_map;
 
 use catalog::Catalog;
 
@@ -10,5 +19,5 @@ pub use memtable::{Memtable, MemtablePolicy};
 pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
     axis: "memtable",
     summary: "the structure in which writes wait until they are flushed",
-    variants: &[],
+    variants: &[btree::VARIANT, sharded_btree::VARIANT, skiplist::VARIANT, vector::VARIANT],
 };

@@ -1,0 +1,91 @@
+//! Every cache of the catalog: hits alone, and get-or-insert under Zipf(0.99), by one thread and by two.
+//! Blocks weigh 64 bytes, so that what is measured is the cache and not the copying of blocks.
+
+use std::hint::black_box;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lsmbench_cache::{BlockId, CATALOG, Cache};
+use rand::distr::Distribution;
+use rand::{RngExt, SeedableRng};
+use rand_distr::Zipf;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use toml::Value;
+use types::Bytes;
+
+/// Blocks there are, and blocks a cache holds.
+const BLOCKS: u64 = 65_536;
+const HELD: u64 = BLOCKS / 8;
+const BLOCK_BYTES: u64 = 64;
+const REQUESTS: usize = 1 << 16;
+
+/// The catalog's caches, sized to hold [`HELD`] blocks, with their labels.
+fn caches() -> impl Iterator<Item = (String, Box<dyn Cache>)> {
+    CATALOG.variants.iter().map(|variant| {
+        let mut table = variant.defaults();
+        if table.contains_key("capacity") {
+            table.insert("capacity".to_owned(), Value::String(format!("{}B", HELD * BLOCK_BYTES)));
+        }
+        table.insert("kind".to_owned(), Value::from(variant.kind));
+        let choice = CATALOG.choose(&Value::Table(table)).expect("a capacity is all that differs");
+        (variant.kind.to_owned(), CATALOG.build(&choice).expect("choices build"))
+    })
+}
+
+fn id(block: u64) -> BlockId {
+    BlockId { tree: 1, table: block / 1000, offset: block * 4096 }
+}
+
+fn block() -> Bytes {
+    Bytes::copy_from(&[1; BLOCK_BYTES as usize])
+}
+
+/// The time for `iterations` gets by each of `threads` threads; what is missed is inserted.
+fn time(cache: &dyn Cache, requests: &[BlockId], threads: usize, iterations: u64) -> Duration {
+    let work = |thread: usize| {
+        let (behind, first) = requests.split_at(thread * requests.len() / threads);
+        for id in first.iter().chain(behind).cycle().take(iterations as usize) {
+            if black_box(cache.get(id)).is_none() {
+                cache.insert(*id, block());
+            }
+        }
+    };
+    let start = Instant::now();
+    thread::scope(|scope| {
+        (1..threads).for_each(|thread| drop(scope.spawn(move || work(thread))));
+        work(0);
+    });
+    start.elapsed()
+}
+
+/// Runs `requests` over every cache.
+fn bench(criterion: &mut Criterion, name: &str, requests: &[BlockId]) {
+    for threads in [1, 2] {
+        let mut group = criterion.benchmark_group(format!("cache/{name}/{threads} threads"));
+        group.throughput(Throughput::Elements(threads as u64)).sample_size(20);
+        for (label, cache) in caches() {
+            time(&*cache, requests, 1, requests.len() as u64);
+            group.bench_function(label, |bencher| {
+                bencher.iter_custom(|iterations| time(&*cache, requests, threads, iterations));
+            });
+        }
+    }
+}
+
+/// A quarter of what fits, so that every get is a hit wherever there is a cache.
+fn hits(criterion: &mut Criterion) {
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
+    let requests: Vec<BlockId> = (0..REQUESTS).map(|_| id(random.random_range(0..HELD / 4))).collect();
+    bench(criterion, "hit", &requests);
+}
+
+fn zipf(criterion: &mut Criterion) {
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(2);
+    let ranks = Zipf::new(BLOCKS as f64, 0.99).expect("valid parameters");
+    let requests: Vec<BlockId> = (0..REQUESTS).map(|_| id(ranks.sample(random) as u64)).collect();
+    bench(criterion, "zipf", &requests);
+}
+
+criterion_group!(benches, hits, zipf);
+criterion_main!(benches);

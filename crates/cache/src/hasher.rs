@@ -1,0 +1,133 @@
+//! The hash functions that a cache may find its blocks by, each with a fixed seed: a cache that is given
+//! the same calls makes the same decisions, in every run.
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
+
+use foldhash::fast::FixedState;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::cache::Cache;
+
+/// What the parameter `hasher` may be, for the reference text of the variants.
+macro_rules! hasher_reference {
+    () => {
+        "# Hash function: \"xxh3\" (the same on every machine), \"foldhash\" (fastest) or \"sip\" (std's).\n\
+         hasher = \"xxh3\"\n"
+    };
+}
+pub(crate) use hasher_reference;
+
+/// The name of a hash function. `xxh3` is the default since its values are fixed by its specification:
+/// which blocks collide in a shard, and so every counter, is the same on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HasherKind {
+    #[default]
+    Xxh3,
+    Foldhash,
+    Sip,
+}
+
+/// A cache that is made once its hash function is known, so that hashing is inlined into it.
+pub(crate) trait WithHasher {
+    /// Makes the cache.
+    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
+}
+
+impl HasherKind {
+    /// Makes `cache` with this hash function.
+    pub(crate) fn build(self, cache: impl WithHasher) -> Box<dyn Cache> {
+        match self {
+            Self::Xxh3 => cache.with_hasher(BuildHasherDefault::<Xxh3>::default()),
+            Self::Foldhash => cache.with_hasher(FixedState::default()),
+            Self::Sip => cache.with_hasher(BuildHasherDefault::<DefaultHasher>::default()),
+        }
+    }
+}
+
+/// The share of `shards` that a hash falls into, from bits that hash tables inside a shard do not use:
+/// they take the lowest and the seven highest.
+pub(crate) fn shard(hash: u64, shards: usize) -> usize {
+    let bits = u64::from((hash >> 16) as u32);
+    ((bits * shards as u64) >> 32) as usize
+}
+
+/// The bytes that are gathered before they are hashed: all of a block's name.
+const GATHERED_BYTES: usize = 24;
+
+/// XXH3-64 of what is written, gathered and hashed at once: the streaming form costs ten times as much
+/// for so few bytes. Longer input is hashed piece by piece, each piece seeded by the ones before.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Xxh3 {
+    gathered: [u8; GATHERED_BYTES],
+    len: usize,
+    seed: u64,
+}
+
+impl Hasher for Xxh3 {
+    #[inline]
+    fn write(&mut self, mut bytes: &[u8]) {
+        while self.len + bytes.len() > GATHERED_BYTES {
+            let (now, later) = bytes.split_at(GATHERED_BYTES - self.len);
+            self.gathered[self.len..].copy_from_slice(now);
+            self.seed = xxh3_64_with_seed(&self.gathered, self.seed);
+            self.len = 0;
+            bytes = later;
+        }
+        self.gathered[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Little-endian, so that machines agree.
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.write(&number.to_le_bytes());
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        xxh3_64_with_seed(&self.gathered[..self.len], self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use super::*;
+    use crate::cache::BlockId;
+
+    #[test]
+    fn a_block_hashes_to_the_xxh3_of_its_name() {
+        let id = BlockId { tree: 1, table: u64::MAX, offset: 4096 };
+        let name = [id.tree, id.table, id.offset].map(u64::to_le_bytes).concat();
+        assert_eq!(BuildHasherDefault::<Xxh3>::default().hash_one(id), xxh3_64(&name));
+    }
+
+    #[test]
+    fn every_byte_of_a_long_input_counts() {
+        let hash = |bytes: &[u8]| {
+            let mut hasher = Xxh3::default();
+            bytes.chunks(7).for_each(|piece| hasher.write(piece));
+            hasher.finish()
+        };
+        let mut input = [0; 100];
+        let zeros = hash(&input);
+        for at in 0..input.len() {
+            input[at] = 1;
+            assert_ne!(hash(&input), zeros, "byte {at}");
+            input[at] = 0;
+        }
+    }
+
+    #[test]
+    fn shards_are_used_alike() {
+        for shards in [1, 3, 16] {
+            let mut used = vec![0; shards];
+            (0..16_000u64).for_each(|i| used[shard(xxh3_64(&i.to_le_bytes()), shards)] += 1);
+            let mean = 16_000 / shards;
+            assert!(used.iter().all(|blocks| (mean * 4 / 5..mean * 6 / 5 + 1).contains(blocks)), "{used:?}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `quick_cache`: blocks enter cold, prove themselves by a second use, and are kept hot; names of evicted
+//! blocks are remembered for a while, and a block that comes back enters hot.
+//!
+//! The policy is a relative of CLOCK-Pro (Jiang, Chen, Zhang, USENIX ATC 2005) and S3-FIFO (Yang et al.,
+//! SOSP 2023): a scan that uses each block once passes through the small cold part and leaves the hot one
+//! alone. A hit takes a read lock and sets a counter, and moves nothing.
+
+use std::hash::BuildHasher;
+
+use catalog::{Build, ByteSize, Variant};
+use parking_lot::Mutex;
+use quick_cache::sync::{Cache as QuickCache, DefaultLifecycle};
+use quick_cache::{OptionsBuilder, Weighter};
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::cache::{BlockId, Cache};
+use crate::hasher::{HasherKind, WithHasher, hasher_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+    "quick",
+    "scan-resistant CLOCK with a memory of what was evicted: few misses, cheap hits",
+    concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
+);
+
+/// Parts with a lock each. The crate would take four times the number of CPUs, and hits would then differ
+/// from machine to machine; it makes fewer itself where one would hold less than 32 blocks.
+const SHARDS: u64 = 16;
+
+/// The size of a block by which the crate estimates how many there will be.
+const BLOCK_BYTES: u64 = 4096;
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    capacity: ByteSize,
+    hasher: HasherKind,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { capacity: ByteSize(64 << 20), hasher: HasherKind::default() }
+    }
+}
+
+impl Build<dyn Cache> for Params {
+    type Params = Self;
+
+    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
+        Ok(params.hasher.build(params))
+    }
+}
+
+impl WithHasher for Params {
+    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
+        Box::new(Quick::new(self.capacity.0, hasher))
+    }
+}
+
+/// What of a capacity the shards get: the crate rounds their shares up, and together they must not exceed it.
+fn dealt(capacity: u64) -> u64 {
+    capacity - capacity % SHARDS
+}
+
+/// Blocks weigh their length.
+#[derive(Clone)]
+struct ByLength;
+
+impl Weighter<BlockId, Bytes> for ByLength {
+    fn weight(&self, _: &BlockId, block: &Bytes) -> u64 {
+        block.len() as u64
+    }
+}
+
+/// The crate's cache, and the capacity that was asked for.
+struct Quick<S> {
+    blocks: QuickCache<BlockId, Bytes, ByLength, S>,
+    /// Locked while it changes, so that two changes at once leave the crate's cache agreed.
+    capacity: Mutex<u64>,
+}
+
+impl<S: BuildHasher + Clone> Quick<S> {
+    fn new(capacity: u64, hasher: S) -> Self {
+        let options = OptionsBuilder::new()
+            .shards(SHARDS as usize)
+            .estimated_items_capacity((capacity / BLOCK_BYTES) as usize)
+            .weight_capacity(dealt(capacity))
+            .build()
+            .expect("both capacities are set");
+        let blocks = QuickCache::with_options(options, ByLength, hasher, DefaultLifecycle::default());
+        Self { blocks, capacity: Mutex::new(capacity) }
+    }
+}
+
+impl<S: BuildHasher + Clone + Send + Sync> Cache for Quick<S> {
+    fn get(&self, id: &BlockId) -> Option<Bytes> {
+        self.blocks.get(id)
+    }
+
+    fn insert(&self, id: BlockId, block: Bytes) {
+        if block.is_empty() {
+            // What weighs nothing is never evicted, so nothing would bound the number of empty blocks.
+            self.blocks.remove(&id);
+        } else {
+            self.blocks.insert(id, block);
+        }
+    }
+
+    fn remove_table(&self, tree: u64, table: u64) {
+        self.blocks.retain(|id, _| (id.tree, id.table) != (tree, table));
+    }
+
+    fn set_capacity(&self, bytes: u64) {
+        let mut capacity = self.capacity.lock();
+        *capacity = bytes;
+        self.blocks.set_capacity(dealt(bytes));
+    }
+
+    fn capacity(&self) -> u64 {
+        *self.capacity.lock()
+    }
+
+    fn weight_bytes(&self) -> u64 {
+        self.blocks.weight()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_shards_does_not_depend_on_the_machine() {
+        for (capacity, shards) in [(64 << 20, 16), (1 << 20, 8), (4096, 1)] {
+            let cache = Quick::new(capacity, foldhash::fast::FixedState::default());
+            assert_eq!(cache.blocks.num_shards(), shards);
+        }
+    }
+
+    #[test]
+    fn the_shards_together_never_get_more_than_was_asked_for() {
+        for asked in [0, 15, 4097, (1 << 20) + 9, (64 << 20) + 1] {
+            let cache = Quick::new(asked, foldhash::fast::FixedState::default());
+            assert!((asked.saturating_sub(SHARDS)..=asked).contains(&cache.blocks.capacity()));
+            cache.set_capacity(asked * 3 + 1);
+            assert!(cache.blocks.capacity() <= asked * 3 + 1);
+        }
+    }
+}

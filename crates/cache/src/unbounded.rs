@@ -1,0 +1,95 @@
+//! The oracle: a cache that never evicts. It bounds the hit rate of every other one, whatever their
+//! capacity: what it misses was never read before.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use catalog::{Build, Variant};
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::cache::{BlockId, Cache};
+use crate::hasher::{HasherKind, WithHasher, hasher_reference, shard};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+    "unbounded",
+    "never evicts: the hit rate that no cache of any size exceeds",
+    hasher_reference!(),
+)
+.oracle();
+
+/// Parts with a lock each, so that the oracle is not slower than what it bounds.
+const SHARDS: usize = 16;
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    hasher: HasherKind,
+}
+
+impl Build<dyn Cache> for Params {
+    type Params = Self;
+
+    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
+        Ok(params.hasher.build(params))
+    }
+}
+
+impl WithHasher for Params {
+    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
+        let shards = (0..SHARDS).map(|_| RwLock::new(HashMap::with_hasher(hasher.clone()))).collect();
+        Box::new(Unbounded { shards, hasher, weight_bytes: AtomicU64::new(0) })
+    }
+}
+
+/// All blocks ever inserted and not removed.
+struct Unbounded<S> {
+    shards: Vec<RwLock<HashMap<BlockId, Bytes, S>>>,
+    hasher: S,
+    weight_bytes: AtomicU64,
+}
+
+impl<S: BuildHasher> Unbounded<S> {
+    fn shard_of(&self, id: &BlockId) -> &RwLock<HashMap<BlockId, Bytes, S>> {
+        &self.shards[shard(self.hasher.hash_one(id), SHARDS)]
+    }
+}
+
+impl<S: BuildHasher + Send + Sync> Cache for Unbounded<S> {
+    fn get(&self, id: &BlockId) -> Option<Bytes> {
+        self.shard_of(id).read().get(id).cloned()
+    }
+
+    fn insert(&self, id: BlockId, block: Bytes) {
+        // Under the lock, so that the sum never counts a block out before it counted it in.
+        let mut shard = self.shard_of(&id).write();
+        self.weight_bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
+        if let Some(replaced) = shard.insert(id, block) {
+            self.weight_bytes.fetch_sub(replaced.len() as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn remove_table(&self, tree: u64, table: u64) {
+        for shard in &self.shards {
+            shard.write().retain(|id, block| {
+                let is_kept = (id.tree, id.table) != (tree, table);
+                if !is_kept {
+                    self.weight_bytes.fetch_sub(block.len() as u64, Ordering::Relaxed);
+                }
+                is_kept
+            });
+        }
+    }
+
+    fn set_capacity(&self, _: u64) {}
+
+    fn capacity(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn weight_bytes(&self) -> u64 {
+        self.weight_bytes.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,124 @@
+//! The laws of the cache axis, for every cache of the catalog under every hash function and at several
+//! capacities, and proof that they can be broken.
+
+mod calls;
+mod canary;
+mod laws;
+mod zipf;
+
+use canary::{Canary, Fault};
+use catalog::Choice;
+use lsmbench_cache::{CATALOG, Cache};
+use toml::{Table, Value};
+
+/// Every cache of the catalog, with every hash function and capacity that it takes.
+fn choices(capacities: &[&str]) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for variant in CATALOG.variants {
+        let mut base = Table::from_iter([("kind".to_owned(), Value::from(variant.kind))]);
+        let is_param = |name: &str| variant.defaults().contains_key(name);
+        let values = |name: &str, values: &[&str]| -> Vec<Option<Value>> {
+            if is_param(name) {
+                values.iter().map(|value| Some(Value::from(*value))).collect()
+            } else {
+                vec![None]
+            }
+        };
+        for capacity in values("capacity", capacities) {
+            for hasher in values("hasher", &["xxh3", "foldhash", "sip"]) {
+                base.extend(capacity.clone().map(|capacity| ("capacity".to_owned(), capacity)));
+                base.extend(hasher.map(|hasher| ("hasher".to_owned(), hasher)));
+                choices.push(CATALOG.choose(&Value::Table(base.clone())).unwrap());
+            }
+        }
+    }
+    choices
+}
+
+fn build(choice: &Choice) -> Box<dyn Cache> {
+    CATALOG.build(choice).unwrap()
+}
+
+#[test]
+fn the_catalog_keeps_its_laws() {
+    catalog::laws::check(&CATALOG).unwrap();
+}
+
+#[test]
+fn every_cache_keeps_its_laws() {
+    for choice in choices(&["0B", "48KiB", "600KiB", "2MiB"]) {
+        laws::check(&|| build(&choice)).unwrap_or_else(|broken| panic!("{choice}: {broken}"));
+    }
+}
+
+#[test]
+fn every_cache_keeps_its_laws_under_concurrency() {
+    for choice in choices(&["48KiB", "600KiB"]) {
+        laws::check_concurrent(&*build(&choice)).unwrap_or_else(|broken| panic!("{choice}: {broken}"));
+    }
+}
+
+#[test]
+fn one_shard_of_lru_is_exactly_lru() {
+    for hasher in ["xxh3", "foldhash", "sip"] {
+        let label = format!("lru(capacity=200KiB, shards=1, hasher={hasher})");
+        let choice = CATALOG.choose(&Value::from(label)).unwrap();
+        laws::check_exact_lru(&*build(&choice), 200 << 10)
+            .unwrap_or_else(|broken| panic!("{choice}: {broken}"));
+    }
+}
+
+#[test]
+fn hit_rates_are_what_the_policies_promise() {
+    let run = |label: &str, one_touch: f64| {
+        let cache = build(&CATALOG.choose(&Value::from(label)).unwrap());
+        zipf::run(&*cache, one_touch)
+    };
+    let capacity = zipf::CAPACITY_BYTES;
+    let lru = run(&format!("lru(capacity={capacity}B)"), 0.0);
+    let expected = zipf::lru_hit_rate();
+    assert!((lru.hits - expected).abs() < 0.02, "lru hits {}, theory {expected}", lru.hits);
+    for choice in choices(&[&format!("{capacity}B")]) {
+        let result = zipf::run(&*build(&choice), 0.0);
+        let bound = result.repeats;
+        let is_bounded = choice.params().contains_key("capacity");
+        let least = if is_bounded { 0.9 * lru.hits } else { 0.0 };
+        assert!((least..=bound).contains(&result.hits), "{choice} hits {}", result.hits);
+    }
+    assert!(run("none", 0.0).hits <= f64::EPSILON);
+    let oracle = run("unbounded", 0.0);
+    assert!((oracle.hits - oracle.repeats).abs() < f64::EPSILON, "the oracle misses only first uses");
+    let (scanned, resistant) =
+        (run(&format!("lru(capacity={capacity}B)"), 0.5), run(&format!("quick(capacity={capacity}B)"), 0.5));
+    assert!(resistant.hits > scanned.hits + 0.02, "{} against {} under scans", resistant.hits, scanned.hits);
+}
+
+#[test]
+fn the_suite_passes_a_cache_without_fault() {
+    laws::check(&|| Box::new(Canary::new(None))).unwrap();
+    laws::check_concurrent(&Canary::new(None)).unwrap();
+}
+
+#[test]
+fn the_suite_catches_every_fault() {
+    let cases = [
+        (Fault::ReturnsBlocksOfOtherTables, "law 1"),
+        (Fault::KeepsTheOldBlockOnDecline, "law 1"),
+        (Fault::ForgetsABlockOfARemovedTable, "removed"),
+        (Fault::RemovesTheTableInOtherTrees, "removed"),
+        (Fault::ExceedsTheCapacity, "law 2"),
+        (Fault::CountsReplacedBlocks, "law 2"),
+        (Fault::ShrinksLater, "law 2"),
+        (Fault::EvictsByARandomSeed, "law 3"),
+    ];
+    for (fault, law) in cases {
+        let broken = laws::check(&|| Box::new(Canary::new(Some(fault)))).err();
+        let broken = broken.unwrap_or_else(|| panic!("{fault:?} was not caught"));
+        assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
+    }
+}
+
+#[test]
+fn the_model_tells_other_policies_from_lru() {
+    assert!(laws::check_exact_lru(&Canary::new(None), canary::CAPACITY_BYTES).is_err(), "it evicts in turn");
+}

@@ -1,0 +1,125 @@
+//! A codec per level of the tree: cheap ones above, where data is young and rewritten soon, dense ones
+//! below, where most of it lies.
+//!
+//! This is the level table of the cs265 document (section 2.7.3), of which it prints two that differ; ours
+//! is a parameter.
+
+use catalog::{Build, Choice, Variant};
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use crate::compression::{Compression, DamagedBlock};
+
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByLevel>(
+    "by-level",
+    "a codec for each level of the tree: light above, dense below",
+    "# The codec of level 0, of level 1, and so on; the last one serves all deeper levels.\n\
+     levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
+);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    levels: Vec<Codec>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let codec = |label: &str| Codec::try_from(label.to_owned()).expect("a variant of this catalog");
+        Self { levels: ["none", "lz4", "zstd"].map(codec).into() }
+    }
+}
+
+/// A codec by its label; other spellings of the same choice become its label.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+struct Codec(Choice);
+
+impl TryFrom<String> for Codec {
+    type Error = String;
+
+    fn try_from(label: String) -> Result<Self, String> {
+        let choice = crate::CATALOG.choose(&Value::String(label)).map_err(|error| error.to_string())?;
+        if choice.kind() == VARIANT.kind {
+            return Err(format!("a level of {} cannot be {} itself", VARIANT.kind, VARIANT.kind));
+        }
+        Ok(Self(choice))
+    }
+}
+
+impl From<Codec> for String {
+    fn from(codec: Codec) -> Self {
+        codec.0.label()
+    }
+}
+
+/// The codecs from level 0 downward.
+struct ByLevel {
+    levels: Vec<Box<dyn Compression>>,
+}
+
+impl Build<dyn Compression> for ByLevel {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+        if params.levels.is_empty() {
+            return Err("levels is empty; name a codec for level 0, such as levels = [\"lz4\"]".to_owned());
+        }
+        let build = |codec: &Codec| crate::CATALOG.build(&codec.0).map_err(|error| error.to_string());
+        let levels = params.levels.iter().map(build).collect::<Result<_, _>>()?;
+        Ok(Box::new(Self { levels }))
+    }
+}
+
+impl Compression for ByLevel {
+    fn tag(&self) -> Option<u8> {
+        None
+    }
+
+    fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        self.levels[level.min(self.levels.len() - 1)].compress(level, block, out)
+    }
+
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
+        Err(DamagedBlock("nothing is stored under a selector of codecs; decompress by the tag".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(label: &str) -> Result<Choice, String> {
+        crate::CATALOG.choose(&Value::from(label)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_level_has_its_codec_and_the_last_serves_the_rest() {
+        let choice = choose(r#"by-level(levels=["snappy", "none", "lz4"])"#).unwrap();
+        let codec = crate::CATALOG.build(&choice).unwrap();
+        let tags = (0..5).map(|level| codec.compress(level, &[0; 4096], &mut Vec::new()));
+        assert_eq!(tags.collect::<Vec<_>>(), [2, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn spellings_of_one_table_are_one_choice() {
+        let a = choose(r#"by-level(levels=["none", "lz4", "zstd(level=3)"])"#).unwrap();
+        assert_eq!(a.label(), "by-level");
+        let b = choose(r#"by-level(levels=["zstd(level=7)"])"#).unwrap();
+        assert_eq!(choose(&b.label()), Ok(b));
+    }
+
+    #[test]
+    fn tables_that_cannot_be_are_refused() {
+        let cases = [
+            ("by-level(levels=[])", "levels is empty"),
+            (r#"by-level(levels=["by-level"])"#, "cannot be by-level itself"),
+            (r#"by-level(levels=["lz5"])"#, "did you mean \"lz4\"?"),
+            (r#"by-level(levels=["zstd(level=99)"])"#, "level is 99"),
+        ];
+        for (label, message) in cases {
+            let error = choose(label).unwrap_err();
+            assert!(error.contains(message), "{label}: {error}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! No compression: blocks are stored as they are. The baseline that every codec must pay against, and the
+//! reader of the blocks that other codecs could not make smaller.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::compression::{Compression, DamagedBlock, RAW};
+
+pub(crate) const VARIANT: Variant<dyn Compression> =
+    Variant::new::<Uncompressed>("none", "blocks are stored as they are", "");
+
+/// The codec that copies.
+struct Uncompressed;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Compression> for Uncompressed {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Compression for Uncompressed {
+    fn tag(&self) -> Option<u8> {
+        Some(RAW)
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        out.extend_from_slice(block);
+        RAW
+    }
+
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        if stored.len() != out.len() {
+            return Err(DamagedBlock::length("raw", stored.len(), out.len()));
+        }
+        out.copy_from_slice(stored);
+        Ok(())
+    }
+}

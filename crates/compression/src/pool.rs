@@ -1,0 +1,42 @@
+//! Things that are costly to make and needed by one thread at a time, kept for the next that needs one.
+
+use parking_lot::Mutex;
+
+/// Idle ones; there are never more than threads that used them at once.
+#[derive(Debug)]
+pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> Pool<T> {
+    /// A pool with nothing in it.
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Lends an idle one to `work`, or makes one.
+    pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
+        let idle = self.0.lock().pop();
+        let mut lent = idle.unwrap_or_else(make);
+        let result = work(&mut lent);
+        self.0.lock().push(lent);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_made_per_user_at_a_time() {
+        let pool = Pool::new();
+        pool.with(
+            || 1,
+            |first| {
+                pool.with(|| 2, |second| assert_eq!((*first, *second), (1, 2)));
+                *first = 3;
+            },
+        );
+        let make = || panic!("two are idle");
+        pool.with(make, |last_used| assert_eq!(*last_used, 3));
+    }
+}

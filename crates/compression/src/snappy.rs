@@ -1,0 +1,58 @@
+//! Snappy, raw format: like LZ4 with smaller windows and cheaper codes; decompression is slower than
+//! LZ4's and compression about as fast.
+//!
+//! By the `snap` crate. Input that does not compress is skipped ahead through in growing steps, so that no
+//! test for it is needed before. Source of the format: "Snappy compressed format description", 2011.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
+
+use crate::compression::{Compression, DamagedBlock};
+use crate::pool::Pool;
+use crate::shrunk;
+
+pub(crate) const VARIANT: Variant<dyn Compression> =
+    Variant::new::<Snappy>("snappy", "about as fast and small as lz4, slower to decompress", "");
+
+/// Its tag on disk.
+const TAG: u8 = 2;
+
+/// Encoders that wait for the next block; each holds a hash table.
+struct Snappy {
+    encoders: Pool<Encoder>,
+}
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Compression> for Snappy {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+        Ok(Box::new(Self { encoders: Pool::new() }))
+    }
+}
+
+impl Compression for Snappy {
+    fn tag(&self) -> Option<u8> {
+        Some(TAG)
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        shrunk::append(TAG, max_compress_len(block.len()), block, out, |space| {
+            self.encoders.with(Encoder::new, |encoder| encoder.compress(block, space).ok())
+        })
+    }
+
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        let damaged = |error: snap::Error| DamagedBlock(format!("snappy: {error}"));
+        let len = decompress_len(stored).map_err(damaged)?;
+        if len != out.len() {
+            return Err(DamagedBlock::length("snappy", len, out.len()));
+        }
+        Decoder::new().decompress(stored, out).map(drop).map_err(damaged)
+    }
+}

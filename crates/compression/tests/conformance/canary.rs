@@ -1,0 +1,75 @@
+//! A codec that writes runs of equal bytes as pairs of length and byte, and is right, or wrong in exactly
+//! one way.
+
+use lsmbench_compression::{Compression, DamagedBlock, RAW};
+
+/// Its tag; no variant of the catalog has it.
+const TAG: u8 = 77;
+
+/// The tag of a codec of the catalog.
+const TAG_OF_ANOTHER: u8 = 1;
+
+/// The one thing that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    LosesTheLastByte,
+    ClearsWhatWasThere,
+    NamesTheWrongTag,
+    GrowsRandomBlocks,
+    PanicsOnDamage,
+    AcceptsAnyLength,
+}
+
+pub(crate) struct Canary(pub(crate) Option<Fault>);
+
+impl Canary {
+    fn has(&self, fault: Fault) -> bool {
+        self.0 == Some(fault)
+    }
+
+    /// What reads its blocks by tag.
+    pub(crate) fn decompressor(&self) -> impl Fn(u8, &[u8], &mut [u8]) -> Result<(), DamagedBlock> {
+        |tag, stored, out| match tag {
+            TAG => self.decompress(stored, out),
+            tag => lsmbench_compression::decompress(tag, stored, out),
+        }
+    }
+}
+
+impl Compression for Canary {
+    fn tag(&self) -> Option<u8> {
+        Some(TAG)
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        if self.has(Fault::ClearsWhatWasThere) {
+            out.clear();
+        }
+        let end = block.len() - usize::from(self.has(Fault::LosesTheLastByte) && !block.is_empty());
+        let runs = block[..end].chunk_by(|a, b| a == b).flat_map(|run| run.chunks(255));
+        let encoded: Vec<u8> = runs.flat_map(|run| [run.len() as u8, run[0]]).collect();
+        if encoded.len() < block.len() || self.has(Fault::GrowsRandomBlocks) {
+            out.extend(encoded);
+            if self.has(Fault::NamesTheWrongTag) { TAG_OF_ANOTHER } else { TAG }
+        } else {
+            out.extend_from_slice(block);
+            RAW
+        }
+    }
+
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        assert!(stored.len().is_multiple_of(2) || !self.has(Fault::PanicsOnDamage), "half a run");
+        let decoded: Vec<u8> =
+            stored.chunks_exact(2).flat_map(|run| std::iter::repeat_n(run[1], usize::from(run[0]))).collect();
+        if decoded.len() == out.len() && stored.len().is_multiple_of(2) {
+            out.copy_from_slice(&decoded);
+            return Ok(());
+        }
+        if self.has(Fault::AcceptsAnyLength) {
+            let len = decoded.len().min(out.len());
+            out[..len].copy_from_slice(&decoded[..len]);
+            return Ok(());
+        }
+        Err(DamagedBlock("runs of another length".to_owned()))
+    }
+}

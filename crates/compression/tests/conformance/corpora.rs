@@ -1,0 +1,68 @@
+//! What blocks look like: empty, tiny, constant, random, text, and a mix of them.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+type Corpus = (&'static str, Vec<u8>);
+
+/// Every kind of block, in several sizes.
+pub(crate) fn all() -> Vec<Corpus> {
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut corpora = small();
+    corpora.extend([
+        ("one byte", vec![7]),
+        ("zeros 4 KiB", vec![0; 4 << 10]),
+        ("zeros 64 KiB", vec![0; 64 << 10]),
+        ("random 4 KiB", noise(4 << 10, random)),
+        ("random 64 KiB", noise(64 << 10, random)),
+        ("text 4 KiB", text(4 << 10, random)),
+        ("text 16 KiB", text(16 << 10, random)),
+        ("text 200 KiB", text(200 << 10, random)),
+        ("mixed 4 KiB", mixed(4 << 10, random)),
+        ("mixed 16 KiB", mixed(16 << 10, random)),
+        ("mixed 64 KiB", mixed(64 << 10, random)),
+        ("65535 bytes", mixed(65_535, random)),
+    ]);
+    corpora
+}
+
+/// Blocks so small that every way to damage them can be tried.
+pub(crate) fn small() -> Vec<Corpus> {
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(6);
+    vec![
+        ("empty", Vec::new()),
+        ("zeros 300 B", vec![0; 300]),
+        ("random 200 B", noise(200, random)),
+        ("text 700 B", text(700, random)),
+        ("mixed 600 B", mixed(600, random)),
+    ]
+}
+
+fn noise(len: usize, random: &mut impl Rng) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    random.fill_bytes(&mut bytes);
+    bytes
+}
+
+fn text(len: usize, random: &mut impl Rng) -> Vec<u8> {
+    let words =
+        ["the ", "tree ", "merges ", "runs, ", "\"key\": ", "level ", "1.618", "\n", "newest ", "of "];
+    let mut bytes = Vec::with_capacity(len + 8);
+    while bytes.len() < len {
+        bytes.extend_from_slice(words[random.random_range(0..words.len())].as_bytes());
+    }
+    bytes.truncate(len);
+    bytes
+}
+
+/// Entries of 150 bytes: a third random, a third that again, and a third of one byte, so that matches lie
+/// near and far.
+fn mixed(len: usize, random: &mut impl Rng) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(len + 150);
+    while bytes.len() < len {
+        let fresh = noise(50, random);
+        bytes.extend([&fresh[..], &fresh, &[b'x'; 50]].concat());
+    }
+    bytes.truncate(len);
+    bytes
+}

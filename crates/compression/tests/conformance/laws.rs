@@ -1,0 +1,67 @@
+//! The laws as functions of a codec, a decompressor and a block.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lsmbench_compression::{Compression, DamagedBlock, RAW};
+
+/// What decompresses by tag.
+pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), DamagedBlock>;
+
+/// Checks laws 1 and 2 at several levels of the tree.
+pub(crate) fn check(codec: &dyn Compression, decompress: Decompress<'_>, block: &[u8]) -> Result<(), String> {
+    [0, 1, 2, 7].into_iter().try_for_each(|level| check_at(codec, decompress, level, block))
+}
+
+/// Checks laws 1 and 2 at one level of the tree.
+pub(crate) fn check_at(
+    codec: &dyn Compression,
+    decompress: Decompress<'_>,
+    level: usize,
+    block: &[u8],
+) -> Result<(), String> {
+    let mut stored = b"before".to_vec();
+    let tag = codec.compress(level, block, &mut stored);
+    let appended = stored.strip_prefix(b"before").ok_or("law 1: what stood in the buffer is gone")?;
+    if tag == RAW && appended != block {
+        return Err("law 2: a raw block is not the block".to_owned());
+    }
+    if tag != RAW && appended.len() >= block.len() {
+        return Err(format!("law 2: {} bytes became {} under tag {tag}", block.len(), appended.len()));
+    }
+    let mut out = vec![0xaa; block.len()];
+    decompress(tag, appended, &mut out).map_err(|error| format!("law 1: {error}"))?;
+    if out == block { Ok(()) } else { Err("law 1: other bytes came back".to_owned()) }
+}
+
+/// Checks law 3: the stored bytes cut at every length, extended, with every bit flipped, and asked for at
+/// other lengths give an error or bytes, and no panic. Of a block asked for at another length than it
+/// had, or cut short, no codec may say that all is well.
+pub(crate) fn check_damage(
+    codec: &dyn Compression,
+    decompress: Decompress<'_>,
+    block: &[u8],
+) -> Result<(), String> {
+    let mut stored = Vec::new();
+    let tag = codec.compress(2, block, &mut stored);
+    let attempt = |stored: &[u8], len: usize| {
+        let mut out = vec![0; len];
+        let decoded = catch_unwind(AssertUnwindSafe(|| decompress(tag, stored, &mut out)));
+        decoded.map(|result| result.is_ok()).map_err(|_| "law 3: a panic".to_owned())
+    };
+    for len in [block.len() + 1, block.len() * 2 + 7, block.len().saturating_sub(1)] {
+        if len != block.len() && attempt(&stored, len)? {
+            return Err(format!("law 3: {} bytes were accepted as {len}", block.len()));
+        }
+    }
+    for cut in 0..stored.len() {
+        if attempt(&stored[..cut], block.len())? {
+            return Err(format!("law 3: a block cut to {cut} bytes was accepted"));
+        }
+    }
+    for bit in 0..stored.len() * 8 {
+        let mut flipped = stored.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        attempt(&flipped, block.len())?;
+    }
+    attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
+}

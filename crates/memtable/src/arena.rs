@@ -1,0 +1,188 @@
+//! An append-only store of bytes in chunks that never move: a record costs no allocation of its own, and
+//! growing copies nothing.
+//!
+//! The chunks of an arena that is dropped go to the next one of the same tree. Fresh memory costs a page
+//! fault every 4 KiB, which is more than all else that an append does.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use types::PADDING;
+
+/// The smallest and the largest chunk that is made for ordinary records, in bytes.
+const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
+
+/// The share of a memtable's expected size that one chunk takes: what stands unused is at most that much.
+const CHUNKS_PER_CAPACITY: usize = 16;
+
+/// Where a record begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    chunk: u32,
+    offset: u32,
+}
+
+/// Chunks that wait for the next arena.
+#[derive(Debug, Default)]
+pub(crate) struct ChunkPool {
+    idle: Mutex<Vec<Vec<u8>>>,
+}
+
+impl ChunkPool {
+    /// A chunk for `len` bytes and the padding: an idle one where that has the right size.
+    fn take(&self, len: usize) -> Vec<u8> {
+        let wanted = len + PADDING;
+        let idle = self.idle.lock().pop();
+        idle.filter(|chunk| chunk.capacity() == wanted).unwrap_or_else(|| Vec::with_capacity(wanted))
+    }
+
+    /// Takes chunks back, until they would hold more than `limit_bytes`.
+    fn put(&self, chunks: impl Iterator<Item = Vec<u8>>, limit_bytes: usize) {
+        let mut idle = self.idle.lock();
+        let mut held: usize = idle.iter().map(Vec::capacity).sum();
+        for mut chunk in chunks {
+            held += chunk.capacity();
+            if held > limit_bytes {
+                return;
+            }
+            chunk.clear();
+            idle.push(chunk);
+        }
+    }
+}
+
+/// Chunks of records. The caller writes into each record how long it is.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    chunks: Vec<Vec<u8>>,
+    /// The chunk that takes the next record.
+    current: usize,
+    chunk_bytes: usize,
+    allocated_bytes: usize,
+    capacity_bytes: usize,
+    pool: Arc<ChunkPool>,
+}
+
+impl Arena {
+    /// An empty arena for about `capacity_bytes`, which is also the most that it leaves in `pool`.
+    pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
+        let chunk_bytes =
+            (capacity_bytes / CHUNKS_PER_CAPACITY).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
+        Self {
+            chunks: Vec::new(),
+            current: 0,
+            chunk_bytes,
+            allocated_bytes: 0,
+            capacity_bytes,
+            pool: Arc::clone(pool),
+        }
+    }
+
+    /// Appends a record that is the concatenation of `parts`.
+    ///
+    /// # Panics
+    /// If the record is longer than 4 GiB, which no key and value within the tree's limits make.
+    #[inline]
+    pub(crate) fn append<const PARTS: usize>(&mut self, parts: [&[u8]; PARTS]) -> Place {
+        let len = parts.iter().map(|part| part.len()).sum();
+        let index = match self.chunks.get(self.current) {
+            Some(chunk) if chunk.capacity() - chunk.len() >= len + PADDING => self.current,
+            _ => self.make_room(len),
+        };
+        let chunk = &mut self.chunks[index];
+        let offset = u32::try_from(chunk.len()).expect("chunks are far shorter than 4 GiB");
+        for part in parts {
+            chunk.extend_from_slice(part);
+        }
+        Place { chunk: index as u32, offset }
+    }
+
+    /// The bytes from `place` to the end of its chunk: the record and whatever follows it.
+    #[inline]
+    pub(crate) fn bytes_from(&self, place: Place) -> &[u8] {
+        &self.chunks[place.chunk as usize][place.offset as usize..]
+    }
+
+    /// The bytes allocated, used or not.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.allocated_bytes + self.chunks.capacity() * size_of::<Vec<u8>>()
+    }
+
+    /// Adds a chunk that takes `len` bytes. A record larger than a chunk gets one of its own, and the
+    /// current chunk stays the one to fill.
+    #[cold]
+    fn make_room(&mut self, len: usize) -> usize {
+        let index = self.chunks.len();
+        let chunk = if len <= self.chunk_bytes {
+            self.current = index;
+            self.pool.take(self.chunk_bytes)
+        } else {
+            Vec::with_capacity(len + PADDING)
+        };
+        self.allocated_bytes += chunk.capacity();
+        self.chunks.push(chunk);
+        index
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let ordinary = self.chunk_bytes + PADDING;
+        let chunks = self.chunks.drain(..).filter(|chunk| chunk.capacity() == ordinary);
+        self.pool.put(chunks, self.capacity_bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_all_sizes_stay_where_they_were_put() {
+        let pool = Arc::default();
+        let lengths = [0, 1, 4096, 5000, 4095, 2, 1 << 20, 100, 0, 4096];
+        // The second arena writes over what the first one left.
+        for fill in [1, 2] {
+            let mut arena = Arena::new(1 << 16, &pool);
+            let records: Vec<(Place, Vec<u8>)> = (0..100)
+                .map(|i| {
+                    let record = vec![i as u8 * fill; lengths[i % lengths.len()]];
+                    let (a, b) = record.split_at(record.len() / 3);
+                    (arena.append([a, b]), record)
+                })
+                .collect();
+            for (place, record) in &records {
+                assert_eq!(&arena.bytes_from(*place)[..record.len()], record);
+            }
+            assert!(arena.chunks.iter().all(|chunk| chunk.capacity() - chunk.len() >= PADDING));
+        }
+    }
+
+    #[test]
+    fn a_large_record_does_not_close_the_current_chunk() {
+        let mut arena = Arena::new(0, &Arc::default());
+        arena.append([b"small"]);
+        arena.append([&vec![0; 1 << 20]]);
+        arena.append([b"small"]);
+        assert_eq!(arena.chunks.len(), 2);
+        assert!(arena.memory_bytes() >= (1 << 20) + (4 << 10));
+    }
+
+    #[test]
+    fn the_pool_keeps_ordinary_chunks_up_to_one_capacity() {
+        let pool = Arc::<ChunkPool>::default();
+        let mut arena = Arena::new(1 << 20, &pool);
+        for _ in 0..100 {
+            arena.append([&vec![0; 60 << 10]]);
+        }
+        arena.append([&vec![0; 1 << 20]]);
+        drop(arena);
+        let held: usize = pool.idle.lock().iter().map(Vec::capacity).sum();
+        assert!(((1 << 19)..=1 << 20).contains(&held), "{held}");
+        let mut next = Arena::new(1 << 20, &pool);
+        next.append([b"one"]);
+        assert_eq!(next.chunks[0].len(), 3, "a chunk comes empty");
+        drop(next);
+        assert_eq!(pool.idle.lock().iter().map(Vec::capacity).sum::<usize>(), held, "lent and given back");
+    }
+}

@@ -1,0 +1,105 @@
+//! One `BTreeMap` behind one reader-writer lock: the plain std structure, and the baseline.
+//!
+//! Readers share the lock, a writer has it alone. That is the textbook memtable; what is not textbook is
+//! that keys up to 30 bytes stand in the tree's nodes and all values in one arena, see
+//! [`VersionMap`].
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
+
+use crate::arena::ChunkPool;
+use crate::memtable::{Memtable, MemtablePolicy};
+use crate::version_map::{Slot, VersionMap};
+
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+    "btree",
+    "one ordered map behind one lock: quick to read and scan, one writer",
+    "",
+);
+
+/// Makes [`BTree`]s that hand their memory on.
+struct Policy {
+    pool: Arc<ChunkPool>,
+}
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn MemtablePolicy> for Policy {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+        Ok(Box::new(Self { pool: Arc::default() }))
+    }
+}
+
+impl MemtablePolicy for Policy {
+    fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
+        Box::new(BTree(RwLock::new(VersionMap::new(capacity_bytes, &self.pool))))
+    }
+}
+
+/// The map and its lock.
+struct BTree(RwLock<VersionMap>);
+
+impl Memtable for BTree {
+    fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        self.0.write().insert(key.bytes, sequence, value);
+    }
+
+    fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        self.0.read().get(key.bytes, snapshot, value)
+    }
+
+    fn scan(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+        batch: &mut EntryBatch,
+    ) {
+        let map = self.0.read();
+        let sink = &mut |entry: Entry<'_>| batch.push(entry);
+        match direction {
+            Direction::Forward => emit(&map, map.ascending(from), snapshot, limit, sink),
+            Direction::Backward => emit(&map, map.descending(from), snapshot, limit, sink),
+        }
+    }
+
+    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
+        let map = self.0.read();
+        emit(&map, map.ascending(Bound::Unbounded), SequenceNumber::MAX, usize::MAX, sink);
+    }
+
+    fn len(&self) -> usize {
+        self.0.read().len()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.0.read().memory_bytes()
+    }
+}
+
+/// Hands the first `limit` of `slots` that are visible at `snapshot` to `sink`.
+fn emit<'m, S: FnMut(Entry<'_>) + ?Sized>(
+    map: &VersionMap,
+    mut slots: impl Iterator<Item = Slot<'m>>,
+    snapshot: SequenceNumber,
+    limit: usize,
+    sink: &mut S,
+) {
+    let mut left = limit;
+    while left > 0
+        && let Some(slot) = slots.next()
+    {
+        left -= usize::from(map.emit(slot, snapshot, sink));
+    }
+}

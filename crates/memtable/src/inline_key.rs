@@ -1,0 +1,182 @@
+//! A key in 32 bytes: short keys stand in it whole, as numbers that compare without touching memory
+//! elsewhere.
+//!
+//! What makes ordered maps of byte strings slow is the pointer behind every comparison. A key of up to
+//! [`INLINE_BYTES`] is kept as big-endian words, zero-padded, and its length: comparing the words and then
+//! the length is comparing the keys, since zero padding only ties keys that differ in trailing zeros.
+
+use std::cmp::Ordering;
+
+use types::head;
+
+/// The longest key that stands in the value itself.
+pub(crate) const INLINE_BYTES: usize = 30;
+
+/// A key that owns its bytes, or, as a probe, borrows them. Maps are covariant in their keys, so that a
+/// map of `InlineKey<'static>` is searched with a probe that lives shorter, and no lookup allocates.
+#[derive(Debug)]
+pub(crate) struct InlineKey<'a> {
+    /// The first eight bytes.
+    head: u64,
+    rest: Rest<'a>,
+}
+
+/// What follows the head.
+#[derive(Debug)]
+enum Rest<'a> {
+    /// Bytes 8 to 24, 24 to 28 and 28 to 30.
+    Short { len: u8, last: u16, low: u32, middle: [u64; 2] },
+    /// The whole key, for the head is no use where bytes are wanted.
+    Owned(Box<[u8]>),
+    /// The whole key of a probe.
+    Borrowed(&'a [u8]),
+}
+
+impl<'a> InlineKey<'a> {
+    /// A key to store.
+    #[inline]
+    pub(crate) fn owned(key: &[u8]) -> Self {
+        let rest = short_rest(key).unwrap_or_else(|| Rest::Owned(key.into()));
+        Self { head: head(key), rest }
+    }
+
+    /// A key to search with.
+    #[inline]
+    pub(crate) fn probe(key: &'a [u8]) -> Self {
+        Self { head: head(key), rest: short_rest(key).unwrap_or(Rest::Borrowed(key)) }
+    }
+
+    /// A probe for this key.
+    #[inline]
+    pub(crate) fn to_probe(&self) -> InlineKey<'_> {
+        let rest = match &self.rest {
+            Rest::Short { len, last, low, middle } => {
+                Rest::Short { len: *len, last: *last, low: *low, middle: *middle }
+            }
+            Rest::Owned(key) => Rest::Borrowed(key),
+            Rest::Borrowed(key) => Rest::Borrowed(key),
+        };
+        InlineKey { head: self.head, rest }
+    }
+
+    /// The bytes of the key; those of a short one are written into `buffer` first.
+    #[inline]
+    pub(crate) fn bytes<'b>(&'b self, buffer: &'b mut [u8; INLINE_BYTES]) -> &'b [u8] {
+        match &self.rest {
+            Rest::Short { len, last, low, middle } => {
+                buffer[..8].copy_from_slice(&self.head.to_be_bytes());
+                buffer[8..16].copy_from_slice(&middle[0].to_be_bytes());
+                buffer[16..24].copy_from_slice(&middle[1].to_be_bytes());
+                buffer[24..28].copy_from_slice(&low.to_be_bytes());
+                buffer[28..].copy_from_slice(&last.to_be_bytes());
+                &buffer[..usize::from(*len)]
+            }
+            Rest::Owned(key) => key,
+            Rest::Borrowed(key) => key,
+        }
+    }
+
+    /// The bytes this key keeps allocated outside of itself.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match &self.rest {
+            Rest::Owned(key) => key.len(),
+            Rest::Short { .. } | Rest::Borrowed(_) => 0,
+        }
+    }
+
+    /// Compares keys with equal heads of which at least one is long.
+    #[cold]
+    fn cmp_long(&self, other: &InlineKey<'_>) -> Ordering {
+        let (mut a, mut b) = ([0; INLINE_BYTES], [0; INLINE_BYTES]);
+        self.bytes(&mut a).cmp(other.bytes(&mut b))
+    }
+}
+
+/// The rest of a key that is short enough to stand inline.
+#[inline]
+fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
+    if key.len() > INLINE_BYTES {
+        return None;
+    }
+    let mut padded = [0; INLINE_BYTES + 2];
+    padded[..key.len()].copy_from_slice(key);
+    let word = |at: usize| u64::from_be_bytes(padded[at..at + 8].try_into().expect("eight bytes"));
+    let end = word(24);
+    let middle = [word(8), word(16)];
+    Some(Rest::Short { len: key.len() as u8, last: (end >> 16) as u16, low: (end >> 32) as u32, middle })
+}
+
+impl Ord for InlineKey<'_> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.head != other.head {
+            return self.head.cmp(&other.head);
+        }
+        match (&self.rest, &other.rest) {
+            (
+                Rest::Short { len, last, low, middle },
+                Rest::Short { len: len_b, last: last_b, low: low_b, middle: middle_b },
+            ) => (middle, low, last, len).cmp(&(middle_b, low_b, last_b, len_b)),
+            _ => self.cmp_long(other),
+        }
+    }
+}
+
+impl PartialOrd for InlineKey<'_> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for InlineKey<'_> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for InlineKey<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::*;
+
+    #[test]
+    fn it_takes_half_a_cache_line() {
+        assert_eq!(size_of::<InlineKey<'_>>(), 32);
+    }
+
+    /// Keys that share long prefixes and trailing zeros, around the lengths at which the layout changes.
+    fn keys() -> impl Strategy<Value = Vec<u8>> {
+        let lengths = prop_oneof![0..=9usize, 14..=18usize, 22..=34usize, Just(100)];
+        (lengths, 0..3u8, any::<u8>()).prop_map(|(len, fill, last)| {
+            let mut key = vec![fill / 2; len];
+            if let (Some(byte), true) = (key.last_mut(), fill > 0) {
+                *byte = last;
+            }
+            key
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_orders_and_reads_back_like_its_bytes(a in keys(), b in keys()) {
+            let mut buffer = [0; INLINE_BYTES];
+            let stored = InlineKey::owned(&a);
+            for key in [stored.to_probe(), InlineKey::owned(&a), InlineKey::probe(&a)] {
+                prop_assert_eq!(key.bytes(&mut buffer), &a[..]);
+                for other in [InlineKey::owned(&b), InlineKey::probe(&b)] {
+                    prop_assert_eq!(key.cmp(&other), a.cmp(&b));
+                    prop_assert_eq!(key == other, a == b);
+                }
+            }
+            prop_assert_eq!(InlineKey::owned(&a).heap_bytes(), if a.len() > INLINE_BYTES { a.len() } else { 0 });
+        }
+    }
+}

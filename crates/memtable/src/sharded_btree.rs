@@ -1,0 +1,286 @@
+//! Many B-trees, each behind a lock of its own: writers of different shards do not wait for each other.
+//!
+//! Keys are routed by hash, over a consistent-hash ring with virtual nodes as in the cs265 document
+//! (sections 2.2.1 and 2.2.2) or, to see what the ring costs, by plain modulo. Neither keeps any order, so
+//! every scan merges all shards.
+
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use parking_lot::{RwLock, RwLockReadGuard};
+use serde::{Deserialize, Serialize};
+use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::arena::ChunkPool;
+use crate::memtable::{Memtable, MemtablePolicy};
+use crate::ring::Ring;
+use crate::version_map::{Slot, VersionMap};
+
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+    "sharded-btree",
+    "ordered maps behind a lock each, keys routed by hash: many writers, slow scans",
+    "# Number of maps, 1 to 256.\n\
+     shards = 16\n\
+     # How a key finds its shard: over the consistent-hash \"ring\", or by \"modulo\".\n\
+     router = \"ring\"\n\
+     # Points that each shard has on the ring, 1 to 1024; more make the shards more equal.\n\
+     virtual_nodes = 128\n",
+);
+
+/// The largest number of shards: each costs a lock per scan.
+const MAX_SHARDS: u32 = 256;
+
+/// The largest number of points per shard.
+const MAX_VIRTUAL_NODES: u32 = 1024;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    shards: u32,
+    router: RouterKind,
+    virtual_nodes: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { shards: 16, router: RouterKind::Ring, virtual_nodes: 128 }
+    }
+}
+
+/// How keys find their shards.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RouterKind {
+    Ring,
+    Modulo,
+}
+
+/// Makes [`ShardedBTree`]s that share one router and hand their memory on.
+struct Policy {
+    shards: u32,
+    pool: Arc<ChunkPool>,
+    router: Arc<Router>,
+}
+
+impl Build<dyn MemtablePolicy> for Policy {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+        if !(1..=MAX_SHARDS).contains(&params.shards) {
+            return Err(format!("shards is {}; it must be 1 to {MAX_SHARDS}", params.shards));
+        }
+        if !(1..=MAX_VIRTUAL_NODES).contains(&params.virtual_nodes) {
+            return Err(format!(
+                "virtual_nodes is {}; it must be 1 to {MAX_VIRTUAL_NODES}",
+                params.virtual_nodes
+            ));
+        }
+        let router = match params.router {
+            RouterKind::Ring => Router::Ring(Ring::new(params.shards, params.virtual_nodes)),
+            RouterKind::Modulo => Router::Modulo(u64::from(params.shards)),
+        };
+        Ok(Box::new(Self { shards: params.shards, pool: Arc::default(), router: Arc::new(router) }))
+    }
+}
+
+impl MemtablePolicy for Policy {
+    fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
+        let share = capacity_bytes / self.shards as usize;
+        let shards =
+            (0..self.shards).map(|_| Shard(RwLock::new(VersionMap::new(share, &self.pool)))).collect();
+        Box::new(ShardedBTree { shards, router: Arc::clone(&self.router) })
+    }
+}
+
+/// Finds the shard of a key from its XXH3-128.
+enum Router {
+    Ring(Ring),
+    /// The number of shards.
+    Modulo(u64),
+}
+
+impl Router {
+    #[inline]
+    fn shard(&self, key: &[u8]) -> usize {
+        let hash = xxh3_128(key);
+        match self {
+            Self::Ring(ring) => ring.shard(hash),
+            Self::Modulo(shards) => (hash as u64 % shards) as usize,
+        }
+    }
+}
+
+/// One map and its lock, on cache lines that no neighbour writes to.
+#[repr(align(128))]
+struct Shard(RwLock<VersionMap>);
+
+/// All shards of one memtable.
+struct ShardedBTree {
+    shards: Vec<Shard>,
+    router: Arc<Router>,
+}
+
+impl ShardedBTree {
+    fn shard_of(&self, key: HashedKey<'_>) -> &RwLock<VersionMap> {
+        &self.shards[self.router.shard(key.bytes)].0
+    }
+
+    /// Locks all shards for reading. Writers hold one lock at a time, so nobody waits in a circle.
+    fn read_all(&self) -> Vec<RwLockReadGuard<'_, VersionMap>> {
+        self.shards.iter().map(|shard| shard.0.read()).collect()
+    }
+}
+
+impl Memtable for ShardedBTree {
+    fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        self.shard_of(key).write().insert(key.bytes, sequence, value);
+    }
+
+    fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        self.shard_of(key).read().get(key.bytes, snapshot, value)
+    }
+
+    fn scan(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+        batch: &mut EntryBatch,
+    ) {
+        let shards = self.read_all();
+        let sink = &mut |entry: Entry<'_>| batch.push(entry);
+        match direction {
+            Direction::Forward => {
+                merge(
+                    shards.iter().map(|map| (&**map, map.ascending(from))),
+                    direction,
+                    snapshot,
+                    limit,
+                    sink,
+                );
+            }
+            Direction::Backward => {
+                merge(
+                    shards.iter().map(|map| (&**map, map.descending(from))),
+                    direction,
+                    snapshot,
+                    limit,
+                    sink,
+                );
+            }
+        }
+    }
+
+    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
+        let shards = self.read_all();
+        let all = shards.iter().map(|map| (&**map, map.ascending(Bound::Unbounded)));
+        merge(all, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
+    }
+
+    fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.0.read().len()).sum()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let shards = self.shards.iter().map(|shard| size_of::<Shard>() + shard.0.read().memory_bytes());
+        size_of::<Self>() + shards.sum::<usize>()
+    }
+}
+
+/// Where the merge stands in one shard.
+struct Cursor<'m, I> {
+    map: &'m VersionMap,
+    slot: Slot<'m>,
+    rest: I,
+    direction: Direction,
+}
+
+impl<I> Ord for Cursor<'_, I> {
+    /// The cursor whose turn is next is the greatest, as a heap wants it.
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        match self.direction {
+            Direction::Forward => other.slot.0.cmp(self.slot.0),
+            Direction::Backward => self.slot.0.cmp(other.slot.0),
+        }
+    }
+}
+
+impl<I> PartialOrd for Cursor<'_, I> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<I> PartialEq for Cursor<'_, I> {
+    fn eq(&self, other: &Self) -> bool {
+        self.slot.0 == other.slot.0
+    }
+}
+
+impl<I> Eq for Cursor<'_, I> {}
+
+/// Hands the first `limit` visible entries of all shards to `sink`, in the order of `direction`. A key
+/// stands in one shard, so no two cursors ever tie.
+fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
+    shards: impl Iterator<Item = (&'m VersionMap, I)>,
+    direction: Direction,
+    snapshot: SequenceNumber,
+    limit: usize,
+    sink: &mut S,
+) {
+    let mut cursors: BinaryHeap<Cursor<'m, I>> = shards
+        .filter_map(|(map, mut rest)| rest.next().map(|slot| Cursor { map, slot, rest, direction }))
+        .collect();
+    let mut left = limit;
+    while left > 0
+        && let Some(mut first) = cursors.peek_mut()
+    {
+        left -= usize::from(first.map.emit(first.slot, snapshot, sink));
+        match first.rest.next() {
+            Some(slot) => first.slot = slot,
+            None => drop(PeekMut::pop(first)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyHash;
+
+    use super::*;
+
+    #[test]
+    fn both_routers_use_every_shard() {
+        for router in [Router::Ring(Ring::new(16, 128)), Router::Modulo(16)] {
+            let mut used = [0; 16];
+            (0..1600u32).for_each(|i| used[router.shard(&i.to_be_bytes())] += 1);
+            assert!(used.iter().all(|keys| (40..200).contains(keys)), "{used:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_stays_in_its_shard() {
+        let policy = Policy::build(Params { shards: 5, ..Params::default() }).unwrap();
+        let table = policy.create(1 << 20);
+        for sequence in 1..=100 {
+            table.insert(HashedKey { bytes: b"key", hash: KeyHash(sequence) }, sequence, None);
+        }
+        let mut batch = EntryBatch::default();
+        table.scan(Bound::Unbounded, Direction::Forward, 100, 10, &mut batch);
+        assert_eq!((table.len(), batch.len()), (100, 1));
+    }
+
+    #[test]
+    fn impossible_rings_are_refused() {
+        for (shards, virtual_nodes, named) in [(0, 1, "shards"), (257, 1, "shards"), (1, 0, "virtual_nodes")]
+        {
+            let params = Params { shards, virtual_nodes, ..Params::default() };
+            assert!(Policy::build(params).err().unwrap().contains(named));
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! A lock-free skip list: readers and writers never wait for each other.
+//!
+//! `crossbeam-skiplist` holds (key, sequence number) pairs, keys ascending and of each key the newest
+//! version first, so that a lookup is one search for the first pair at or behind (key, snapshot). This is
+//! the memtable of the cs265 document (section 2.2.3) and byron's second one (1.2 B). Source of the
+//! structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::ops::Bound;
+use std::sync::atomic::{self, AtomicUsize};
+
+use catalog::{Build, Variant};
+use crossbeam_skiplist::SkipMap;
+use crossbeam_skiplist::map;
+use serde::{Deserialize, Serialize};
+use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
+
+use crate::allocation::allocation_bytes;
+use crate::inline_key::{INLINE_BYTES, InlineKey};
+use crate::memtable::{Memtable, MemtablePolicy};
+
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+    "skiplist",
+    "a lock-free skip list: writers and readers never wait, each step may miss the cache",
+    "",
+);
+
+/// A node beside its key and value: reference count and height, two pointers of tower on average (each
+/// level is half as likely as the one below), and half a step of rounding.
+const NODE_BYTES: usize = 8 + 16 + 8;
+
+/// Makes [`SkipList`]s.
+struct Policy;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn MemtablePolicy> for Policy {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl MemtablePolicy for Policy {
+    fn create(&self, _: usize) -> Box<dyn Memtable> {
+        Box::new(SkipList { map: SkipMap::new(), heap_bytes: AtomicUsize::new(0) })
+    }
+}
+
+/// What the list holds for one version.
+type Value = Option<Box<[u8]>>;
+
+/// The list, and the bytes of its values and long keys.
+struct SkipList {
+    map: SkipMap<VersionedKey<'static>, Value>,
+    heap_bytes: AtomicUsize,
+}
+
+/// A version of a key, or a place between versions to search for.
+struct VersionedKey<'a> {
+    key: InlineKey<'a>,
+    sequence: SequenceNumber,
+}
+
+/// The order of the list, seen through a reference that stored keys and borrowing probes both lend: the
+/// list is invariant in its keys, so a probe that lives shorter needs this to be compared with them.
+trait Versioned {
+    fn versioned(&self) -> &VersionedKey<'_>;
+}
+
+impl Versioned for VersionedKey<'_> {
+    #[inline]
+    fn versioned(&self) -> &VersionedKey<'_> {
+        self
+    }
+}
+
+impl<'a> Borrow<dyn Versioned + 'a> for VersionedKey<'static> {
+    #[inline]
+    fn borrow(&self) -> &(dyn Versioned + 'a) {
+        self
+    }
+}
+
+impl Ord for VersionedKey<'_> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key).then_with(|| other.sequence.cmp(&self.sequence))
+    }
+}
+
+impl Ord for dyn Versioned + '_ {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.versioned().cmp(other.versioned())
+    }
+}
+
+/// The rest of an order follows from `cmp`.
+macro_rules! ordered {
+    ($type:ty) => {
+        impl PartialOrd for $type {
+            #[inline]
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl PartialEq for $type {
+            #[inline]
+            fn eq(&self, other: &Self) -> bool {
+                self.cmp(other) == Ordering::Equal
+            }
+        }
+
+        impl Eq for $type {}
+    };
+}
+
+ordered!(VersionedKey<'_>);
+ordered!(dyn Versioned + '_);
+
+/// An entry of the list.
+type Node<'m> = map::Entry<'m, VersionedKey<'static>, Value>;
+
+impl<'a> VersionedKey<'a> {
+    /// Before all versions of `key`.
+    fn newest(key: InlineKey<'a>) -> Self {
+        Self { key, sequence: SequenceNumber::MAX }
+    }
+
+    /// Behind all versions of `key`: the first write has number 1.
+    fn oldest(key: InlineKey<'a>) -> Self {
+        Self { key, sequence: 0 }
+    }
+}
+
+impl SkipList {
+    /// The first node at or behind a bound.
+    fn lower(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
+        self.map.lower_bound(bound.map(|key| key as &dyn Versioned))
+    }
+
+    /// The last node at or before a bound.
+    fn upper(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
+        self.map.upper_bound(bound.map(|key| key as &dyn Versioned))
+    }
+
+    /// The newest version of `key` not above `snapshot`.
+    fn visible(&self, key: InlineKey<'_>, snapshot: SequenceNumber) -> Option<Node<'_>> {
+        let sought = VersionedKey { key, sequence: snapshot };
+        self.lower(Bound::Included(&sought)).filter(|node| node.key().key == sought.key)
+    }
+
+    /// Hands up to `limit` entries from `from` upward to `sink`.
+    fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
+        &self,
+        from: Bound<&[u8]>,
+        snapshot: SequenceNumber,
+        limit: usize,
+        sink: &mut S,
+    ) {
+        let mut next = match from.map(InlineKey::probe) {
+            Bound::Included(key) => self.lower(Bound::Included(&VersionedKey::newest(key))),
+            Bound::Excluded(key) => self.lower(Bound::Excluded(&VersionedKey::oldest(key))),
+            Bound::Unbounded => self.map.front(),
+        };
+        let mut left = limit;
+        while left > 0
+            && let Some(node) = next
+        {
+            // Of each key the newest version comes first; what it hides is jumped over, however much it is.
+            let key = &node.key().key;
+            next = node.next();
+            if next.as_ref().is_some_and(|next| next.key().key == *key) {
+                next = self.lower(Bound::Excluded(&VersionedKey::oldest(key.to_probe())));
+            }
+            if node.key().sequence <= snapshot {
+                left -= 1;
+                emit(&node, sink);
+            } else if let Some(older) = self.visible(key.to_probe(), snapshot) {
+                left -= 1;
+                emit(&older, sink);
+            }
+        }
+    }
+
+    /// Hands up to `limit` entries from `from` downward to `sink`.
+    fn descend<S: FnMut(Entry<'_>) + ?Sized>(
+        &self,
+        from: Bound<&[u8]>,
+        snapshot: SequenceNumber,
+        limit: usize,
+        sink: &mut S,
+    ) {
+        let mut next = match from.map(InlineKey::probe) {
+            Bound::Included(key) => self.upper(Bound::Included(&VersionedKey::oldest(key))),
+            Bound::Excluded(key) => self.upper(Bound::Excluded(&VersionedKey::newest(key))),
+            Bound::Unbounded => self.map.back(),
+        };
+        let mut left = limit;
+        while left > 0
+            && let Some(node) = next
+        {
+            // Of each key the oldest version comes first.
+            let key = &node.key().key;
+            next = node.prev();
+            let is_alone = next.as_ref().is_none_or(|next| next.key().key != *key);
+            if !is_alone {
+                next = self.upper(Bound::Excluded(&VersionedKey::newest(key.to_probe())));
+            }
+            if node.key().sequence > snapshot {
+                continue;
+            }
+            if is_alone {
+                left -= 1;
+                emit(&node, sink);
+            } else if let Some(newer) = self.visible(key.to_probe(), snapshot) {
+                left -= 1;
+                emit(&newer, sink);
+            }
+        }
+    }
+}
+
+/// Hands a node's entry to `sink`.
+#[inline]
+fn emit<S: FnMut(Entry<'_>) + ?Sized>(node: &Node<'_>, sink: &mut S) {
+    let mut buffer = [0; INLINE_BYTES];
+    sink(Entry { key: node.key().key.bytes(&mut buffer), value: node.value().as_deref() });
+}
+
+impl Memtable for SkipList {
+    fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        let key = VersionedKey { key: InlineKey::owned(key.bytes), sequence };
+        let heap_bytes =
+            allocation_bytes(key.key.heap_bytes()) + allocation_bytes(value.map_or(0, <[u8]>::len));
+        self.heap_bytes.fetch_add(heap_bytes, atomic::Ordering::Relaxed);
+        self.map.insert(key, value.map(Box::from));
+    }
+
+    fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        let Some(node) = self.visible(InlineKey::probe(key.bytes), snapshot) else { return Lookup::Absent };
+        match node.value() {
+            None => Lookup::Deleted,
+            Some(found) => {
+                value.extend_from_slice(found);
+                Lookup::Found
+            }
+        }
+    }
+
+    fn scan(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+        batch: &mut EntryBatch,
+    ) {
+        let sink = &mut |entry: Entry<'_>| batch.push(entry);
+        match direction {
+            Direction::Forward => self.ascend(from, snapshot, limit, sink),
+            Direction::Backward => self.descend(from, snapshot, limit, sink),
+        }
+    }
+
+    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
+        self.ascend(Bound::Unbounded, SequenceNumber::MAX, usize::MAX, sink);
+    }
+
+    fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let node = allocation_bytes(size_of::<VersionedKey<'_>>() + size_of::<Value>() + NODE_BYTES);
+        size_of::<Self>() + self.map.len() * node + self.heap_bytes.load(atomic::Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_stand_newest_first_behind_their_key() {
+        let at = |key: &'static [u8], sequence| VersionedKey { key: InlineKey::probe(key), sequence };
+        let mut order =
+            [at(b"b", 1), at(b"a", 1), at(b"a", u64::MAX), at(b"a\0", 7), at(b"a", 2), at(b"a", 0)];
+        order.sort();
+        let order: Vec<(u8, u64)> =
+            order.iter().map(|v| (v.key.bytes(&mut [0; INLINE_BYTES]).len() as u8, v.sequence)).collect();
+        assert_eq!(order, [(1, u64::MAX), (1, 2), (1, 1), (1, 0), (2, 7), (1, 1)]);
+    }
+}

@@ -1,0 +1,426 @@
+//! An append-only log that is sorted once, when it is frozen: the cheapest insert there is, paid for by
+//! every read before.
+//!
+//! This is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer takes appends, the
+//! frozen one is sorted and flushed, and the tree switches between them. A lookup in the active buffer
+//! scans it from the newest entry to the oldest; a frozen buffer is searched by bisection.
+//!
+//! Scans need order at any time. They sort what was appended since the last scan and merge it into the
+//! order known by then, so that scan after scan without an insert between them pays nothing, and a scan
+//! after inserts pays one pass over the buffer, as a lookup does.
+
+use std::cmp::{Ordering, Reverse};
+use std::ops::{Bound, Range};
+use std::sync::{Arc, OnceLock};
+
+use catalog::{Build, Variant};
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
+
+use crate::arena::{Arena, ChunkPool, Place};
+use crate::memtable::{Memtable, MemtablePolicy};
+
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+    "vector",
+    "an append-only log sorted when frozen: fastest to write, linear to read until then",
+    "",
+);
+
+/// The length that marks a tombstone; no value is as long.
+const TOMBSTONE: u32 = u32::MAX;
+
+/// Entries whose hashes are compared at once.
+const HASHES_PER_STEP: usize = 64;
+
+/// Makes [`Buffer`]s that hand their memory on.
+struct Policy {
+    pool: Arc<ChunkPool>,
+}
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn MemtablePolicy> for Policy {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+        Ok(Box::new(Self { pool: Arc::default() }))
+    }
+}
+
+impl MemtablePolicy for Policy {
+    fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
+        Box::new(Buffer {
+            log: RwLock::new(Log::new(capacity_bytes, &self.pool)),
+            order: RwLock::default(),
+            frozen: OnceLock::new(),
+        })
+    }
+}
+
+/// One of the two buffers.
+struct Buffer {
+    log: RwLock<Log>,
+    /// The order of the entries that the last scan saw.
+    order: RwLock<Arc<Order>>,
+    /// The order of all entries, once there will be no more.
+    frozen: OnceLock<Arc<Order>>,
+}
+
+impl Buffer {
+    /// The order of all entries of `log`, which the caller keeps locked.
+    fn order_of(&self, log: &Log) -> Arc<Order> {
+        let known = Arc::clone(&self.order.read());
+        if known.sorted.len() == log.len() {
+            return known;
+        }
+        let order = Arc::new(known.extended_to(log));
+        *self.order.write() = Arc::clone(&order);
+        order
+    }
+}
+
+impl Memtable for Buffer {
+    fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        self.log.write().append(key, sequence, value);
+    }
+
+    fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        let log = self.log.read();
+        let position = match self.frozen.get() {
+            Some(order) => order.visible(&log, key.bytes, snapshot),
+            None => log.visible(key, snapshot),
+        };
+        match position.map(|position| log.entry(position).value) {
+            None => Lookup::Absent,
+            Some(None) => Lookup::Deleted,
+            Some(Some(found)) => {
+                value.extend_from_slice(found);
+                Lookup::Found
+            }
+        }
+    }
+
+    fn scan(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+        batch: &mut EntryBatch,
+    ) {
+        let log = self.log.read();
+        let order = self.order_of(&log);
+        let sink = &mut |entry: Entry<'_>| batch.push(entry);
+        match direction {
+            Direction::Forward => order.ascend(&log, from, snapshot, limit, sink),
+            Direction::Backward => order.descend(&log, from, snapshot, limit, sink),
+        }
+    }
+
+    fn freeze(&self) {
+        let log = self.log.read();
+        self.frozen.get_or_init(|| self.order_of(&log));
+    }
+
+    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
+        let log = self.log.read();
+        self.order_of(&log).ascend(&log, Bound::Unbounded, SequenceNumber::MAX, usize::MAX, sink);
+    }
+
+    fn len(&self) -> usize {
+        self.log.read().len()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.log.read().memory_bytes() + self.order.read().memory_bytes()
+    }
+}
+
+/// Entries in the order in which they came.
+struct Log {
+    /// The hash of each entry's key, apart from all else, so that a scan for one runs at the speed of memory.
+    hashes: Vec<KeyHash>,
+    slots: Vec<Slot>,
+    records: Arena,
+    /// Whether every sequence number was above the one before; concurrent writers may come out of order.
+    is_ascending: bool,
+}
+
+/// One entry: its number, and where key and value stand.
+#[derive(Clone, Copy)]
+struct Slot {
+    sequence: SequenceNumber,
+    place: Place,
+}
+
+impl Log {
+    fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
+        Self {
+            hashes: Vec::new(),
+            slots: Vec::new(),
+            records: Arena::new(capacity_bytes, pool),
+            is_ascending: true,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn append(&mut self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        let value_len = value.map_or(TOMBSTONE, |value| value.len() as u32);
+        let header = (u64::from(value_len) << 32 | key.bytes.len() as u64).to_le_bytes();
+        let place = self.records.append([&header, key.bytes, value.unwrap_or_default()]);
+        self.is_ascending &= self.slots.last().is_none_or(|last| last.sequence < sequence);
+        self.hashes.push(key.hash);
+        self.slots.push(Slot { sequence, place });
+    }
+
+    /// Entry number `position`.
+    #[inline]
+    fn entry(&self, position: usize) -> Entry<'_> {
+        let record = self.records.bytes_from(self.slots[position].place);
+        let (header, rest) = record.split_first_chunk::<8>().expect("a whole header was written");
+        let header = u64::from_le_bytes(*header);
+        let (key, rest) = rest.split_at(header as u32 as usize);
+        let value_len = (header >> 32) as u32;
+        Entry { key, value: (value_len != TOMBSTONE).then(|| &rest[..value_len as usize]) }
+    }
+
+    #[inline]
+    fn key(&self, position: usize) -> &[u8] {
+        self.entry(position).key
+    }
+
+    /// The position of the newest version of `key` not above `snapshot`, by a scan from the newest entry.
+    fn visible(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
+        let mut best: Option<usize> = None;
+        let mut end = self.len();
+        for hashes in self.hashes.rchunks(HASHES_PER_STEP) {
+            let start = end - hashes.len();
+            if hashes.contains(&key.hash) {
+                let matching = (start..end).rev().filter(|position| self.hashes[*position] == key.hash);
+                for position in matching {
+                    let sequence = self.slots[position].sequence;
+                    let is_newer = best.is_none_or(|best| self.slots[best].sequence < sequence);
+                    if sequence <= snapshot && is_newer && self.key(position) == key.bytes {
+                        best = Some(position);
+                        if self.is_ascending {
+                            return best;
+                        }
+                    }
+                }
+            }
+            end = start;
+        }
+        best
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.hashes.capacity() * size_of::<KeyHash>()
+            + self.slots.capacity() * size_of::<Slot>()
+            + self.records.memory_bytes()
+    }
+}
+
+/// The entries of a log's beginning in order: keys ascending, of each key the newest version first.
+#[derive(Default)]
+struct Order {
+    /// What all keys begin with. Heads are taken behind it, so that they tell keys apart.
+    prefix: Vec<u8>,
+    sorted: Vec<Sorted>,
+}
+
+/// One entry in order.
+#[derive(Clone, Copy)]
+struct Sorted {
+    /// The head of what follows the common prefix of its key.
+    head: u64,
+    position: u32,
+}
+
+impl Sorted {
+    fn position(&self) -> usize {
+        self.position as usize
+    }
+}
+
+impl Order {
+    /// The order of all of `log`. The sort finds what is sorted already and merges the rest into it.
+    fn extended_to(&self, log: &Log) -> Self {
+        let new = self.sorted.len()..log.len();
+        let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };
+        for position in new.clone() {
+            prefix = &prefix[..common_prefix(prefix, log.key(position))];
+        }
+        let place = |position: usize| Sorted {
+            head: head(&log.key(position)[prefix.len()..]),
+            position: u32::try_from(position).expect("fewer than four billion entries"),
+        };
+        let mut sorted = Vec::with_capacity(log.len());
+        if prefix.len() == self.prefix.len() {
+            sorted.extend_from_slice(&self.sorted);
+        } else {
+            sorted.extend(self.sorted.iter().map(|known| place(known.position())));
+        }
+        sorted.extend(new.map(place));
+        sorted.sort_by(|a, b| {
+            a.head.cmp(&b.head).then_with(|| {
+                let (a, b) = (a.position(), b.position());
+                let newest_first = || log.slots[b].sequence.cmp(&log.slots[a].sequence);
+                log.key(a).cmp(log.key(b)).then_with(newest_first)
+            })
+        });
+        Self { prefix: prefix.to_vec(), sorted }
+    }
+
+    /// The number of entries before (`key`, `sequence`).
+    fn rank(&self, log: &Log, key: &[u8], sequence: SequenceNumber) -> usize {
+        let shared = key.len().min(self.prefix.len());
+        match key[..shared].cmp(&self.prefix) {
+            Ordering::Less => return 0,
+            Ordering::Greater => return self.sorted.len(),
+            Ordering::Equal => {}
+        }
+        let head = head(&key[shared..]);
+        self.sorted.partition_point(|entry| {
+            let is_tied = || {
+                let position = entry.position();
+                let own = (log.key(position), Reverse(log.slots[position].sequence));
+                own < (key, Reverse(sequence))
+            };
+            entry.head < head || entry.head == head && is_tied()
+        })
+    }
+
+    /// The position in the log of the newest version of `key` not above `snapshot`.
+    fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
+        let found = self.sorted.get(self.rank(log, key, snapshot))?.position();
+        (log.key(found) == key).then_some(found)
+    }
+
+    /// Hands up to `limit` entries from `from` upward to `sink`.
+    fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
+        &self,
+        log: &Log,
+        from: Bound<&[u8]>,
+        snapshot: SequenceNumber,
+        limit: usize,
+        sink: &mut S,
+    ) {
+        let mut start = match from {
+            Bound::Included(key) => self.rank(log, key, SequenceNumber::MAX),
+            Bound::Excluded(key) => self.rank(log, key, 0),
+            Bound::Unbounded => 0,
+        };
+        let mut left = limit;
+        while left > 0 && start < self.sorted.len() {
+            let end = if self.same_key(log, start, start + 1) {
+                self.rank(log, log.key(self.sorted[start].position()), 0)
+            } else {
+                start + 1
+            };
+            left -= usize::from(self.emit(log, start..end, snapshot, sink));
+            start = end;
+        }
+    }
+
+    /// Hands up to `limit` entries from `from` downward to `sink`.
+    fn descend<S: FnMut(Entry<'_>) + ?Sized>(
+        &self,
+        log: &Log,
+        from: Bound<&[u8]>,
+        snapshot: SequenceNumber,
+        limit: usize,
+        sink: &mut S,
+    ) {
+        let mut end = match from {
+            Bound::Included(key) => self.rank(log, key, 0),
+            Bound::Excluded(key) => self.rank(log, key, SequenceNumber::MAX),
+            Bound::Unbounded => self.sorted.len(),
+        };
+        let mut left = limit;
+        while left > 0 && end > 0 {
+            let last = end - 1;
+            let start = if last > 0 && self.same_key(log, last - 1, last) {
+                self.rank(log, log.key(self.sorted[last].position()), SequenceNumber::MAX)
+            } else {
+                last
+            };
+            left -= usize::from(self.emit(log, start..end, snapshot, sink));
+            end = start;
+        }
+    }
+
+    /// Whether entries number `a` and `b` in order are versions of one key; there may be no `b`.
+    fn same_key(&self, log: &Log, a: usize, b: usize) -> bool {
+        self.sorted.get(b).is_some_and(|b| {
+            let a = &self.sorted[a];
+            a.head == b.head && log.key(a.position()) == log.key(b.position())
+        })
+    }
+
+    /// Hands one of the versions of a key to `sink`: the first not above `snapshot`, if there is one.
+    fn emit<S: FnMut(Entry<'_>) + ?Sized>(
+        &self,
+        log: &Log,
+        versions: Range<usize>,
+        snapshot: SequenceNumber,
+        sink: &mut S,
+    ) -> bool {
+        let versions = &self.sorted[versions];
+        let first = versions.partition_point(|version| log.slots[version.position()].sequence > snapshot);
+        let Some(version) = versions.get(first) else { return false };
+        sink(log.entry(version.position()));
+        true
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.prefix.capacity() + self.sorted.capacity() * size_of::<Sorted>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn append(log: &mut Log, key: &[u8], sequence: SequenceNumber) {
+        log.append(HashedKey { bytes: key, hash: KeyHash(0) }, sequence, Some(key));
+    }
+
+    #[test]
+    fn an_order_grows_like_it_is_made_at_once() {
+        let mut log = Log::new(0, &Arc::default());
+        let mut grown = Order::default();
+        let keys: [&[u8]; 9] =
+            [b"user7", b"user1", b"user", b"user1", b"use", b"user11", b"v", b"", b"user7"];
+        for (number, key) in keys.iter().enumerate() {
+            append(&mut log, key, number as u64 + 1);
+            grown = grown.extended_to(&log);
+            let made = Order::default().extended_to(&log);
+            let positions = |order: &Order| order.sorted.iter().map(|s| s.position).collect::<Vec<_>>();
+            assert_eq!(positions(&grown), positions(&made));
+            assert_eq!(grown.prefix, made.prefix);
+        }
+        let in_order: Vec<&[u8]> = grown.sorted.iter().map(|entry| log.key(entry.position())).collect();
+        assert!(in_order.is_sorted());
+    }
+
+    #[test]
+    fn a_lookup_survives_colliding_hashes_and_numbers_out_of_order() {
+        let mut log = Log::new(0, &Arc::default());
+        for (key, sequence) in [(b"a", 5), (b"b", 9), (b"a", 3), (b"b", 7), (b"a", 8)] {
+            append(&mut log, key, sequence);
+        }
+        let visible = |bytes: &[u8], snapshot| log.visible(HashedKey { bytes, hash: KeyHash(0) }, snapshot);
+        assert_eq!(visible(b"a", 10), Some(4));
+        assert_eq!(visible(b"a", 7), Some(0));
+        assert_eq!(visible(b"b", 8), Some(3));
+        assert_eq!(visible(b"b", 6), None);
+        assert_eq!(visible(b"c", 10), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! A `BTreeMap` from keys to their versions: the single-threaded core of the B-tree memtables.
+//!
+//! The map holds the keys inline and, for each, the place of its one version in an arena. The few keys
+//! that are written again move their versions into a list in order of sequence numbers, so that any
+//! snapshot is found by bisection however hot the key.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use types::{Entry, Lookup, SequenceNumber};
+
+use crate::allocation::allocation_bytes;
+use crate::arena::{Arena, ChunkPool, Place};
+use crate::inline_key::{INLINE_BYTES, InlineKey};
+
+/// The length that marks a tombstone; no value is as long.
+const TOMBSTONE: u32 = u32::MAX;
+
+/// Sequence number and length, before the value.
+const HEADER_BYTES: usize = 12;
+
+/// The bytes of tree nodes per key of a map filled in random order, as a multiple of key and value
+/// themselves: nodes of eleven slots are filled to two thirds, and inner nodes add their edges.
+const NODE_FILL: f64 = 1.6;
+
+/// Where the versions of one key are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Versions {
+    /// The key was written once.
+    One(Place),
+    /// The number of its list.
+    Many(u32),
+}
+
+/// One version in a list.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    sequence: SequenceNumber,
+    place: Place,
+}
+
+/// Keys in order, each with all its versions.
+#[derive(Debug)]
+pub(crate) struct VersionMap {
+    keys: BTreeMap<InlineKey<'static>, Versions>,
+    /// Versions of the keys that have several, each list in ascending order of sequence numbers.
+    lists: Vec<Vec<Version>>,
+    records: Arena,
+    len: usize,
+    /// Bytes of keys that do not stand inline.
+    key_heap_bytes: usize,
+}
+
+/// A position in the map: a key and its versions.
+pub(crate) type Slot<'m> = (&'m InlineKey<'m>, &'m Versions);
+
+impl VersionMap {
+    /// An empty map for about `capacity_bytes` of keys and values, whose memory comes from `pool`.
+    pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
+        Self {
+            keys: BTreeMap::new(),
+            lists: Vec::new(),
+            records: Arena::new(capacity_bytes, pool),
+            len: 0,
+            key_heap_bytes: 0,
+        }
+    }
+
+    /// Adds a version.
+    pub(crate) fn insert(&mut self, key: &[u8], sequence: SequenceNumber, value: Option<&[u8]>) {
+        let len = value.map_or(TOMBSTONE, |value| value.len() as u32);
+        let header = (u128::from(len) << 64 | u128::from(sequence)).to_le_bytes();
+        let place = self.records.append([&header[..HEADER_BYTES], value.unwrap_or_default()]);
+        self.len += 1;
+        let key = InlineKey::owned(key);
+        let key_heap_bytes = key.heap_bytes();
+        match self.keys.entry(key) {
+            btree_map::Entry::Vacant(vacant) => {
+                vacant.insert(Versions::One(place));
+                self.key_heap_bytes += allocation_bytes(key_heap_bytes);
+            }
+            btree_map::Entry::Occupied(occupied) => {
+                let list = match *occupied.get() {
+                    Versions::Many(list) => list,
+                    Versions::One(older) => {
+                        let list = u32::try_from(self.lists.len()).expect("fewer than four billion keys");
+                        self.lists.push(vec![Version {
+                            sequence: read(&self.records, older).sequence,
+                            place: older,
+                        }]);
+                        *occupied.into_mut() = Versions::Many(list);
+                        list
+                    }
+                };
+                add_version(&mut self.lists[list as usize], Version { sequence, place });
+            }
+        }
+    }
+
+    /// What is known of `key` at `snapshot`; a value is appended to `value`.
+    pub(crate) fn get(&self, key: &[u8], snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        let Some(versions) = find(&self.keys, key) else { return Lookup::Absent };
+        match self.visible(versions, snapshot).map(|record| record.value) {
+            None => Lookup::Absent,
+            Some(None) => Lookup::Deleted,
+            Some(Some(found)) => {
+                value.extend_from_slice(found);
+                Lookup::Found
+            }
+        }
+    }
+
+    /// The keys from `from` upward.
+    pub(crate) fn ascending<'m>(&'m self, from: Bound<&'m [u8]>) -> impl Iterator<Item = Slot<'m>> {
+        let keys: &BTreeMap<InlineKey<'m>, Versions> = &self.keys;
+        let from = from.map(InlineKey::probe);
+        keys.range::<InlineKey<'m>, _>((from.as_ref(), Bound::Unbounded))
+    }
+
+    /// The keys from `from` downward.
+    pub(crate) fn descending<'m>(&'m self, from: Bound<&'m [u8]>) -> impl Iterator<Item = Slot<'m>> {
+        let keys: &BTreeMap<InlineKey<'m>, Versions> = &self.keys;
+        let from = from.map(InlineKey::probe);
+        keys.range::<InlineKey<'m>, _>((Bound::Unbounded, from.as_ref())).rev()
+    }
+
+    /// Hands the entry at `slot`, as of `snapshot`, to `sink`; says whether there is one.
+    #[inline]
+    pub(crate) fn emit<S>(&self, slot: Slot<'_>, snapshot: SequenceNumber, sink: &mut S) -> bool
+    where
+        S: FnMut(Entry<'_>) + ?Sized,
+    {
+        let Some(record) = self.visible(*slot.1, snapshot) else { return false };
+        let mut buffer = [0; INLINE_BYTES];
+        sink(Entry { key: slot.0.bytes(&mut buffer), value: record.value });
+        true
+    }
+
+    /// The number of versions.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The bytes of memory held: records and lists as allocated, tree nodes by their average fill.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let slots = self.keys.len() * (size_of::<InlineKey<'_>>() + size_of::<Versions>());
+        let listed = self.len - (self.keys.len() - self.lists.len());
+        // A list doubles as it grows, so a quarter of it is free on average.
+        let lists = self.lists.capacity() * size_of::<Vec<Version>>()
+            + self.lists.len() * allocation_bytes(1)
+            + listed * size_of::<Version>() * 4 / 3;
+        (slots as f64 * NODE_FILL) as usize + lists + self.key_heap_bytes + self.records.memory_bytes()
+    }
+
+    /// The newest version not above `snapshot`.
+    #[inline]
+    fn visible(&self, versions: Versions, snapshot: SequenceNumber) -> Option<Record<'_>> {
+        let place = match versions {
+            Versions::One(place) => place,
+            Versions::Many(list) => {
+                let list = &self.lists[list as usize];
+                // Most readers come with the newest snapshot.
+                let newest = list.last().expect("a list has versions");
+                if newest.sequence <= snapshot {
+                    newest.place
+                } else {
+                    let older = list.partition_point(|version| version.sequence <= snapshot);
+                    list.get(older.checked_sub(1)?)?.place
+                }
+            }
+        };
+        Some(read(&self.records, place)).filter(|record| record.sequence <= snapshot)
+    }
+}
+
+/// The versions of `key`. A free function, so that the map's keys may be taken to live as short as the probe.
+fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<Versions> {
+    keys.get(&InlineKey::probe(key)).copied()
+}
+
+/// Adds to a list, almost always at its end: writers that run at the same time may come out of order.
+fn add_version(list: &mut Vec<Version>, added: Version) {
+    match list.last() {
+        Some(newest) if newest.sequence > added.sequence => {
+            let at = list.partition_point(|older| older.sequence < added.sequence);
+            list.insert(at, added);
+        }
+        _ => list.push(added),
+    }
+}
+
+/// A version as it stands in the arena.
+struct Record<'m> {
+    sequence: SequenceNumber,
+    /// `None` for a tombstone.
+    value: Option<&'m [u8]>,
+}
+
+/// The record at `place`.
+#[inline]
+fn read(records: &Arena, place: Place) -> Record<'_> {
+    let record = records.bytes_from(place);
+    let (header, rest) = record.split_first_chunk::<HEADER_BYTES>().expect("a whole header was written");
+    let sequence = SequenceNumber::from_le_bytes(header[..8].try_into().expect("eight bytes"));
+    let len = u32::from_le_bytes(header[8..].try_into().expect("four bytes"));
+    Record { sequence, value: (len != TOMBSTONE).then(|| &rest[..len as usize]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_that_come_out_of_order_are_found_in_order() {
+        let mut map = VersionMap::new(1 << 20, &Arc::default());
+        for sequence in [7, 3, 9, 5, 1] {
+            map.insert(b"key", sequence, (sequence != 5).then_some(sequence.to_string().as_bytes()));
+        }
+        let expected = ["absent", "1", "1", "3", "3", "deleted", "deleted", "7", "7", "9"];
+        for (snapshot, expected) in expected.into_iter().enumerate() {
+            let mut value = Vec::new();
+            let seen = match map.get(b"key", snapshot as u64, &mut value) {
+                Lookup::Absent => "absent",
+                Lookup::Deleted => "deleted",
+                Lookup::Found => str::from_utf8(&value).unwrap(),
+            };
+            assert_eq!(seen, expected, "at {snapshot}");
+        }
+        assert_eq!(map.len(), 5);
+    }
+
+    #[test]
+    fn memory_counts_records_keys_and_nodes() {
+        let mut map = VersionMap::new(1 << 20, &Arc::default());
+        let empty = map.memory_bytes();
+        for sequence in 1..=1000 {
+            map.insert(&[sequence as u8; 100], sequence, Some(&[0; 1000]));
+        }
+        let payload = 1000 * 1000 + 256 * 100;
+        let held = map.memory_bytes() - empty;
+        assert!((payload..payload * 5 / 4).contains(&held), "{held}");
+    }
+}

@@ -1,0 +1,159 @@
+//! A memtable that is right, or wrong in exactly one way: what the suite must be able to tell.
+
+use std::cmp::Reverse;
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+
+use lsmbench_memtable::{Memtable, MemtablePolicy};
+use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
+
+use crate::model::{Known, Model, Scan, Version, Write};
+
+/// The one thing that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    ForgetsOldestVersion,
+    SeesTheFuture,
+    InsertsLate,
+    WritesInTwoSteps,
+    HidesTombstones,
+    RepeatsTheBoundary,
+    GoesOnPastTheLimit,
+    LosesTheLastInsertAtFreeze,
+    DrainsOldVersions,
+}
+
+/// Makes memtables with a fault, or with none.
+pub(crate) struct Canary(pub(crate) Option<Fault>);
+
+impl MemtablePolicy for Canary {
+    fn create(&self, _: usize) -> Box<dyn Memtable> {
+        Box::new(Table { fault: self.0, state: Mutex::default() })
+    }
+}
+
+struct Table {
+    fault: Option<Fault>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    model: Model,
+    /// The insert that is held back.
+    late: Option<Write>,
+    last: Option<Version>,
+    inserted: usize,
+    bytes: usize,
+}
+
+impl Table {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no thread panics with the lock")
+    }
+
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    fn snapshot(&self, asked: SequenceNumber) -> SequenceNumber {
+        if self.has(Fault::SeesTheFuture) { SequenceNumber::MAX } else { asked }
+    }
+}
+
+impl State {
+    fn add(&mut self, write: &Write) {
+        self.model.insert(write);
+        self.last = Some((write.key.clone(), Reverse(write.sequence)));
+    }
+
+    fn forget_oldest(&mut self, key: &[u8]) {
+        let versions: Vec<_> = self.model.0.keys().filter(|(k, _)| k == key).cloned().collect();
+        if versions.len() > 2 {
+            self.model.0.remove(versions.last().expect("several"));
+        }
+    }
+}
+
+impl Memtable for Table {
+    fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        let write = Write { key: key.bytes.to_vec(), sequence, value: value.map(<[u8]>::to_vec) };
+        if let (true, Some(value)) = (self.has(Fault::WritesInTwoSteps), value) {
+            let half = Some(value[..value.len() / 2].to_vec());
+            self.state().add(&Write { value: half, ..write.clone() });
+            thread::yield_now();
+        }
+        let mut state = self.state();
+        state.inserted += 1;
+        state.bytes += key.bytes.len() + value.map_or(0, <[u8]>::len);
+        if self.has(Fault::InsertsLate) {
+            if let Some(late) = state.late.replace(write) {
+                state.add(&late);
+            }
+            return;
+        }
+        state.add(&write);
+        if self.has(Fault::ForgetsOldestVersion) {
+            state.forget_oldest(key.bytes);
+        }
+    }
+
+    fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        match self.state().model.get(key.bytes, self.snapshot(snapshot)) {
+            Known::Nothing => Lookup::Absent,
+            Known::Tombstone => Lookup::Deleted,
+            Known::Value(found) => {
+                value.extend(found);
+                Lookup::Found
+            }
+        }
+    }
+
+    fn scan(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+        batch: &mut EntryBatch,
+    ) {
+        let from = match from {
+            Bound::Excluded(key) if self.has(Fault::RepeatsTheBoundary) => Bound::Included(key),
+            from => from,
+        };
+        let limit = limit.saturating_add(usize::from(self.has(Fault::GoesOnPastTheLimit)));
+        let snapshot = self.snapshot(snapshot);
+        for (key, value) in self.state().model.scan(Scan { from, direction, snapshot, limit }) {
+            if value.is_some() || !self.has(Fault::HidesTombstones) {
+                batch.push(Entry { key: &key, value: value.as_deref() });
+            }
+        }
+    }
+
+    fn freeze(&self) {
+        let mut state = self.state();
+        if let (true, Some(last)) = (self.has(Fault::LosesTheLastInsertAtFreeze), state.last.take()) {
+            state.model.0.remove(&last);
+        }
+    }
+
+    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
+        let state = self.state();
+        let mut last = None;
+        for ((key, _), value) in &state.model.0 {
+            if self.has(Fault::DrainsOldVersions) || last != Some(key) {
+                sink(Entry { key, value: value.as_deref() });
+            }
+            last = Some(key);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.state().inserted
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.state().bytes
+    }
+}

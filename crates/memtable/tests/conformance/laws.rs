@@ -1,0 +1,178 @@
+//! The laws as one thread sees them: every answer equals the model's, before and after freezing.
+
+use std::ops::Bound;
+
+use lsmbench_memtable::{Memtable, MemtablePolicy};
+use types::{Direction, SequenceNumber};
+
+use crate::model::{Known, Model, OwnedEntry, Scan, Write, drain, get, insert, scan};
+
+/// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
+pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
+    let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
+        let write = |(at, key): (usize, Vec<u8>)| {
+            let value = (at % 5 != 3).then(|| vec![at as u8; at % 4]);
+            Write { key, sequence: at as u64 + 1, value }
+        };
+        keys.into_iter().enumerate().map(write).collect()
+    };
+    let prefixes = (0..12).chain(28..34).map(|len| vec![b'a'; len]);
+    let zeros = (0..12).chain(28..34).map(|len| [vec![b'a'], vec![0; len]].concat());
+    let ascending = (0..40u8).map(|at| vec![b'k', at]);
+    let hot = (0..60).map(|at| if at % 6 == 0 { vec![b'c', at] } else { b"hot".to_vec() });
+    let mut unordered = number(hot.clone().collect());
+    unordered.sort_by_key(|write| write.sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let versions = (0..3).flat_map(|_| [b"a".to_vec(), b"b".to_vec(), b"c".to_vec()]);
+    vec![
+        ("nothing", Vec::new()),
+        ("the empty key", number(vec![Vec::new(), Vec::new()])),
+        ("keys that are prefixes of each other", number(prefixes.collect())),
+        ("keys that differ in trailing zeros", number(zeros.collect())),
+        ("keys in order", number(ascending.clone().collect())),
+        ("keys in reverse", number(ascending.rev().collect())),
+        ("every key again and again", number(versions.collect())),
+        ("a hot key among others", number(hot.collect())),
+        ("numbers out of order", unordered),
+    ]
+}
+
+/// Checks all laws over one history: half of it, all of it, frozen, drained.
+pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
+    let table = policy.create(1 << 16);
+    let table = &*table;
+    let mut model = Model::default();
+    for (at, write) in history.iter().enumerate() {
+        insert(table, write);
+        model.insert(write);
+        let (seen, expected) =
+            (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
+        same("law 2: an insert that returned is seen", &seen, &expected)?;
+        same("the number of versions", &table.len(), &(at + 1))?;
+        if at == history.len() / 2 {
+            check_answers(table, &model)?;
+        }
+    }
+    same("emptiness", &table.is_empty(), &history.is_empty())?;
+    check_answers(table, &model)?;
+    table.freeze();
+    check_answers(table, &model).map_err(|broken| format!("law 4, frozen: {broken}"))?;
+    let all = Scan {
+        from: Bound::Unbounded,
+        direction: Direction::Forward,
+        snapshot: SequenceNumber::MAX,
+        limit: usize::MAX,
+    };
+    same("law 4: the drain", &drain(table), &model.scan(all))
+}
+
+/// Asks for every key and its neighbours at every snapshot, and for scans from all of them.
+fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
+    let probes = probes(model);
+    let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);
+    let snapshots: Vec<SequenceNumber> = (0..=newest + 1).chain([SequenceNumber::MAX]).collect();
+    for snapshot in &snapshots {
+        for key in &probes {
+            let (seen, expected) = (get(table, key, *snapshot), model.get(key, *snapshot));
+            same(&format!("law 1: {key:?} at {snapshot}"), &seen, &expected)?;
+        }
+    }
+    for snapshot in [0, newest / 3, newest / 2, newest, SequenceNumber::MAX] {
+        for direction in [Direction::Forward, Direction::Backward] {
+            for limit in [0, 1, 3, usize::MAX] {
+                let bounds =
+                    probes.iter().flat_map(|key| [Bound::Included(&key[..]), Bound::Excluded(&key[..])]);
+                for from in bounds.chain([Bound::Unbounded]) {
+                    let asked = Scan { from, direction, snapshot, limit };
+                    same(&format!("law 3: {asked:?}"), &scan(table, asked), &model.scan(asked))?;
+                }
+            }
+            check_pages(table, model, direction, snapshot)?;
+        }
+    }
+    Ok(())
+}
+
+/// A scan in pages gives what a scan at once gives.
+fn check_pages(
+    table: &dyn Memtable,
+    model: &Model,
+    direction: Direction,
+    snapshot: SequenceNumber,
+) -> Result<(), String> {
+    let at_once = model.scan(Scan { from: Bound::Unbounded, direction, snapshot, limit: usize::MAX });
+    for limit in [1, 2, 7] {
+        let mut entries: Vec<OwnedEntry> = Vec::new();
+        loop {
+            let last = entries.last().map(|(key, _)| key.clone());
+            let from = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            let page = scan(table, Scan { from, direction, snapshot, limit });
+            let is_last = page.len() < limit;
+            entries.extend(page);
+            if is_last || entries.len() > at_once.len() {
+                break;
+            }
+        }
+        same(&format!("law 3: pages of {limit}, {direction:?} at {snapshot}"), &entries, &at_once)?;
+    }
+    Ok(())
+}
+
+/// All keys, and beside each the closest ones that may not be there.
+fn probes(model: &Model) -> Vec<Vec<u8>> {
+    let mut probes = vec![Vec::new(), vec![0xff; 40]];
+    for key in model.keys() {
+        let shorter = &key[..key.len().saturating_sub(1)];
+        probes.extend([key.to_vec(), [key, &[0]].concat(), shorter.to_vec(), [shorter, &[0xff]].concat()]);
+    }
+    probes.sort();
+    probes.dedup();
+    probes
+}
+
+/// Checks keys and values at the limits of the tree, and that the memory they take is told.
+pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let table = policy.create(1 << 20);
+    let table = &*table;
+    let mut model = Model::default();
+    let key_of = |len: usize, last: u8| [vec![7; len], vec![last]].concat();
+    let sizes = [(0, 1 << 20), (65_535, 0), (65_535, 1 << 20), (65_534, 3), (1000, 70_000), (20, 4096)];
+    let mut user_bytes = 0;
+    for round in 0..3 {
+        for (at, (key_len, value_len)) in sizes.into_iter().enumerate() {
+            let sequence = (round * sizes.len() + at) as u64 + 1;
+            let write = Write {
+                key: key_of(key_len, at as u8),
+                sequence,
+                value: Some(vec![sequence as u8; value_len]),
+            };
+            insert(table, &write);
+            user_bytes += value_len + if round == 0 { key_len + 1 } else { 0 };
+            model.insert(&write);
+        }
+    }
+    for is_frozen in [false, true] {
+        if is_frozen {
+            table.freeze();
+        }
+        for direction in [Direction::Forward, Direction::Backward] {
+            let asked = Scan { from: Bound::Unbounded, direction, snapshot: 11, limit: usize::MAX };
+            if scan(table, asked) != model.scan(asked) {
+                return Err(format!("law 3: large entries, {direction:?}"));
+            }
+        }
+        for key in model.keys() {
+            if get(table, key, 11) != model.get(key, 11) || get(table, &key[1..], 11) != Known::Nothing {
+                return Err(format!("law 1: a key of {} bytes", key.len()));
+            }
+        }
+    }
+    let held = table.memory_bytes();
+    if !(user_bytes..user_bytes * 2).contains(&held) {
+        return Err(format!("{user_bytes} bytes of keys and values, {held} bytes of memory"));
+    }
+    Ok(())
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, seen: &T, expected: &T) -> Result<(), String> {
+    if seen == expected { Ok(()) } else { Err(format!("{what}: {seen:?}, expected {expected:?}")) }
+}

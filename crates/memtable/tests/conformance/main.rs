@@ -1,0 +1,122 @@
+//! The laws of the memtable axis, for every memtable of the catalog, and proof that they can be broken.
+
+mod canary;
+mod laws;
+mod model;
+mod stress;
+
+use canary::{Canary, Fault};
+use lsmbench_memtable::{CATALOG, MemtablePolicy};
+use model::Write;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// Every memtable of the catalog with its defaults, and the sharded ones at their extremes.
+fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
+    let odd = [
+        "sharded-btree(shards=1)",
+        "sharded-btree(shards=3, router=modulo)",
+        "sharded-btree(shards=40, virtual_nodes=1)",
+    ];
+    let odd = odd.map(|label| CATALOG.choose(&toml::Value::String(label.to_owned())).unwrap());
+    CATALOG.all().chain(odd).map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).collect()
+}
+
+#[test]
+fn the_catalog_keeps_its_laws() {
+    catalog::laws::check(&CATALOG).unwrap();
+}
+
+#[test]
+fn every_memtable_answers_like_the_model() {
+    for (label, policy) in policies() {
+        for (name, history) in laws::histories() {
+            laws::check(&*policy, &history).unwrap_or_else(|broken| panic!("{label}: {name}: {broken}"));
+        }
+    }
+}
+
+#[test]
+fn every_memtable_keeps_its_laws_under_concurrency() {
+    for (label, policy) in policies() {
+        stress::check(&*policy).unwrap_or_else(|broken| panic!("{label}: {broken}"));
+    }
+}
+
+#[test]
+fn every_memtable_takes_keys_and_values_of_any_size() {
+    for (label, policy) in policies() {
+        laws::check_sizes(&*policy).unwrap_or_else(|broken| panic!("{label}: {broken}"));
+    }
+}
+
+#[test]
+fn the_suite_passes_a_memtable_without_fault() {
+    for (_, history) in laws::histories() {
+        laws::check(&Canary(None), &history).unwrap();
+    }
+    laws::check_sizes(&Canary(None)).unwrap();
+    stress::check(&Canary(None)).unwrap();
+}
+
+#[test]
+fn the_suite_catches_every_fault() {
+    let caught_alone = |fault| {
+        let policy = Canary(Some(fault));
+        laws::histories().iter().find_map(|(_, history)| laws::check(&policy, history).err())
+    };
+    let cases = [
+        (Fault::ForgetsOldestVersion, "law 1"),
+        (Fault::SeesTheFuture, "law 1"),
+        (Fault::InsertsLate, "law 2"),
+        (Fault::HidesTombstones, "law 3"),
+        (Fault::RepeatsTheBoundary, "law 3"),
+        (Fault::GoesOnPastTheLimit, "law 3"),
+        (Fault::LosesTheLastInsertAtFreeze, "law 4"),
+        (Fault::DrainsOldVersions, "law 4"),
+    ];
+    for (fault, law) in cases {
+        let broken = caught_alone(fault).unwrap_or_else(|| panic!("{fault:?} was not caught"));
+        assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
+    }
+}
+
+#[test]
+fn the_stress_catches_torn_and_unpublished_writes() {
+    for fault in [Fault::WritesInTwoSteps, Fault::SeesTheFuture, Fault::InsertsLate] {
+        assert!(stress::check(&Canary(Some(fault))).is_err(), "{fault:?} was not caught");
+    }
+}
+
+/// Keys from few letters, so that they meet, around the lengths at which layouts change.
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    let letters = prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(0xff)];
+    let short = prop::collection::vec(letters.clone(), 0..4);
+    let long = (prop_oneof![6..10usize, 28..34usize], letters)
+        .prop_map(|(len, last)| [vec![b'a'; len], vec![last]].concat());
+    prop_oneof![3 => short, 1 => long]
+}
+
+/// A history whose numbers are used once each, in any order.
+fn history() -> impl Strategy<Value = Vec<Write>> {
+    let value = prop::option::weighted(0.8, prop::collection::vec(any::<u8>(), 0..5));
+    let writes = prop::collection::vec((key(), value), 0..40);
+    let numbered = writes.prop_map(|writes| {
+        let number = |(at, (key, value)): (usize, _)| Write { key, sequence: at as u64 + 1, value };
+        writes.into_iter().enumerate().map(number).collect::<Vec<_>>()
+    });
+    (numbered, any::<bool>()).prop_flat_map(|(writes, is_shuffled)| {
+        if is_shuffled { Just(writes).prop_shuffle().boxed() } else { Just(writes).boxed() }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_history_is_answered_like_by_the_model(history in history()) {
+        for (label, policy) in policies() {
+            prop_assert_eq!(laws::check(&*policy, &history), Ok(()), "{}", label);
+        }
+    }
+}

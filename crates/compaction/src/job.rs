@@ -65,7 +65,7 @@ impl Job {
     pub fn validate<T: Placed>(&self, levels: &Levels<T>) -> Result<(), InvalidJob> {
         let inputs = self.input_set()?;
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
-        let output_rank = self.output_rank(levels, &runs)?;
+        let output_rank = self.output_rank(levels, &runs, &inputs)?;
         let mut ranks = HashMap::new();
         for (rank, (_, run)) in runs.iter().enumerate() {
             ranks.extend(
@@ -95,7 +95,7 @@ impl Job {
         let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
         let (Some((smallest, largest)), Ok(output_rank)) =
-            (hull(&runs, &inputs), self.output_rank(levels, &runs))
+            (hull(&runs, &inputs), self.output_rank(levels, &runs, &inputs))
         else {
             return false;
         };
@@ -127,18 +127,16 @@ impl Job {
         &self,
         levels: &Levels<T>,
         runs: &[(usize, &Run<T>)],
+        inputs: &HashSet<TableId>,
     ) -> Result<f64, InvalidJob> {
-        match self.run {
-            Some(id) => runs
-                .iter()
-                .position(|(level, run)| run.id == id && *level == self.level)
-                .map(|rank| rank as f64)
-                .ok_or(InvalidJob::NoSuchRun(id, self.level)),
-            None => {
-                let above = runs.iter().filter(|(level, _)| *level < self.level).count();
-                Ok((above + levels.new_run_index(&self.inputs, self.level)) as f64 - 0.5)
-            }
-        }
+        let Some(id) = self.run else {
+            let above = runs.iter().filter(|(level, _)| *level < self.level).count();
+            return Ok((above + levels.new_run_index(inputs, self.level)) as f64 - 0.5);
+        };
+        runs.iter()
+            .position(|(level, run)| run.id == id && *level == self.level)
+            .map(|rank| rank as f64)
+            .ok_or(InvalidJob::NoSuchRun(id, self.level))
     }
 
     fn fits_output_run<T: Placed>(
@@ -186,4 +184,80 @@ fn hull<'a, T: Placed>(
 ) -> Option<(&'a [u8], &'a [u8])> {
     let tables = || runs.iter().flat_map(|(_, run)| &run.tables).filter(|table| inputs.contains(&table.id()));
     Some((tables().map(Placed::smallest).min()?, tables().map(Placed::largest).max()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::TableShape;
+
+    fn table(id: TableId, smallest: &str, largest: &str) -> TableShape {
+        let (smallest, largest) = (smallest.as_bytes().into(), largest.as_bytes().into());
+        TableShape { id, bytes: 100, entries: 10, tombstones: 0, smallest, largest }
+    }
+
+    /// Level 0: run 3 of table 3 (a–m), run 2 of table 2 (k–z). Level 1: run 1 of tables 10 (a–f), 11 (g–p).
+    /// Level 2: run 4 of table 4 (a–c).
+    fn levels() -> Levels<TableShape> {
+        let runs = [
+            (2, 4, vec![table(4, "a", "c")]),
+            (1, 1, vec![table(10, "a", "f"), table(11, "g", "p")]),
+            (0, 2, vec![table(2, "k", "z")]),
+            (0, 3, vec![table(3, "a", "m")]),
+        ];
+        runs.into_iter().fold(Levels::default(), |levels, (level, run, tables)| {
+            levels.edit(&[], Place { level, run }, &tables).unwrap()
+        })
+    }
+
+    fn merge(inputs: &[TableId], level: usize, run: Option<RunId>) -> Job {
+        Job { inputs: inputs.to_vec(), level, run, action: Action::Merge }
+    }
+
+    #[test]
+    fn jobs_that_name_the_wrong_things_are_refused() {
+        let validate = |job: Job| job.validate(&levels());
+        assert_eq!(validate(merge(&[], 1, None)), Err(InvalidJob::NoInputs));
+        assert_eq!(validate(merge(&[3, 3], 1, None)), Err(InvalidJob::BadInput(3)));
+        assert_eq!(validate(merge(&[3, 99], 1, None)), Err(InvalidJob::BadInput(99)));
+        assert_eq!(validate(merge(&[3], 1, Some(3))), Err(InvalidJob::NoSuchRun(3, 1)));
+        let both = Job { action: Action::Move, ..merge(&[2, 3], 1, None) };
+        assert_eq!(validate(both), Err(InvalidJob::MoveOfSeveralRuns));
+    }
+
+    #[test]
+    fn nothing_passes_what_it_overlaps() {
+        let validate = |job: Job| job.validate(&levels());
+        // Newer data under older data of the same keys, and older above newer.
+        assert_eq!(
+            validate(merge(&[3, 10, 11], 1, None)),
+            Err(InvalidJob::OutOfOrder { input: 3, passed: 2 })
+        );
+        assert_eq!(validate(merge(&[10], 0, None)), Err(InvalidJob::OutOfOrder { input: 10, passed: 3 }));
+        assert_eq!(validate(merge(&[2], 2, None)), Err(InvalidJob::OutOfOrder { input: 2, passed: 11 }));
+        // A table may pass what it does not overlap.
+        assert_eq!(validate(merge(&[11], 3, None)), Ok(()));
+        assert_eq!(validate(merge(&[4, 10], 1, Some(1))), Ok(()));
+    }
+
+    #[test]
+    fn the_output_fits_into_its_run() {
+        let validate = |job: Job| job.validate(&levels());
+        assert_eq!(validate(merge(&[2, 11], 1, Some(1))), Ok(()));
+        assert_eq!(validate(merge(&[2], 1, Some(1))), Err(InvalidJob::OverlapsOutputRun(11)));
+        // The hull of the inputs counts, not the inputs alone.
+        let levels = levels().edit(&[], Place { level: 1, run: 1 }, &[table(12, "q", "r")]).unwrap();
+        assert_eq!(merge(&[2, 11], 1, Some(1)).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
+    }
+
+    #[test]
+    fn the_bottom_is_where_nothing_older_overlaps() {
+        let levels = levels();
+        assert!(!merge(&[2, 3], 0, None).reaches_bottom(&levels));
+        assert!(!merge(&[2, 3, 10, 11], 1, None).reaches_bottom(&levels));
+        assert!(merge(&[2, 3, 10, 11, 4], 2, None).reaches_bottom(&levels));
+        // Table 4 holds a to c alone.
+        assert!(merge(&[2, 11], 1, Some(1)).reaches_bottom(&levels));
+        assert!(!merge(&[2], 0, None).reaches_bottom(&levels));
+    }
 }

@@ -284,10 +284,23 @@ mod tests {
     }
 
     #[test]
+    fn a_new_run_stands_where_the_newest_it_takes_over_from_stood() {
+        let mut levels = Levels::default();
+        for id in 1..=4 {
+            levels = levels.edit(&[], Place { level: 1, run: id }, &[table(id, "a", "z")]).unwrap();
+        }
+        let merged = levels.edit(&[1, 2, 3], Place { level: 1, run: 9 }, &[table(9, "a", "z")]).unwrap();
+        assert_eq!(merged.runs().map(|(_, run)| run.id).collect::<Vec<_>>(), [4, 9]);
+        let below = levels.edit(&[4], Place { level: 3, run: 9 }, &[table(9, "a", "z")]).unwrap();
+        let runs: Vec<_> = below.runs().map(|(level, run)| (level, run.id)).collect();
+        assert_eq!(runs, [(1, 3), (1, 2), (1, 1), (3, 9)]);
+    }
+
+    #[test]
     fn edits_that_break_the_order_are_refused() {
         let place = Place { level: 0, run: 1 };
         let levels = Levels::default().edit(&[], place, &[table(1, "a", "m")]).unwrap();
-        assert_eq!(levels.edit(&[7], place, &[]), Err(InvalidEdit::NoSuchTable(7)));
+        assert_eq!(levels.edit(&[1, 7], place, &[]), Err(InvalidEdit::NoSuchTable(7)));
         assert_eq!(levels.edit(&[], place, &[table(2, "m", "z")]), Err(InvalidEdit::Overlap(1, 2, 1)));
     }
 }

@@ -1,5 +1,26 @@
 //! Files as a trait: back ends that keep them, and decorators that count and fail.
 
+mod aligned;
+mod counting;
+mod direct;
+mod faulty;
+mod fuse;
+mod memory;
+mod mmap;
+mod posix;
+mod pread;
 mod storage;
 
+use catalog::Catalog;
+
+pub use counting::{Counting, Counts, PurposeCounts};
+pub use faulty::{Call, DiskError, Effect, Extent, Fault, Faulty, Operation};
+pub use memory::{Memory, Unsynced};
 pub use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+
+/// All back ends. The first is the baseline.
+pub static CATALOG: Catalog<dyn Storage> = Catalog {
+    axis: "storage",
+    summary: "how files are read and written",
+    variants: &[pread::VARIANT, mmap::VARIANT, direct::VARIANT, memory::VARIANT],
+};

@@ -10,12 +10,16 @@ use types::Bytes;
 /// A place where files live. All paths are handed through as they are.
 ///
 /// Laws:
-/// 1. Bytes appended are read back as they were, by files opened after the append returned.
+/// 1. Bytes appended are read back as they were: by files opened after the append returned, or, of a
+///    [`Purpose::Table`], after its writer was synced or dropped.
 /// 2. Bytes synced, under a name made durable by [`sync_directory`](Self::sync_directory), survive a crash;
 ///    others may be there, be gone, or be there in part.
 /// 3. [`rename`](Self::rename) replaces its target in one step.
+/// 4. A file is never changed under its readers: what replaces or removes it takes its name alone. It goes
+///    when its last name and its last reader are gone.
 pub trait Storage: Send + Sync {
-    /// Creates a file, replacing one of that name.
+    /// Creates a file. One of that name loses the name first, so that a crash may leave neither; what must
+    /// be replaced in one step is written under another name and renamed.
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
 
     /// Opens a file for reading.
@@ -24,16 +28,18 @@ pub trait Storage: Send + Sync {
     /// Gives a file another name in one step, replacing one of that name.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError>;
 
-    /// Removes a file; one that is open can still be read.
+    /// Removes a name; readers and other names of the file keep its content.
     fn remove(&self, path: &Path) -> Result<(), StorageError>;
 
-    /// Gives a file a second name: the content is shared, nothing is copied.
+    /// Gives a file a second name: the content is shared, nothing is copied. A name that is taken is an
+    /// error of kind [`io::ErrorKind::AlreadyExists`].
     fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError>;
 
-    /// The names of the files in a directory, sorted.
+    /// The names of the files in a directory, sorted. Directories are left out, and so are names that are
+    /// not UTF-8: no store writes such.
     fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError>;
 
-    /// Creates a directory and those above it, where they are not there yet.
+    /// Creates a directory and those above it, where they are not there yet, and makes their names durable.
     fn create_directory(&self, directory: &Path) -> Result<(), StorageError>;
 
     /// Makes creations, renames and removals in a directory durable.
@@ -61,16 +67,18 @@ impl Purpose {
 }
 
 /// A file being written, from front to back.
+///
+/// After an error the file is broken: every further append and sync fails. The system reports a lost write
+/// once, to one call, and then forgets it, so that a second sync would promise what is not there.
 pub trait WriteFile: Send {
-    /// Appends bytes. After an error nothing is known about the bytes of this call, and the file takes no
-    /// more.
+    /// Appends bytes. After an error any part of them may be in the file.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
-    /// Makes all appended bytes durable. After an error nothing may be assumed durable, not even by a
-    /// second call that succeeds.
+    /// Makes all appended bytes durable. After an error nothing since the last sync that succeeded may be
+    /// assumed durable.
     fn sync(&mut self) -> Result<(), StorageError>;
 
-    /// The bytes appended so far.
+    /// The bytes appended so far by calls that succeeded.
     fn len(&self) -> u64;
 
     /// Whether nothing was appended.
@@ -120,4 +128,13 @@ impl StorageError {
     pub fn kind(&self) -> io::ErrorKind {
         self.source.kind()
     }
+}
+
+/// Refuses to read what does not lie inside a file of `file_len` bytes.
+pub(crate) fn check_bounds(path: &Path, offset: u64, len: usize, file_len: u64) -> Result<(), StorageError> {
+    if offset.checked_add(len as u64).is_some_and(|end| end <= file_len) {
+        return Ok(());
+    }
+    let message = format!("{len} bytes at {offset} were asked for, the file has {file_len}");
+    Err(StorageError::new("read", path, io::Error::new(io::ErrorKind::UnexpectedEof, message)))
 }

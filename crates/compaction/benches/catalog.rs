@@ -1,0 +1,59 @@
+//! What every policy takes to pick a job from trees of 10 to 1000 tables: at rest, and with work to do.
+//!
+//! `cargo bench -p lsmbench-compaction`; it is quick enough to run as a test as it is.
+
+use std::hint::black_box;
+
+use catalog::Choice;
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use lsmbench_compaction::{CATALOG, CompactionPolicy, Load, Shape, Simulator};
+
+const TABLES: [u64; 3] = [10, 100, 1000];
+
+fn policies() -> impl Iterator<Item = (&'static str, Box<dyn CompactionPolicy>)> {
+    let build = |choice: Choice| (choice.kind(), CATALOG.build(&choice).expect("defaults build"));
+    CATALOG.all().map(build)
+}
+
+/// The tree that `policy` makes of 60 flushes, its runs cut into about `tables` tables.
+fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
+    let entries = 1_000_000;
+    let load = Load {
+        writes_per_flush: entries / 60,
+        entry_bytes: 100,
+        entries_per_table: entries / tables,
+        distinct_keys: None,
+    };
+    let mut simulator = Simulator::new(policy, load).expect("no number is 0");
+    for _ in 0..60 {
+        simulator.flush().expect("policies of the catalog keep their laws");
+    }
+    simulator.shape().clone()
+}
+
+/// The policy looks at the tree that `made_by` left.
+fn pick(criterion: &mut Criterion, name: &str, made_by: Option<&str>) {
+    let mut group = criterion.benchmark_group(name);
+    for (kind, policy) in policies() {
+        for tables in TABLES {
+            let maker = made_by.unwrap_or(kind);
+            let choice = Choice::default_of(CATALOG.variant(maker).expect("it is listed"));
+            let shape = tree(&*CATALOG.build(&choice).expect("defaults build"), tables);
+            group.bench_with_input(BenchmarkId::new(kind, tables), &shape, |bencher, shape| {
+                bencher.iter(|| policy.pick(black_box(shape)));
+            });
+        }
+    }
+}
+
+fn at_rest(criterion: &mut Criterion) {
+    pick(criterion, "pick, at rest", None);
+}
+
+/// Sixty runs in level 0: every policy but `none` has a job that takes them all.
+fn with_work(criterion: &mut Criterion) {
+    pick(criterion, "pick, with work", Some("none"));
+}
+
+criterion_group!(benches, at_rest, with_work);
+criterion_main!(benches);

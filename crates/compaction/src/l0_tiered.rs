@@ -1,0 +1,46 @@
+//! Leveled compaction behind a level 0 of several runs: the shape of most engines in use, and
+//! what the report of cs265 (section 2.5.3) calls lazy-leveled.
+//!
+//! It is [`leveled`](crate::leveled) with more than one run in level 0. A merge into level 1 then brings
+//! several buffers at once, so that level 1 is rewritten less often; lookups pay with the runs that wait.
+//! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; the exact
+//! form stands there.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::leveled::Leveled;
+use crate::policy::CompactionPolicy;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiered>(
+    "l0-tiered",
+    "level 0 gathers runs, every other level holds one: fewer rewrites of level 1 for a few more runs",
+    "# Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     level0_runs = 4\n\
+     # How much larger each level is than the one above, 1.1 to 1000000.\n\
+     size_ratio = 10\n",
+);
+
+/// Builds [`Leveled`] with a level 0 of several runs.
+struct L0Tiered;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    level0_runs: u64,
+    size_ratio: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { level0_runs: 4, size_ratio: 10.0 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for L0Tiered {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Leveled::new(params.size_ratio, params.level0_runs)?))
+    }
+}

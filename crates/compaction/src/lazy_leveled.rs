@@ -1,0 +1,134 @@
+//! Lazy leveling: the largest level holds one run, every level above it gathers T.
+//!
+//! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via
+//! Adaptive Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level,
+//! so that point lookups and space gain most from its being one run; merging the levels above would cost
+//! as much again and gain little. (What cs265 calls lazy-leveled is another policy, here `l0-tiered`.)
+//!
+//! Flushes land in level 0, which is never the largest in this sense: the first T runs become the run of
+//! level 1. When T runs have come together right above the largest level L, they are merged with its run.
+//! When that has T^(L+1) buffers of data, it becomes the run of a new largest level: it is moved down, and
+//! level L gathers runs from then on.
+//!
+//! # What it writes
+//! Count data in buffers, let N of them be flushed, with keys that are all different. Level i takes its
+//! a = ⌊N / T^i⌋ arrivals of T^i buffers: the first T while it is the largest, when the j-th of them writes
+//! j·T^i, the others while it gathers, when each writes T^i. The first one is moved for i > 1. So
+//!
+//! > W(i) = T^i · ( m·(m+1)/2 + (a − m) − (1 if i > 1 and a > 0) ),  m = min(a, T)
+//!
+//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. The textbook has one write per
+//! level above the largest, as here, and (T−1)/2 to T/2 for the largest; here that is (T+1)/2 − 1/T once
+//! it is full, for the reasons given with [`leveled`](crate::leveled).
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::policy::CompactionPolicy;
+use crate::shape::Shape;
+use crate::{size_ratio, whole};
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLeveled>(
+    "lazy-leveled",
+    "one run in the largest level, T in those above: nearly the lookups and the space of leveled for fewer \
+     writes",
+    "# Runs that a level above the largest gathers, and how much larger each level is, 2 to 1000000.\n\
+     size_ratio = 10\n",
+);
+
+/// The policy.
+struct LazyLeveled {
+    size_ratio: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    size_ratio: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { size_ratio: 10 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for LazyLeveled {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self { size_ratio: size_ratio::runs(params.size_ratio)? }))
+    }
+}
+
+impl LazyLeveled {
+    /// The level that holds one run.
+    fn largest_level(shape: &Shape) -> usize {
+        shape.last_level().max(1)
+    }
+
+    /// How full a level is: at 1 something must be done.
+    fn fullness(&self, shape: &Shape, level: usize) -> f64 {
+        let runs = shape.runs_of(level).len();
+        if level < Self::largest_level(shape) {
+            return runs as f64 / self.size_ratio as f64;
+        }
+        if runs > 1 {
+            return f64::INFINITY;
+        }
+        let ratio = self.size_ratio as f64;
+        shape.bytes_of(level) as f64 / size_ratio::grown_bytes(shape.buffer_bytes, ratio, level + 1)
+    }
+}
+
+impl CompactionPolicy for LazyLeveled {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let level = whole::fullest(shape, |level| self.fullness(shape, level))?;
+        let largest = Self::largest_level(shape);
+        Some(if level == largest && shape.runs_of(level).len() > 1 {
+            // Left by another policy.
+            whole::merge_within(shape, level)
+        } else if level + 1 >= largest {
+            whole::merge_into_next(shape, level)
+        } else {
+            whole::merge_down(shape, level)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Action;
+    use crate::testing::shape;
+
+    fn pick(levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
+        let job = LazyLeveled { size_ratio: 3 }.pick(&shape(levels))?;
+        assert_eq!(job.run, None);
+        Some((job.inputs, job.level, job.action))
+    }
+
+    #[test]
+    fn levels_above_the_largest_gather_runs() {
+        assert_eq!(pick(&[&[1, 1]]), None);
+        assert_eq!(pick(&[&[1, 1, 1]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+        assert_eq!(pick(&[&[1, 1], &[3, 3], &[9]]), None);
+        // Into a level that gathers, the run of the level below is left alone.
+        assert_eq!(pick(&[&[1, 1, 1], &[3, 3], &[9]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+        // Into the largest level with its run.
+        assert_eq!(pick(&[&[1], &[3, 3, 3], &[9]]), Some((vec![2, 3, 4, 5], 2, Action::Merge)));
+    }
+
+    #[test]
+    fn a_largest_level_that_is_full_begins_the_next() {
+        assert_eq!(pick(&[&[], &[8]]), None);
+        assert_eq!(pick(&[&[], &[9]]), Some((vec![1], 2, Action::Move)));
+        assert_eq!(pick(&[&[1, 1], &[3, 3], &[27]]), Some((vec![5], 3, Action::Move)));
+    }
+
+    #[test]
+    fn runs_that_another_policy_left_in_the_largest_become_one() {
+        assert_eq!(pick(&[&[1], &[3], &[1, 1]]), Some((vec![3, 4], 2, Action::Merge)));
+    }
+}

@@ -1,0 +1,142 @@
+//! Leveled compaction: one run per level, each T times as large as the one above.
+//!
+//! Source: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2, in the form
+//! of whole-level merges that Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, call
+//! leveling. Level 0 is where flushes land: as soon as it has `level0_runs` runs they are merged with the
+//! run of level 1. Level i ≥ 1 holds one run, until that has T^i buffers of data; then it is merged whole
+//! into level i + 1, or moved there where that is empty.
+//!
+//! # What it writes
+//! Count data in buffers, let N of them be flushed, with keys that are all different. Let a(i) be the size
+//! in which data arrives at level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈T^i / a(i)⌉
+//! arrivals and hands down a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i); the
+//! first one writes nothing if it came as one run, for then it is moved. After q·n(i) + r arrivals, r < n(i),
+//!
+//! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, less 1 where the first is moved and j > 0
+//!
+//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. With `level0_runs = 1` and whole
+//! T, a(i) = T^(i−1) and n(i) = T, so that data which has passed level i cost
+//!
+//! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes there: 2.25 at T = 4, 5.4 at T = 10.
+//!
+//! The textbook's terms per level are near it and less. (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018)
+//! is what comes out if the arrivals themselves are not counted, only what is written again for them. T/2
+//! (Huynh et al., "Endure", VLDB 2022) is what comes out if a level holds T − 1 arrivals at most, so that
+//! the last and dearest merge, right before the level is handed down, never is. The last level is filled
+//! only in part, and data cost less there than any of these terms.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::policy::CompactionPolicy;
+use crate::shape::Shape;
+use crate::{size_ratio, whole};
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled>(
+    "leveled",
+    "one run per level: fewest runs to read and least space, at about T/2 writes per level",
+    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+     size_ratio = 10\n\
+     # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     level0_runs = 1\n",
+);
+
+/// The policy.
+pub(crate) struct Leveled {
+    size_ratio: f64,
+    level0_runs: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Params {
+    size_ratio: f64,
+    level0_runs: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { size_ratio: 10.0, level0_runs: 1 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Leveled {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self::new(params.size_ratio, params.level0_runs)?))
+    }
+}
+
+impl Leveled {
+    /// The policy with size ratio `size_ratio` that merges level 0 at `level0_runs` runs.
+    pub(crate) fn new(size_ratio: f64, level0_runs: u64) -> Result<Self, String> {
+        if level0_runs == 0 {
+            return Err("level0_runs is 0; it must be at least 1: every flush brings a run".to_owned());
+        }
+        Ok(Self { size_ratio: size_ratio::factor(size_ratio)?, level0_runs: level0_runs as usize })
+    }
+
+    /// How full a level is: at 1 something must be done.
+    fn fullness(&self, shape: &Shape, level: usize) -> f64 {
+        let runs = shape.runs_of(level).len();
+        match level {
+            0 => runs as f64 / self.level0_runs as f64,
+            _ if runs > 1 => f64::INFINITY,
+            _ => {
+                let capacity_bytes = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level);
+                shape.bytes_of(level) as f64 / capacity_bytes
+            }
+        }
+    }
+}
+
+impl CompactionPolicy for Leveled {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let level = whole::fullest(shape, |level| self.fullness(shape, level))?;
+        // More than one run below level 0 was left by another policy.
+        if level > 0 && shape.runs_of(level).len() > 1 {
+            return Some(whole::merge_within(shape, level));
+        }
+        Some(whole::merge_into_next(shape, level))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Action;
+    use crate::testing::shape;
+
+    fn pick(level0_runs: u64, levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
+        let job = Leveled::new(4.0, level0_runs).unwrap().pick(&shape(levels))?;
+        assert_eq!(job.run, None);
+        Some((job.inputs, job.level, job.action))
+    }
+
+    #[test]
+    fn level_0_is_merged_when_its_runs_are_there() {
+        assert_eq!(pick(1, &[&[1]]), Some((vec![1], 1, Action::Move)));
+        assert_eq!(pick(1, &[&[1], &[2]]), Some((vec![1, 2], 1, Action::Merge)));
+        assert_eq!(pick(3, &[&[1, 1], &[2]]), None);
+        assert_eq!(pick(3, &[&[1, 1, 1]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+        assert_eq!(pick(3, &[&[1, 1, 1, 1], &[2]]), Some((vec![1, 2, 3, 4, 5], 1, Action::Merge)));
+    }
+
+    #[test]
+    fn a_full_level_goes_into_the_next() {
+        assert_eq!(pick(1, &[&[], &[3], &[15], &[63]]), None);
+        assert_eq!(pick(1, &[&[], &[4]]), Some((vec![1], 2, Action::Move)));
+        assert_eq!(pick(1, &[&[], &[3], &[17], &[1]]), Some((vec![2, 3], 3, Action::Merge)));
+        // Level 1 is as full as level 0, and goes first: what comes from above then finds it empty.
+        assert_eq!(pick(1, &[&[1], &[4], &[4]]), Some((vec![2, 3], 2, Action::Merge)));
+        // Level 0 is fuller.
+        assert_eq!(pick(1, &[&[1, 1], &[4], &[4]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+    }
+
+    #[test]
+    fn runs_that_another_policy_left_become_one() {
+        assert_eq!(pick(1, &[&[], &[], &[1, 1, 1], &[1]]), Some((vec![1, 2, 3], 2, Action::Merge)));
+    }
+}

@@ -1,0 +1,293 @@
+//! The simulator: a policy at work on an empty tree that takes flush after flush, as plain data. It moves
+//! tables by the code that the tree moves them by, so that what it counts is what the tree will write.
+//!
+//! Keys are spread evenly: every flush covers the whole key space, and so does every run that comes of it.
+//! What a merge makes of keys that were written more than once follows from that by expectation.
+
+mod spread;
+
+use std::collections::HashSet;
+
+use thiserror::Error;
+
+use self::spread::{Stretch, cut, merge};
+use crate::job::{Action, InvalidJob, Job};
+use crate::policy::CompactionPolicy;
+use crate::shape::{InvalidEdit, Levels, Place, RunId, Shape, TableId, TableShape};
+
+/// More jobs than this without a flush between them, and the policy counts as one that never rests.
+const MAX_JOBS_PER_FLUSH: u64 = 10_000;
+
+/// What is written to the simulated tree. All numbers are at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// The writes that one flush holds.
+    pub writes_per_flush: u64,
+    /// Key and value bytes of each.
+    pub entry_bytes: u64,
+    /// The most entries that a table takes; runs are cut to it. `u64::MAX` makes a run one table.
+    pub entries_per_table: u64,
+    /// How many keys there are, each written as likely as any other; `None` where no key is written twice.
+    pub distinct_keys: Option<u64>,
+}
+
+/// What the tree wrote and what it looks like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The flushes so far.
+    pub flushes: u64,
+    /// The bytes of all writes.
+    pub user_bytes_written: u64,
+    /// The bytes that flushes wrote: without those that a flush overwrites itself.
+    pub flush_bytes: u64,
+    /// The bytes that merges read.
+    pub compaction_bytes_read: u64,
+    /// The bytes that merges wrote.
+    pub compaction_bytes_written: u64,
+    /// The jobs that merged.
+    pub merges: u64,
+    /// The jobs that moved tables without reading them.
+    pub moves: u64,
+    /// The most runs there were at any time, right after a flush included.
+    pub worst_runs: usize,
+    /// The levels as they are now.
+    pub levels: Vec<LevelReport>,
+}
+
+/// What one level looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelReport {
+    /// Its runs.
+    pub runs: usize,
+    /// The tables of all its runs.
+    pub tables: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Why a simulation cannot go on.
+#[derive(Debug, Error)]
+pub enum SimulationError {
+    /// A number of the load is 0.
+    #[error("{0} is 0; it must be at least 1")]
+    ZeroLoad(&'static str),
+    /// The policy picked a job that must not be done.
+    #[error("the policy picked a job that must not be done: {0}")]
+    InvalidJob(#[from] InvalidJob),
+    /// The tables of a job do not fit where they should go.
+    #[error("the output of a job does not fit its place: {0}")]
+    InvalidEdit(#[from] InvalidEdit),
+    /// The policy always finds something to do.
+    #[error("the policy does not come to rest: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
+    NeverRests(u64),
+}
+
+impl Report {
+    /// Bytes written by flushes and merges, per byte that the user wrote.
+    pub fn write_amp(&self) -> f64 {
+        (self.flush_bytes + self.compaction_bytes_written) as f64 / self.user_bytes_written as f64
+    }
+
+    /// The runs of all levels.
+    pub fn runs(&self) -> usize {
+        self.levels.iter().map(|level| level.runs).sum()
+    }
+}
+
+/// A tree under simulation.
+pub struct Simulator<'a> {
+    policy: &'a dyn CompactionPolicy,
+    load: Load,
+    shape: Shape,
+    next_table: TableId,
+    next_run: RunId,
+    report: Report,
+}
+
+/// Simulates `flushes` flushes into an empty tree; after each the policy comes to rest.
+///
+/// # Errors
+/// If the load has a zero, or the policy breaks a law of its axis.
+pub fn simulate(policy: &dyn CompactionPolicy, load: Load, flushes: u64) -> Result<Report, SimulationError> {
+    let mut simulator = Simulator::new(policy, load)?;
+    for _ in 0..flushes {
+        simulator.flush()?;
+    }
+    Ok(simulator.report())
+}
+
+impl<'a> Simulator<'a> {
+    /// An empty tree.
+    ///
+    /// # Errors
+    /// If the load has a zero.
+    pub fn new(policy: &'a dyn CompactionPolicy, load: Load) -> Result<Self, SimulationError> {
+        let numbers = [
+            ("writes_per_flush", load.writes_per_flush),
+            ("entry_bytes", load.entry_bytes),
+            ("entries_per_table", load.entries_per_table),
+            ("distinct_keys", load.distinct_keys.unwrap_or(1)),
+        ];
+        if let Some((name, _)) = numbers.iter().find(|(_, number)| *number == 0) {
+            return Err(SimulationError::ZeroLoad(name));
+        }
+        let buffer_bytes = load.writes_per_flush.saturating_mul(load.entry_bytes);
+        let shape = Shape { buffer_bytes, levels: Levels::default() };
+        Ok(Self { policy, load, shape, next_table: 1, next_run: 1, report: Report::default() })
+    }
+
+    /// Flushes once and lets the policy come to rest.
+    ///
+    /// # Errors
+    /// If the policy breaks a law of its axis.
+    pub fn flush(&mut self) -> Result<(), SimulationError> {
+        let tables = self.tables_of(&[Stretch::flushed(self.load.writes_per_flush, self.load.distinct_keys)]);
+        let place = Place { level: 0, run: self.new_run() };
+        self.report.flushes += 1;
+        self.report.user_bytes_written += self.shape.buffer_bytes;
+        self.report.flush_bytes += bytes_of(&tables);
+        self.shape.levels.apply(&[], place, &tables)?;
+        self.note_runs();
+        for _ in 0..MAX_JOBS_PER_FLUSH {
+            let Some(job) = self.policy.pick(&self.shape) else { return Ok(()) };
+            self.compact(&job)?;
+        }
+        Err(SimulationError::NeverRests(self.report.flushes))
+    }
+
+    /// What was written so far, and the levels as they are now.
+    pub fn report(&self) -> Report {
+        let level = |level: &crate::Level<TableShape>| LevelReport {
+            runs: level.runs.len(),
+            tables: level.runs.iter().map(|run| run.tables.len()).sum(),
+            bytes: level.bytes(),
+        };
+        Report { levels: self.shape.levels.levels.iter().map(level).collect(), ..self.report.clone() }
+    }
+
+    /// The tree as policies see it.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn compact(&mut self, job: &Job) -> Result<(), SimulationError> {
+        job.validate(&self.shape.levels)?;
+        let wanted: HashSet<TableId> = job.inputs.iter().copied().collect();
+        let all = self.shape.levels.tables().map(|(_, table)| table);
+        let inputs: Vec<TableShape> = all.filter(|table| wanted.contains(&table.id)).cloned().collect();
+        let outputs = match job.action {
+            Action::Move => {
+                self.report.moves += 1;
+                inputs
+            }
+            Action::Merge => {
+                let outputs = self.tables_of(&merge(&inputs, self.load.distinct_keys));
+                self.report.merges += 1;
+                self.report.compaction_bytes_read += bytes_of(&inputs);
+                self.report.compaction_bytes_written += bytes_of(&outputs);
+                outputs
+            }
+        };
+        let place = job.place(self.new_run());
+        self.shape.levels.apply(&job.inputs, place, &outputs)?;
+        self.note_runs();
+        Ok(())
+    }
+
+    fn tables_of(&mut self, run: &[Stretch]) -> Vec<TableShape> {
+        let load = self.load;
+        let table = |stretch: Stretch| {
+            let id = self.next_table;
+            self.next_table += 1;
+            stretch.into_table(id, load.entry_bytes)
+        };
+        cut(run, load.entries_per_table).into_iter().map(table).collect()
+    }
+
+    fn new_run(&mut self) -> RunId {
+        self.next_run += 1;
+        self.next_run - 1
+    }
+
+    fn note_runs(&mut self) {
+        let runs = self.shape.levels.levels.iter().map(|level| level.runs.len()).sum();
+        self.report.worst_runs = self.report.worst_runs.max(runs);
+    }
+}
+
+fn bytes_of(tables: &[TableShape]) -> u64 {
+    tables.iter().map(|table| table.bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CATALOG;
+
+    const NEW_KEYS: Load =
+        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
+
+    fn policy(label: &str) -> Box<dyn CompactionPolicy> {
+        let variant = CATALOG.variant(label).unwrap();
+        CATALOG.build(&catalog::Choice::default_of(variant)).unwrap()
+    }
+
+    #[test]
+    fn the_books_balance() {
+        for kind in CATALOG.kinds() {
+            let report = simulate(&*policy(kind), NEW_KEYS, 137).unwrap();
+            assert_eq!(report.flushes, 137);
+            assert_eq!(report.user_bytes_written, 137 * 100_000);
+            assert_eq!(report.flush_bytes, report.user_bytes_written);
+            // Nothing is lost where no key is written twice, and a merge writes what it read.
+            assert_eq!(report.levels.iter().map(|level| level.bytes).sum::<u64>(), report.flush_bytes);
+            assert_eq!(report.compaction_bytes_read, report.compaction_bytes_written);
+            assert!(report.worst_runs >= report.runs());
+        }
+    }
+
+    #[test]
+    fn the_size_of_tables_does_not_change_what_whole_runs_write() {
+        for kind in CATALOG.kinds() {
+            let coarse = simulate(&*policy(kind), NEW_KEYS, 150).unwrap();
+            let fine = simulate(&*policy(kind), Load { entries_per_table: 300, ..NEW_KEYS }, 150).unwrap();
+            assert_eq!(fine.write_amp().to_bits(), coarse.write_amp().to_bits(), "{kind}");
+            let tables: usize = fine.levels.iter().map(|level| level.tables).sum();
+            assert!(tables >= 500, "{kind}");
+        }
+    }
+
+    #[test]
+    fn overwritten_keys_go_and_the_rest_stays() {
+        let load = Load { distinct_keys: Some(3000), ..NEW_KEYS };
+        let report = simulate(&*policy("leveled"), load, 200).unwrap();
+        // All keys are in one run of the last level, of which the runs above repeat a part.
+        let last = report.levels.last().unwrap();
+        assert!((299_000..=300_000).contains(&last.bytes), "{last:?}");
+        assert!(report.flush_bytes < report.user_bytes_written);
+        assert!(report.write_amp() < simulate(&*policy("leveled"), NEW_KEYS, 200).unwrap().write_amp());
+    }
+
+    #[test]
+    fn a_load_of_nothing_is_refused() {
+        let error = simulate(&*policy("none"), Load { entry_bytes: 0, ..NEW_KEYS }, 1).unwrap_err();
+        assert_eq!(error.to_string(), "entry_bytes is 0; it must be at least 1");
+    }
+
+    /// Merges the last run with itself for ever.
+    struct Restless;
+
+    impl CompactionPolicy for Restless {
+        fn pick(&self, shape: &Shape) -> Option<Job> {
+            let (level, run) = shape.levels.runs().last()?;
+            let inputs = run.tables.iter().map(|table| table.id).collect();
+            Some(Job { inputs, level, run: None, action: Action::Merge })
+        }
+    }
+
+    #[test]
+    fn a_policy_that_never_rests_is_an_error() {
+        let error = simulate(&Restless, NEW_KEYS, 1).unwrap_err();
+        assert!(matches!(error, SimulationError::NeverRests(1)), "{error}");
+    }
+}

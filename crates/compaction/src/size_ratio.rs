@@ -1,0 +1,51 @@
+//! The size ratio T between levels, checked: as a factor of bytes, or as a number of runs.
+
+/// A level of one run grows until it is `ratio` times as large as the one above.
+///
+/// Below 1.1 levels hardly differ in size and every flush would fall through dozens of them.
+pub(crate) fn factor(ratio: f64) -> Result<f64, String> {
+    if (1.1..=1e6).contains(&ratio) {
+        return Ok(ratio);
+    }
+    Err(format!(
+        "size_ratio is {ratio}; it must be from 1.1 to 1000000: levels grow by it from one to the next"
+    ))
+}
+
+/// A level of many runs is merged when it has `ratio` of them.
+pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
+    if (2..=1_000_000).contains(&ratio) {
+        return Ok(ratio as usize);
+    }
+    Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000: so many runs are merged into one"))
+}
+
+/// `buffer_bytes` · `ratio`^`exponent`, by multiplications alone: unlike `powf` they give the same number on
+/// every machine.
+pub(crate) fn grown_bytes(buffer_bytes: u64, ratio: f64, exponent: usize) -> f64 {
+    (0..exponent).fold(buffer_bytes.max(1) as f64, |bytes, _| bytes * ratio)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_that_make_no_levels_are_refused() {
+        for bad in [-1.0, 0.0, 1.0, 1.05, 1e7, f64::NAN, f64::INFINITY] {
+            assert!(factor(bad).unwrap_err().contains("it must be from 1.1"), "{bad}");
+        }
+        assert_eq!(factor(1.618), Ok(1.618));
+        for bad in [0, 1, 1_000_001] {
+            assert!(runs(bad).unwrap_err().contains("it must be from 2"), "{bad}");
+        }
+        assert_eq!(runs(2), Ok(2));
+    }
+
+    #[test]
+    fn levels_grow_by_the_ratio() {
+        assert_eq!(grown_bytes(100, 10.0, 0).to_bits(), 100f64.to_bits());
+        assert_eq!(grown_bytes(100, 10.0, 3).to_bits(), 100_000f64.to_bits());
+        assert_eq!(grown_bytes(0, 1.5, 2).to_bits(), 2.25f64.to_bits());
+    }
+}

@@ -1,0 +1,79 @@
+//! Tiered compaction: a level gathers T runs of one size, then they become one run of the next level.
+//!
+//! Source: Jagadish et al., "Incremental Organization for Data Recording and Warehousing" (VLDB 1997),
+//! called tiering by Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2; size-tiered
+//! compaction in Cassandra. It has no capacities: a level is full when it has T runs.
+//!
+//! # What it writes
+//! After N flushes of keys that are all different, level i has taken ⌊N / T^i⌋ runs of T^i buffers and
+//! wrote each once, so that write amplification is exactly 1 + Σ ⌊N / T^i⌋·T^i / N: one for the flush, and
+//! at most one for each level i with T^i ≤ N. The textbook's L·(T−1)/T to L agrees.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::policy::CompactionPolicy;
+use crate::shape::Shape;
+use crate::{size_ratio, whole};
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>(
+    "tiered",
+    "a level gathers T runs before they are merged: one write per level, many runs to read",
+    "# Runs of one level that are merged into one of the next, 2 to 1000000.\n\
+     size_ratio = 10\n",
+);
+
+/// The policy.
+struct Tiered {
+    runs_per_level: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    size_ratio: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { size_ratio: 10 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Tiered {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self { runs_per_level: size_ratio::runs(params.size_ratio)? }))
+    }
+}
+
+impl CompactionPolicy for Tiered {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let fullness = |level| shape.runs_of(level).len() as f64 / self.runs_per_level as f64;
+        whole::fullest(shape, fullness).map(|level| whole::merge_down(shape, level))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Action;
+    use crate::testing::shape;
+
+    #[test]
+    fn a_level_is_merged_when_its_runs_are_there() {
+        let pick = |levels: &[&[u64]]| {
+            let job = Tiered { runs_per_level: 3 }.pick(&shape(levels))?;
+            assert_eq!((job.run, job.action), (None, Action::Merge));
+            Some((job.inputs, job.level))
+        };
+        assert_eq!(pick(&[&[1, 1], &[3, 3]]), None);
+        assert_eq!(pick(&[&[1, 1, 1], &[3, 3]]), Some((vec![1, 2, 3], 1)));
+        assert_eq!(pick(&[&[1], &[3, 3, 3]]), Some((vec![2, 3, 4], 2)));
+        // The fullest goes first; of two that are as full, the deeper one.
+        assert_eq!(pick(&[&[1, 1, 1, 1], &[3, 3, 3]]), Some((vec![1, 2, 3, 4], 1)));
+        assert_eq!(pick(&[&[1, 1, 1], &[3, 3, 3]]), Some((vec![4, 5, 6], 2)));
+    }
+}

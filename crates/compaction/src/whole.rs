@@ -1,0 +1,37 @@
+//! Jobs that take whole levels, and the choice of the level that needs one most.
+
+use crate::job::{Action, Job};
+use crate::shape::Shape;
+
+/// The level with the highest `fullness`, if that is at least 1. Of equals the deepest wins: what is above
+/// is then merged into a level with room.
+pub(crate) fn fullest(shape: &Shape, fullness: impl Fn(usize) -> f64) -> Option<usize> {
+    (0..shape.levels.levels.len())
+        .map(|level| (level, fullness(level)))
+        .filter(|(_, fullness)| *fullness >= 1.0)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(level, _)| level)
+}
+
+/// Merges all runs of `level` into a new run of the level below, in front of its runs.
+pub(crate) fn merge_down(shape: &Shape, level: usize) -> Job {
+    job(shape, &[level], level + 1, Action::Merge)
+}
+
+/// Merges all runs of `level` and of the level below into one run there; a single run with nothing below is
+/// moved, which costs no writing.
+pub(crate) fn merge_into_next(shape: &Shape, level: usize) -> Job {
+    let alone = shape.runs_of(level).len() == 1 && shape.runs_of(level + 1).is_empty();
+    job(shape, &[level, level + 1], level + 1, if alone { Action::Move } else { Action::Merge })
+}
+
+/// Merges all runs of `level` into one.
+pub(crate) fn merge_within(shape: &Shape, level: usize) -> Job {
+    job(shape, &[level], level, Action::Merge)
+}
+
+fn job(shape: &Shape, from: &[usize], level: usize, action: Action) -> Job {
+    let runs = from.iter().flat_map(|level| shape.runs_of(*level));
+    let inputs = runs.flat_map(|run| &run.tables).map(|table| table.id).collect();
+    Job { inputs, level, run: None, action }
+}

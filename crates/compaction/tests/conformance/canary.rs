@@ -1,0 +1,104 @@
+//! Policies that are wrong on purpose: each breaks one law, and the suite must see it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lsmbench_compaction::{Action, CompactionPolicy, Job, Shape, TableId};
+
+/// What is wrong with a canary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Merges the newest run of level 0 into level 1 and leaves the older ones above it.
+    SkipsOlderRuns,
+    /// Merges all runs of a level but the newest in front of it.
+    PutsOlderRunsFirst,
+    /// Brings data up, in front of what is newer.
+    MovesUp,
+    /// Moves a run past a level that it overlaps.
+    MovesPastOverlap,
+    /// Moves the tables of several runs.
+    MovesWhatMustBeMerged,
+    /// Adds tables to a run that they overlap.
+    JoinsARunItOverlaps,
+    /// Names a table twice.
+    NamesATableTwice,
+    /// Picks at every other call.
+    IsMoody,
+    /// Merges the last run again and again.
+    NeverRests,
+    /// Leaves everything as it is.
+    IsIdle,
+    /// Does one thing of two.
+    StopsHalfway,
+}
+
+impl Fault {
+    /// Every fault, with the law that must see it.
+    pub(crate) const ALL: [(Self, &'static str); 11] = [
+        (Self::SkipsOlderRuns, "jobs are valid and change no answer"),
+        (Self::PutsOlderRunsFirst, "jobs are valid and change no answer"),
+        (Self::MovesUp, "jobs are valid and change no answer"),
+        (Self::MovesPastOverlap, "jobs are valid and change no answer"),
+        (Self::MovesWhatMustBeMerged, "jobs are valid and change no answer"),
+        (Self::JoinsARunItOverlaps, "jobs are valid and change no answer"),
+        (Self::NamesATableTwice, "jobs are valid and change no answer"),
+        (Self::IsMoody, "the same shape gives the same job"),
+        (Self::NeverRests, "the policy comes to rest"),
+        (Self::IsIdle, "what is promised of a tree at rest holds"),
+        (Self::StopsHalfway, "what is promised of a tree at rest holds"),
+    ];
+}
+
+/// A sound policy with a fault put in.
+pub(crate) struct Canary {
+    pub(crate) fault: Fault,
+    pub(crate) sound: Box<dyn CompactionPolicy>,
+    pub(crate) calls: AtomicU64,
+}
+
+impl CompactionPolicy for Canary {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let sound = self.sound.pick(shape);
+        let (upper, lower) = (shape.runs_of(0), shape.runs_of(1));
+        let first_two = upper.len() > 1 && !lower.is_empty();
+        match self.fault {
+            Fault::SkipsOlderRuns if first_two => {
+                Some(merge(tables(upper[..1].iter().chain(lower)), 1, Action::Merge))
+            }
+            Fault::PutsOlderRunsFirst if first_two => {
+                let mut job = merge(tables(upper[1..].iter()), 0, Action::Merge);
+                job.run = Some(upper[0].id);
+                Some(job)
+            }
+            Fault::MovesUp if first_two => Some(merge(tables(lower.iter()), 0, Action::Merge)),
+            Fault::MovesPastOverlap if first_two => Some(merge(tables(upper[1..].iter()), 2, Action::Merge)),
+            Fault::MovesWhatMustBeMerged if first_two => Some(merge(tables(upper.iter()), 1, Action::Move)),
+            Fault::JoinsARunItOverlaps if first_two => {
+                let mut job = merge(tables(upper.iter()), 1, Action::Merge);
+                job.run = Some(lower[0].id);
+                Some(job)
+            }
+            Fault::NamesATableTwice => sound.map(|mut job| {
+                job.inputs.push(job.inputs[0]);
+                job
+            }),
+            Fault::IsMoody => sound.filter(|_| !self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(2)),
+            Fault::NeverRests => sound.or_else(|| {
+                let (level, run) = shape.levels.runs().last()?;
+                Some(merge(tables(std::iter::once(run)), level, Action::Merge))
+            }),
+            Fault::IsIdle => None,
+            Fault::StopsHalfway => sound.filter(|job| job.level == 1),
+            _ => sound,
+        }
+    }
+}
+
+fn tables<'a>(
+    runs: impl Iterator<Item = &'a lsmbench_compaction::Run<lsmbench_compaction::TableShape>>,
+) -> Vec<TableId> {
+    runs.flat_map(|run| &run.tables).map(|table| table.id).collect()
+}
+
+fn merge(inputs: Vec<TableId>, level: usize, action: Action) -> Job {
+    Job { inputs, level, run: None, action }
+}

@@ -1,0 +1,147 @@
+//! The laws of the compaction axis, each a function of one policy and one history of a store.
+
+use lsmbench_compaction::{CompactionPolicy, Job, Shape};
+
+use crate::store::{RunPlan, Store};
+
+/// More jobs than this without a flush between them are too many for a store of this size.
+const MAX_JOBS: usize = 1000;
+
+/// A policy under test, and what it promises of a tree at rest.
+pub(crate) struct Subject {
+    pub(crate) label: String,
+    pub(crate) policy: Box<dyn CompactionPolicy>,
+    pub(crate) promise: Promise,
+}
+
+/// How many runs a policy leaves where it rests, and how large.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Promise {
+    /// Anything.
+    Nothing,
+    /// Fewer than `level0_runs` runs in level 0, one of less than T^i buffers in level i.
+    Leveled { size_ratio: f64, level0_runs: usize },
+    /// Fewer than T runs in every level.
+    Tiered { size_ratio: usize },
+    /// Fewer than T runs in every level, one of less than T^(i+1) buffers in the largest.
+    LazyLeveled { size_ratio: usize },
+}
+
+/// A store as it was found, and what is flushed to it.
+#[derive(Debug)]
+pub(crate) struct History {
+    pub(crate) levels: Vec<Vec<RunPlan>>,
+    pub(crate) flushes: Vec<RunPlan>,
+}
+
+/// A law: what is broken, if anything is.
+type Law = fn(&Subject, &History) -> Result<(), String>;
+
+/// All laws, by name.
+pub(crate) const LAWS: &[(&str, Law)] = &[
+    ("jobs are valid and change no answer", jobs_change_no_answer),
+    ("the bottom is where nothing older is", the_bottom_is_where_nothing_older_is),
+    ("the same shape gives the same job", the_same_shape_gives_the_same_job),
+    ("the policy comes to rest", the_policy_comes_to_rest),
+    ("what is promised of a tree at rest holds", the_promise_holds),
+];
+
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// Plays a history: shows `each` every job before it is done, and `at_rest` the shapes where the policy
+/// rests. A job that cannot be done ends the play.
+fn play(
+    subject: &Subject,
+    history: &History,
+    mut each: impl FnMut(&Store, &Job) -> Result<(), String>,
+    mut at_rest: impl FnMut(&Shape) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut store = Store::planned(&history.levels);
+    let flushes = std::iter::once(None).chain(history.flushes.iter().map(Some));
+    for flush in flushes {
+        if let Some(run) = flush {
+            store.flush(run);
+        }
+        let mut jobs = 0;
+        while let Some(job) = subject.policy.pick(&store.shape()) {
+            each(&store, &job)?;
+            if store.apply(&job).is_err() || jobs == MAX_JOBS {
+                return Ok(());
+            }
+            jobs += 1;
+        }
+        at_rest(&store.shape())?;
+    }
+    Ok(())
+}
+
+fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), String> {
+    let check = |store: &Store, job: &Job| {
+        job.validate(&store.shape().levels).map_err(|error| format!("{job:?}: {error}"))?;
+        let mut after = store.clone();
+        after.apply(job)?;
+        ensure(after.answers() == store.answers(), || format!("{job:?} changes an answer"))
+    };
+    play(subject, history, check, |_| Ok(()))
+}
+
+fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) -> Result<(), String> {
+    let check = |store: &Store, job: &Job| {
+        let bottom = job.reaches_bottom(&store.shape().levels);
+        ensure(bottom != store.has_older_than(job), || {
+            format!("{job:?} is told to reach the bottom: {bottom}")
+        })
+    };
+    play(subject, history, check, |_| Ok(()))
+}
+
+fn the_same_shape_gives_the_same_job(subject: &Subject, history: &History) -> Result<(), String> {
+    let same = |shape: &Shape| {
+        let (once, again) = (subject.policy.pick(shape), subject.policy.pick(&shape.clone()));
+        ensure(once == again, || format!("{once:?}, then {again:?}"))
+    };
+    play(subject, history, |store, _| same(&store.shape()), same)
+}
+
+fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), String> {
+    let mut rests = 0;
+    play(
+        subject,
+        history,
+        |_, _| Ok(()),
+        |_| {
+            rests += 1;
+            Ok(())
+        },
+    )?;
+    ensure(rests == history.flushes.len() + 1, || format!("it rested {rests} times"))
+}
+
+fn the_promise_holds(subject: &Subject, history: &History) -> Result<(), String> {
+    play(subject, history, |_, _| Ok(()), |shape| subject.promise.check(shape))
+}
+
+impl Promise {
+    fn check(self, shape: &Shape) -> Result<(), String> {
+        let last = shape.last_level();
+        for level in 0..=last {
+            let (runs, bytes) = (shape.runs_of(level).len(), shape.bytes_of(level));
+            let below = |ratio: f64, exponent: usize| {
+                (bytes as f64) < shape.buffer_bytes as f64 * ratio.powf(exponent as f64)
+            };
+            let kept = match self {
+                Self::Nothing => true,
+                Self::Leveled { level0_runs, .. } if level == 0 => runs < level0_runs,
+                Self::Leveled { size_ratio, .. } => runs <= 1 && below(size_ratio, level),
+                Self::LazyLeveled { size_ratio } if level == last && level > 0 => {
+                    runs == 1 && below(size_ratio as f64, level + 1)
+                }
+                Self::Tiered { size_ratio } | Self::LazyLeveled { size_ratio } => runs < size_ratio,
+            };
+            ensure(kept, || format!("level {level} of 0 to {last} has {runs} runs and {bytes} bytes"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! What every back end takes to read a block of 4 KiB at random from a table that was just written, and to
+//! write a table. `direct` goes to the device each time, the others meet the page cache.
+//!
+//! `cargo bench -p lsmbench-storage`; with `-- --test` everything runs once over a small table.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use catalog::Choice;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lsmbench_storage::{CATALOG, Purpose, Storage, StorageError};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const BLOCK_BYTES: usize = 4096;
+
+/// What the tree hands over at a time.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A table is small where nothing is measured: cargo says `--bench` where something is.
+fn table_bytes() -> usize {
+    let told = |option: &str| std::env::args().any(|argument| argument == option);
+    if told("--bench") && !told("--test") { 64 << 20 } else { PIECE_BYTES }
+}
+
+/// Every back end that the file system of `directory` takes, in a directory of its own.
+fn back_ends(directory: &Path) -> impl Iterator<Item = (&'static str, Box<dyn Storage>)> {
+    let build = |kind| CATALOG.build(&Choice::default_of(CATALOG.variant(kind).expect("it is listed")));
+    let back_ends = CATALOG.kinds().map(move |kind| (kind, build(kind).expect("defaults build")));
+    back_ends.filter(|(kind, storage)| {
+        storage.create_directory(directory).expect("it is there or can be made");
+        storage.create(&directory.join(kind), Purpose::Table).is_ok()
+    })
+}
+
+fn write_table(storage: &dyn Storage, directory: &Path, name: &str) -> Result<(), StorageError> {
+    let piece = vec![7; PIECE_BYTES];
+    let mut writer = storage.create(&directory.join(name), Purpose::Table)?;
+    for _ in 0..table_bytes() / PIECE_BYTES {
+        writer.append(&piece)?;
+    }
+    writer.sync()?;
+    storage.sync_directory(directory)
+}
+
+fn read(criterion: &mut Criterion) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut group = criterion.benchmark_group("read a block");
+    group.throughput(Throughput::Bytes(BLOCK_BYTES as u64));
+    for (kind, storage) in back_ends(directory.path()) {
+        write_table(&*storage, directory.path(), kind).expect("there is room");
+        let file = storage.open(&directory.path().join(kind), Purpose::Table).expect("just written");
+        let blocks = table_bytes() / BLOCK_BYTES;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        group.bench_function(kind, |bencher| {
+            bencher.iter(|| {
+                let offset = random.random_range(0..blocks) * BLOCK_BYTES;
+                let block = file.read(offset as u64, BLOCK_BYTES).expect("inside the file");
+                block.iter().step_by(64).fold(0, |sum, byte| sum ^ black_box(*byte))
+            });
+        });
+    }
+}
+
+fn write(criterion: &mut Criterion) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut group = criterion.benchmark_group("write a table and sync it");
+    group.throughput(Throughput::Bytes(table_bytes() as u64)).sample_size(10);
+    for (kind, storage) in back_ends(directory.path()) {
+        group.bench_function(kind, |bencher| {
+            bencher.iter(|| write_table(&*storage, directory.path(), kind).expect("there is room"));
+        });
+    }
+}
+
+criterion_group!(benches, read, write);
+criterion_main!(benches);

@@ -1,0 +1,51 @@
+//! Memory at addresses that direct I/O accepts.
+
+/// What offsets, lengths and addresses of direct reads and writes are multiples of. It suits every device
+/// with sectors of 512 or 4096 bytes.
+pub(crate) const ALIGNMENT: usize = 4096;
+
+/// Zeroed memory that starts at a multiple of [`ALIGNMENT`], found inside a larger allocation.
+pub(crate) struct AlignedBuffer {
+    memory: Box<[u8]>,
+    start: usize,
+    len: usize,
+}
+
+impl AlignedBuffer {
+    /// `len` bytes.
+    pub(crate) fn new(len: usize) -> Self {
+        let memory = vec![0; len + ALIGNMENT].into_boxed_slice();
+        let start = memory.as_ptr().align_offset(ALIGNMENT);
+        Self { memory, start, len }
+    }
+
+    /// The number of bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..][..self.len]
+    }
+
+    /// The bytes, to be written.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.start..][..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_start_at_a_multiple() {
+        for len in [0, 1, ALIGNMENT, 3 * ALIGNMENT, 1 << 20] {
+            let mut buffer = AlignedBuffer::new(len);
+            assert!(buffer.bytes().as_ptr().addr().is_multiple_of(ALIGNMENT));
+            assert_eq!(buffer.bytes_mut().len(), len);
+            assert_eq!(buffer.len(), len);
+        }
+    }
+}

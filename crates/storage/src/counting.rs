@@ -1,0 +1,212 @@
+//! A decorator that counts what is asked of storage, by the purpose of the file.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use types::Bytes;
+
+use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+
+/// Hands every call through and counts those that succeed.
+pub struct Counting {
+    inner: Arc<dyn Storage>,
+    counters: [Arc<Counters>; Purpose::ALL.len()],
+}
+
+/// What was asked of storage so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    by_purpose: [PurposeCounts; Purpose::ALL.len()],
+}
+
+/// What was asked of the files of one purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PurposeCounts {
+    /// Reads that succeeded.
+    pub reads: u64,
+    /// The bytes that they handed out.
+    pub bytes_read: u64,
+    /// Appends that succeeded.
+    pub appends: u64,
+    /// The bytes that they took.
+    pub bytes_written: u64,
+    /// Syncs of a file that succeeded.
+    pub syncs: u64,
+}
+
+impl Counts {
+    /// The counts of one purpose.
+    pub fn of(&self, purpose: Purpose) -> PurposeCounts {
+        self.by_purpose[purpose as usize]
+    }
+
+    /// The sums over all purposes.
+    pub fn total(&self) -> PurposeCounts {
+        self.by_purpose.iter().fold(PurposeCounts::default(), |sum, counts| PurposeCounts {
+            reads: sum.reads + counts.reads,
+            bytes_read: sum.bytes_read + counts.bytes_read,
+            appends: sum.appends + counts.appends,
+            bytes_written: sum.bytes_written + counts.bytes_written,
+            syncs: sum.syncs + counts.syncs,
+        })
+    }
+}
+
+impl Counting {
+    /// Counts what is asked of `inner`.
+    pub fn new(inner: Arc<dyn Storage>) -> Self {
+        Self { inner, counters: Default::default() }
+    }
+
+    /// What was asked so far. Calls in progress on other threads may be counted in part.
+    pub fn counts(&self) -> Counts {
+        Counts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
+    }
+
+    fn counters(&self, purpose: Purpose) -> Arc<Counters> {
+        Arc::clone(&self.counters[purpose as usize])
+    }
+}
+
+impl Storage for Counting {
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        let inner = self.inner.create(path, purpose)?;
+        Ok(Box::new(CountingWriter { inner, counters: self.counters(purpose) }))
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        let inner = self.inner.open(path, purpose)?;
+        Ok(Arc::new(CountingFile { inner, counters: self.counters(purpose) }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        self.inner.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        self.inner.remove(path)
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        self.inner.hard_link(existing, new)
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        self.inner.list(directory)
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.inner.create_directory(directory)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.inner.sync_directory(directory)
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        self.inner.lock(path)
+    }
+}
+
+/// The counters of one purpose; readers and writers do not share a cache line.
+#[derive(Default)]
+struct Counters {
+    read: Calls,
+    written: Calls,
+    syncs: AtomicU64,
+}
+
+/// Calls and their bytes. Aligned to the pair of cache lines that processors fetch together.
+#[derive(Default)]
+#[repr(align(128))]
+struct Calls {
+    calls: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Calls {
+    fn add(&self, bytes: usize) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+impl Counters {
+    fn snapshot(&self) -> PurposeCounts {
+        PurposeCounts {
+            reads: self.read.calls.load(Ordering::Relaxed),
+            bytes_read: self.read.bytes.load(Ordering::Relaxed),
+            appends: self.written.calls.load(Ordering::Relaxed),
+            bytes_written: self.written.bytes.load(Ordering::Relaxed),
+            syncs: self.syncs.load(Ordering::Relaxed),
+        }
+    }
+}
+
+struct CountingWriter {
+    inner: Box<dyn WriteFile>,
+    counters: Arc<Counters>,
+}
+
+impl WriteFile for CountingWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.inner.append(bytes)?;
+        self.counters.written.add(bytes.len());
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.inner.sync()?;
+        self.counters.syncs.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+}
+
+struct CountingFile {
+    inner: Arc<dyn ReadFile>,
+    counters: Arc<Counters>,
+}
+
+impl ReadFile for CountingFile {
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
+        let bytes = self.inner.read(offset, len)?;
+        self.counters.read.add(len);
+        Ok(bytes)
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Memory;
+
+    #[test]
+    fn calls_are_counted_by_purpose_where_they_succeed() {
+        let storage = Counting::new(Arc::new(Memory::default()));
+        let (table, log) = (Path::new("table"), Path::new("log"));
+        let mut writer = storage.create(table, Purpose::Table).unwrap();
+        writer.append(&[0; 100]).unwrap();
+        writer.append(&[0; 20]).unwrap();
+        writer.sync().unwrap();
+        storage.create(log, Purpose::Log).unwrap().append(&[0; 7]).unwrap();
+        let reader = storage.open(table, Purpose::Table).unwrap();
+        reader.read(10, 30).unwrap();
+        assert!(reader.read(100, 21).is_err());
+        let counts = storage.counts();
+        let tables = PurposeCounts { reads: 1, bytes_read: 30, appends: 2, bytes_written: 120, syncs: 1 };
+        assert_eq!(counts.of(Purpose::Table), tables);
+        let logs = PurposeCounts { appends: 1, bytes_written: 7, ..PurposeCounts::default() };
+        assert_eq!(counts.of(Purpose::Log), logs);
+        assert_eq!(counts.of(Purpose::Manifest), PurposeCounts::default());
+        assert_eq!(counts.total(), PurposeCounts { appends: 3, bytes_written: 127, ..tables });
+    }
+}

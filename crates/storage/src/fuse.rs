@@ -1,0 +1,39 @@
+//! A fuse: lets the writes to a file through until one of them fails.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::storage::StorageError;
+
+/// The path of a file being written, and whether a write to it has failed.
+pub(crate) struct Fuse {
+    path: PathBuf,
+    blown: bool,
+}
+
+impl Fuse {
+    /// A fuse for the file at `path`.
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), blown: false }
+    }
+
+    /// Does `write`, unless an earlier one failed.
+    pub(crate) fn attempt(
+        &mut self,
+        operation: &'static str,
+        write: impl FnOnce() -> io::Result<()>,
+    ) -> Result<(), StorageError> {
+        let done = if self.blown {
+            Err(io::Error::other("an earlier write to this file failed; what it holds is not known"))
+        } else {
+            write()
+        };
+        self.blown |= done.is_err();
+        done.map_err(|error| StorageError::new(operation, &self.path, error))
+    }
+
+    /// Whether a write has failed.
+    pub(crate) fn is_blown(&self) -> bool {
+        self.blown
+    }
+}

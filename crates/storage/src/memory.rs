@@ -1,0 +1,198 @@
+//! Files in the memory of the process: the speed of storage that costs nothing, and the base of crash
+//! tests, because it knows what a disk would have been promised.
+//!
+//! Of every file it keeps how many bytes were synced, of every name whether its directory was synced since.
+//! [`Memory::after_crash`] then gives any state that a disk may be in when the power comes back. The model
+//! is the weakest that engines are written for (Pillai et al., "All File Systems Are Not Created Equal:
+//! On the Complexity of Crafting Crash-Consistent Applications", OSDI 2014): changes of different names
+//! reach the disk in any order, changes of one name in theirs, a rename whole or not at all, and unsynced
+//! bytes as a prefix, or in sectors some of which were never written.
+
+mod content;
+mod names;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use catalog::{Build, Limit, Variant};
+use parking_lot::Mutex;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use self::content::Inode;
+use self::names::Names;
+use crate::posix::held;
+use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
+
+pub(crate) const VARIANT: Variant<dyn Storage> =
+    Variant::new::<Memory>("memory", "files in memory: what a design costs when storage costs nothing", "")
+        .limited(&[Limit::NotDurable]);
+
+/// Files in memory. Each value is a disk of its own; nothing outlives it.
+///
+/// A file that was removed keeps its memory until its directory is synced: until then a crash may bring it
+/// back.
+#[derive(Default)]
+pub struct Memory {
+    names: Mutex<Names>,
+    locks: Arc<Mutex<HashSet<PathBuf>>>,
+}
+
+/// What becomes of bytes and names that were not made durable when the power fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsynced {
+    /// All are lost.
+    Dropped,
+    /// All are there: the process died and the system lived on.
+    Kept,
+    /// Each is lost, kept, or there in part, as a random number from this seed decides.
+    Torn {
+        /// The seed; the same one gives the same state.
+        seed: u64,
+    },
+}
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {}
+
+impl Build<dyn Storage> for Memory {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Storage>, String> {
+        Ok(Box::new(Self::default()))
+    }
+}
+
+impl Memory {
+    /// The disk as it may be found after the power failed now: synced bytes under durable names for sure,
+    /// of all else what `unsynced` says. It is a disk of its own, on which everything is durable and nothing
+    /// locked; this one goes on as if nothing had happened.
+    #[must_use]
+    pub fn after_crash(&self, unsynced: Unsynced) -> Self {
+        let names = self.names.lock();
+        let names = match unsynced {
+            Unsynced::Dropped => names.after_crash(|| false, Inode::synced),
+            Unsynced::Kept => names.after_crash(|| true, Inode::whole),
+            Unsynced::Torn { seed } => {
+                let mut for_names = Xoshiro256PlusPlus::seed_from_u64(seed);
+                let mut for_bytes = Xoshiro256PlusPlus::seed_from_u64(!seed);
+                names.after_crash(|| for_names.random(), |inode| inode.torn(&mut for_bytes))
+            }
+        };
+        Self { names: Mutex::new(names), locks: Arc::default() }
+    }
+}
+
+impl Storage for Memory {
+    fn create(&self, path: &Path, _: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        let inode =
+            self.names.lock().create(path).map_err(|error| StorageError::new("create", path, error))?;
+        Ok(Box::new(MemoryWriter { inode, len: 0 }))
+    }
+
+    fn open(&self, path: &Path, _: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        let inode = self.names.lock().get(path).map_err(|error| StorageError::new("open", path, error))?;
+        Ok(Arc::new(MemoryFile { path: path.to_owned(), bytes: inode.snapshot() }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        self.names.lock().rename(from, to).map_err(|error| StorageError::new("rename", from, error))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        self.names.lock().remove(path).map_err(|error| StorageError::new("remove", path, error))
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        self.names.lock().hard_link(existing, new).map_err(|error| StorageError::new("link", new, error))
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        self.names.lock().list(directory).map_err(|error| StorageError::new("list", directory, error))
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.names
+            .lock()
+            .create_directory(directory)
+            .map_err(|error| StorageError::new("create directory", directory, error))
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.names
+            .lock()
+            .sync_directory(directory)
+            .map_err(|error| StorageError::new("sync directory", directory, error))
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        let error = |error| StorageError::new("lock", path, error);
+        let mut names = self.names.lock();
+        if names.get(path).is_err() {
+            names.create(path).map_err(error)?;
+        }
+        if !self.locks.lock().insert(path.to_owned()) {
+            return Err(error(held()));
+        }
+        Ok(Box::new(Guard { locks: Arc::clone(&self.locks), path: path.to_owned() }))
+    }
+}
+
+/// Holds a lock until it is dropped.
+struct Guard {
+    locks: Arc<Mutex<HashSet<PathBuf>>>,
+    path: PathBuf,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.locks.lock().remove(&self.path);
+    }
+}
+
+/// A file being written.
+struct MemoryWriter {
+    inode: Arc<Inode>,
+    len: u64,
+}
+
+impl WriteFile for MemoryWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.inode.append(bytes);
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.inode.sync();
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+/// A file as it was when it was opened.
+struct MemoryFile {
+    path: PathBuf,
+    bytes: Arc<Vec<u8>>,
+}
+
+impl ReadFile for MemoryFile {
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
+        check_bounds(&self.path, offset, len, self.bytes.len() as u64)?;
+        let start = offset as usize;
+        let owner: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::<Vec<u8>>::clone(&self.bytes);
+        Ok(Bytes::from_owner(owner, start..start + len))
+    }
+
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}

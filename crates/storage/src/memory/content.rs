@@ -1,0 +1,134 @@
+//! The bytes of one file, and how many of them were synced.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rand::{Rng, RngExt};
+
+/// What a device writes whole or not at all.
+const SECTOR_BYTES: usize = 512;
+
+/// A file without its names.
+#[derive(Default)]
+pub(super) struct Inode {
+    content: Mutex<Content>,
+}
+
+#[derive(Default)]
+struct Content {
+    bytes: Arc<Vec<u8>>,
+    synced: usize,
+}
+
+impl Inode {
+    /// A file whose bytes are all synced.
+    pub(super) fn of(bytes: Arc<Vec<u8>>) -> Self {
+        let synced = bytes.len();
+        Self { content: Mutex::new(Content { bytes, synced }) }
+    }
+
+    /// Appends bytes; readers that opened the file before keep what they saw.
+    pub(super) fn append(&self, bytes: &[u8]) {
+        Arc::make_mut(&mut self.content.lock().bytes).extend_from_slice(bytes);
+    }
+
+    /// Makes all bytes durable.
+    pub(super) fn sync(&self) {
+        let mut content = self.content.lock();
+        content.synced = content.bytes.len();
+    }
+
+    /// The bytes as they are now.
+    pub(super) fn snapshot(&self) -> Arc<Vec<u8>> {
+        Arc::clone(&self.content.lock().bytes)
+    }
+
+    /// The file with all its bytes.
+    pub(super) fn whole(&self) -> Self {
+        Self::of(self.snapshot())
+    }
+
+    /// The file without the bytes that were not synced.
+    pub(super) fn synced(&self) -> Self {
+        self.cut(|unsynced| unsynced.start)
+    }
+
+    /// The file with what `random` leaves of the bytes that were not synced: none, all, a prefix, or a
+    /// prefix in which sectors that were not written read as zeros.
+    pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
+        match random.random_range(0..4) {
+            0 => self.synced(),
+            1 => self.whole(),
+            2 => self.cut(|unsynced| random.random_range(unsynced.start..=unsynced.end)),
+            _ => self.holed(random),
+        }
+    }
+
+    fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
+        let content = self.content.lock();
+        let end = end(content.synced..content.bytes.len());
+        if end == content.bytes.len() {
+            return Self::of(Arc::clone(&content.bytes));
+        }
+        Self::of(Arc::new(content.bytes[..end].to_vec()))
+    }
+
+    fn holed(&self, random: &mut impl Rng) -> Self {
+        let content = self.content.lock();
+        let end = random.random_range(content.synced..=content.bytes.len());
+        let mut bytes = content.bytes[..end].to_vec();
+        let mut start = content.synced;
+        while start < end {
+            let next = (start + 1).next_multiple_of(SECTOR_BYTES).min(end);
+            if random.random() {
+                bytes[start..next].fill(0);
+            }
+            start = next;
+        }
+        Self::of(Arc::new(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn readers_keep_what_they_saw() {
+        let inode = Inode::default();
+        inode.append(b"ab");
+        let seen = inode.snapshot();
+        inode.append(b"cd");
+        assert_eq!(*seen, b"ab");
+        assert_eq!(*inode.snapshot(), b"abcd");
+    }
+
+    #[test]
+    fn a_torn_file_has_its_synced_bytes_and_every_kind_of_rest() {
+        let inode = Inode::default();
+        inode.append(&[7; 700]);
+        inode.sync();
+        inode.append(&[8; 5000]);
+        let (mut dropped, mut kept, mut cut, mut holed) = (0, 0, 0, 0);
+        for seed in 0..100 {
+            let torn = inode.torn(&mut Xoshiro256PlusPlus::seed_from_u64(seed)).snapshot();
+            assert_eq!(torn[..700], [7; 700]);
+            assert!(torn.len() <= 5700);
+            match &torn[700..] {
+                [] => dropped += 1,
+                rest if *rest == [8; 5000] => kept += 1,
+                rest if rest.iter().all(|byte| *byte == 8) => cut += 1,
+                rest => {
+                    assert!(rest.iter().all(|byte| *byte == 8 || *byte == 0));
+                    assert!(torn.chunks(SECTOR_BYTES).skip(2).all(|s| s.iter().all(|byte| *byte == s[0])));
+                    holed += 1;
+                }
+            }
+        }
+        assert!([dropped, kept, cut, holed].iter().all(|count| *count > 10));
+    }
+}

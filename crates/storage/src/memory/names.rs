@@ -1,0 +1,192 @@
+//! The names of files: as they are, and as far as they are durable.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::content::Inode;
+
+/// Files by name.
+type Files = BTreeMap<PathBuf, Arc<Inode>>;
+
+/// All names of a disk.
+#[derive(Default)]
+pub(super) struct Names {
+    directories: BTreeSet<PathBuf>,
+    current: Files,
+    durable: Files,
+    /// The changes that lead from the durable names to the current ones, in their order.
+    pending: Vec<Change>,
+}
+
+/// One step from one set of names to another: it reaches the disk whole or not at all.
+#[derive(Clone)]
+enum Change {
+    Link(PathBuf, Arc<Inode>),
+    Unlink(PathBuf),
+    Rename { from: PathBuf, to: PathBuf },
+}
+
+impl Change {
+    fn apply(&self, files: &mut Files) {
+        match self {
+            Self::Link(path, inode) => {
+                files.insert(path.clone(), Arc::clone(inode));
+            }
+            Self::Unlink(path) => {
+                files.remove(path);
+            }
+            Self::Rename { from, to } => {
+                if let Some(inode) = files.remove(from) {
+                    files.insert(to.clone(), inode);
+                }
+            }
+        }
+    }
+
+    /// The names it changes.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        let (path, other) = match self {
+            Self::Link(path, _) | Self::Unlink(path) => (path, None),
+            Self::Rename { from, to } => (from, Some(to)),
+        };
+        std::iter::once(path).chain(other).map(PathBuf::as_path)
+    }
+}
+
+impl Names {
+    /// The file of this name.
+    pub(super) fn get(&self, path: &Path) -> io::Result<Arc<Inode>> {
+        self.current.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// A new file under this name; one that had it loses it first.
+    pub(super) fn create(&mut self, path: &Path) -> io::Result<Arc<Inode>> {
+        self.check_free_of_directory(path)?;
+        if self.current.contains_key(path) {
+            self.change(Change::Unlink(path.to_owned()));
+        }
+        let inode = Arc::new(Inode::default());
+        self.change(Change::Link(path.to_owned(), Arc::clone(&inode)));
+        Ok(inode)
+    }
+
+    /// Gives the file `from` the name `to`.
+    pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.get(from)?;
+        self.check_free_of_directory(to)?;
+        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned() });
+        Ok(())
+    }
+
+    /// Removes a name.
+    pub(super) fn remove(&mut self, path: &Path) -> io::Result<()> {
+        self.get(path)?;
+        self.change(Change::Unlink(path.to_owned()));
+        Ok(())
+    }
+
+    /// Gives a file a further name.
+    pub(super) fn hard_link(&mut self, existing: &Path, new: &Path) -> io::Result<()> {
+        let inode = self.get(existing)?;
+        if self.is_directory(new) || self.current.contains_key(new) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.check_free_of_directory(new)?;
+        self.change(Change::Link(new.to_owned(), inode));
+        Ok(())
+    }
+
+    /// The names of the files in a directory, sorted.
+    pub(super) fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        self.check_directory(directory)?;
+        let inside = self.current.keys().filter(|path| path.parent() == Some(directory));
+        Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
+    }
+
+    /// Makes a directory and those above it.
+    pub(super) fn create_directory(&mut self, directory: &Path) -> io::Result<()> {
+        if directory.ancestors().any(|above| self.current.contains_key(above)) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.directories.extend(directory.ancestors().map(Path::to_owned));
+        Ok(())
+    }
+
+    /// Makes the names in a directory durable.
+    pub(super) fn sync_directory(&mut self, directory: &Path) -> io::Result<()> {
+        self.check_directory(directory)?;
+        let inside = |change: &Change| change.paths().any(|path| path.parent() == Some(directory));
+        let (done, still_pending) = self.split_pending(inside);
+        for change in done {
+            change.apply(&mut self.durable);
+        }
+        self.pending = still_pending;
+        Ok(())
+    }
+
+    /// The names after a crash: the durable ones, changed by those pending changes that `reaches_disk` says,
+    /// with files as `after_crash` makes them of theirs. All are durable.
+    pub(super) fn after_crash(
+        &self,
+        mut reaches_disk: impl FnMut() -> bool,
+        mut after_crash: impl FnMut(&Inode) -> Inode,
+    ) -> Self {
+        let mut files = self.durable.clone();
+        for change in self.split_pending(|_| reaches_disk()).0 {
+            change.apply(&mut files);
+        }
+        let mut crashed: HashMap<*const Inode, Arc<Inode>> = HashMap::new();
+        for inode in files.values_mut() {
+            let entry = crashed.entry(Arc::as_ptr(inode));
+            *inode = Arc::clone(entry.or_insert_with(|| Arc::new(after_crash(inode))));
+        }
+        Self {
+            directories: self.directories.clone(),
+            current: files.clone(),
+            durable: files,
+            pending: Vec::new(),
+        }
+    }
+
+    fn change(&mut self, change: Change) {
+        change.apply(&mut self.current);
+        self.pending.push(change);
+    }
+
+    /// The pending changes that are `wanted`, with all that they rest on, and the others: a change rests on
+    /// every earlier one of a name that it changes.
+    fn split_pending(&self, mut wanted: impl FnMut(&Change) -> bool) -> (Vec<Change>, Vec<Change>) {
+        let mut needed: HashSet<&Path> = HashSet::new();
+        let (mut taken, mut left) = (Vec::new(), Vec::new());
+        for change in self.pending.iter().rev() {
+            if wanted(change) || change.paths().any(|path| needed.contains(path)) {
+                needed.extend(change.paths());
+                taken.push(change.clone());
+            } else {
+                left.push(change.clone());
+            }
+        }
+        taken.reverse();
+        left.reverse();
+        (taken, left)
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        // The root and the current directory are always there.
+        path.parent().is_none() || self.directories.contains(path)
+    }
+
+    fn check_directory(&self, path: &Path) -> io::Result<()> {
+        if self.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// A file may have this name: its directory is there, and it is not a directory itself.
+    fn check_free_of_directory(&self, path: &Path) -> io::Result<()> {
+        if self.is_directory(path) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        self.check_directory(path.parent().unwrap_or(path))
+    }
+}

@@ -1,0 +1,134 @@
+//! Tables read through memory maps: a read hands out a part of the mapping, nothing is copied.
+//!
+//! The page cache becomes the block store. What that costs does not show in the reads: a page that is not
+//! in memory is a fault that waits for the disk, and a file that another program cuts short ends the
+//! process by SIGBUS. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your Database
+//! Management System?" (CIDR 2022).
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use memmap2::{Advice, Mmap};
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::posix::{Files, Posix, open_existing};
+use crate::pread;
+use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
+
+pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
+    "mmap",
+    "tables are mapped: reads of what is in memory cost neither a system call nor a copy",
+    "# What the system is told of the reads to come: \"random\" reads no page ahead, \"normal\" reads ahead\n\
+     # of what looks sequential.\n\
+     advice = \"random\"\n",
+);
+
+/// Maps tables, and reads all else with pread(2).
+struct MappedTables {
+    advice: Advice,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    advice: Expected,
+}
+
+/// The reads that the system is to expect.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Expected {
+    #[default]
+    Random,
+    Normal,
+}
+
+impl Build<dyn Storage> for MappedTables {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Storage>, String> {
+        let advice = match params.advice {
+            Expected::Random => Advice::Random,
+            Expected::Normal => Advice::Normal,
+        };
+        Ok(Box::new(Posix(Self { advice })))
+    }
+}
+
+impl Files for MappedTables {
+    fn create(&self, path: &Path, _: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        pread::create(path)
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        if purpose != Purpose::Table {
+            return pread::open(path);
+        }
+        let opened = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
+        let map = map(&opened.0)
+            .and_then(|map| map.advise(self.advice).map(|()| map))
+            .map_err(|error| StorageError::new("map", path, error))?;
+        Ok(Arc::new(MappedFile { path: path.to_owned(), len: map.len() as u64, map: Arc::new(map) }))
+    }
+}
+
+/// Maps a whole file.
+#[allow(unsafe_code)]
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: bytes behind a shared slice must not change. No file of a store is written after it was
+    // opened as a table: tables are appended front to back and opened when they are whole, and `create`
+    // replaces a file by unlinking it, never by cutting it (law 4 of `Storage`). Other processes are kept
+    // off by the lock on the directory.
+    unsafe { Mmap::map(file) }
+}
+
+/// A mapped file.
+struct MappedFile {
+    path: PathBuf,
+    len: u64,
+    map: Arc<dyn AsRef<[u8]> + Send + Sync>,
+}
+
+impl ReadFile for MappedFile {
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
+        check_bounds(&self.path, offset, len, self.len)?;
+        let start = offset as usize;
+        Ok(Bytes::from_owner(Arc::clone(&self.map), start..start + len))
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_borrowed_and_all_else_is_copied() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = <MappedTables as Build<_>>::build(Params::default()).unwrap();
+        let path = directory.path().join("file");
+        storage.create(&path, Purpose::Table).unwrap().append(&[7; 10_000]).unwrap();
+        let heap_bytes = |purpose| storage.open(&path, purpose).unwrap().read(5, 100).unwrap().heap_bytes();
+        assert_eq!(heap_bytes(Purpose::Table), 0);
+        assert!(heap_bytes(Purpose::Log) >= 100);
+        assert!(heap_bytes(Purpose::Manifest) >= 100);
+    }
+
+    #[test]
+    fn bytes_outlive_the_file_they_came_from() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = <MappedTables as Build<_>>::build(Params { advice: Expected::Normal }).unwrap();
+        let path = directory.path().join("file");
+        storage.create(&path, Purpose::Table).unwrap().append(b"hello world").unwrap();
+        let bytes = storage.open(&path, Purpose::Table).unwrap().read(6, 5).unwrap();
+        storage.remove(&path).unwrap();
+        assert_eq!(&*bytes, b"world");
+    }
+}

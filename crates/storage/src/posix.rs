@@ -1,0 +1,168 @@
+//! What the back ends on POSIX files share: all but how the bytes of a file are read and written.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+
+/// New files are for their owner alone.
+const FILE_MODE: u32 = 0o600;
+
+/// How a back end writes and reads files; the rest of [`Storage`] comes from [`Posix`].
+pub(crate) trait Files: Send + Sync {
+    /// As [`Storage::create`].
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
+
+    /// As [`Storage::open`].
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
+}
+
+/// Files of the operating system, written and read as `F` does.
+pub(crate) struct Posix<F>(pub(crate) F);
+
+impl<F: Files> Storage for Posix<F> {
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        self.0.create(path, purpose)
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        self.0.open(path, purpose)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        fs::rename(from, to).map_err(|error| StorageError::new("rename", from, error))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        fs::remove_file(path).map_err(|error| StorageError::new("remove", path, error))
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        fs::hard_link(existing, new).map_err(|error| StorageError::new("link", new, error))
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        file_names(directory).map_err(|error| StorageError::new("list", directory, error))
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        if or_here(directory).is_dir() {
+            return Ok(());
+        }
+        let parent = directory.parent().unwrap_or(directory);
+        self.create_directory(parent)?;
+        match fs::create_dir(directory) {
+            Err(error) if !directory.is_dir() => Err(StorageError::new("create directory", directory, error)),
+            _ => self.sync_directory(parent),
+        }
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        File::open(or_here(directory))
+            .and_then(|opened| opened.sync_all())
+            .map_err(|error| StorageError::new("sync directory", directory, error))
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        let locked =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(FILE_MODE).open(path).and_then(
+                |file| match file.try_lock() {
+                    Ok(()) => Ok(file),
+                    Err(TryLockError::WouldBlock) => Err(held()),
+                    Err(TryLockError::Error(error)) => Err(error),
+                },
+            );
+        match locked {
+            Ok(file) => Ok(Box::new(file)),
+            Err(error) => Err(StorageError::new("lock", path, error)),
+        }
+    }
+}
+
+/// The error of a second lock.
+pub(crate) fn held() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::WouldBlock,
+        "it is held by another user of the directory; end that one first",
+    )
+}
+
+/// Creates a file for writing. One of that name is unlinked and not truncated: it may be mapped, or have
+/// other names.
+pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).custom_flags(flags).open(path)
+}
+
+/// Opens a file for reading; returns its length with it.
+pub(crate) fn open_existing(path: &Path, flags: i32) -> io::Result<(File, u64)> {
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let len = file.metadata()?.len();
+    Ok((file, len))
+}
+
+fn file_names(directory: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(or_here(directory))? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() {
+            names.push(entry.file_name());
+        }
+    }
+    let mut names: Vec<String> =
+        names.into_iter().map(OsString::into_string).filter_map(Result::ok).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The directory of a bare file name is the empty path, which the system does not know.
+fn or_here(directory: &Path) -> &Path {
+    if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::pread;
+
+    #[test]
+    fn new_files_are_for_their_owner_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let lock = directory.path().join("lock");
+        pread::create(&path).unwrap();
+        let _held = Posix(pread::Pread).lock(&lock).unwrap();
+        for path in [path, lock] {
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, FILE_MODE);
+        }
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_are_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let odd = directory.path().join(std::ffi::OsStr::from_bytes(b"a\xffb"));
+        fs::write(odd, "").unwrap();
+        fs::write(directory.path().join("even"), "").unwrap();
+        assert_eq!(file_names(directory.path()).unwrap(), ["even"]);
+    }
+
+    #[test]
+    fn a_directory_in_place_of_a_file_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(create_new(directory.path(), 0).is_err());
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = Posix(pread::Pread).create_directory(&file).unwrap_err();
+        assert_eq!(error.operation, "create directory");
+    }
+}

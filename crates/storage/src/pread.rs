@@ -1,0 +1,130 @@
+//! Positional reads and plain writes through the page cache: what most engines do by default.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::fuse::Fuse;
+use crate::posix::{Files, Posix, create_new, open_existing};
+use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
+
+pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
+    "pread",
+    "pread(2) and write(2) through the page cache: one system call and one copy per read",
+    "",
+);
+
+/// Reads every file with pread(2).
+pub(crate) struct Pread;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Params {}
+
+impl Build<dyn Storage> for Pread {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Storage>, String> {
+        Ok(Box::new(Posix(Self)))
+    }
+}
+
+impl Files for Pread {
+    fn create(&self, path: &Path, _: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        create(path)
+    }
+
+    fn open(&self, path: &Path, _: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        open(path)
+    }
+}
+
+/// Creates a file that is written through the page cache.
+pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
+    let file = create_new(path, 0).map_err(|error| StorageError::new("create", path, error))?;
+    Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0 }))
+}
+
+/// Opens a file that is read through the page cache.
+pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadFile>, StorageError> {
+    let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
+    Ok(Arc::new(PreadFile { file, path: path.to_owned(), len }))
+}
+
+/// A file being written with write(2).
+struct Appender {
+    file: File,
+    fuse: Fuse,
+    len: u64,
+}
+
+impl WriteFile for Appender {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.fuse.attempt("append to", || self.file.write_all(bytes))?;
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.fuse.attempt("sync", || self.file.sync_data())
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+/// A file read with pread(2).
+struct PreadFile {
+    file: File,
+    path: PathBuf,
+    len: u64,
+}
+
+impl ReadFile for PreadFile {
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
+        check_bounds(&self.path, offset, len, self.len)?;
+        Bytes::with_len(len, |target| self.file.read_exact_at(target, offset))
+            .map_err(|error| StorageError::new("read", &self.path, error))
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_cut_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        create(&path).unwrap().append(&[7; 100]).unwrap();
+        let file = open(&path).unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(50).unwrap();
+        assert_eq!(&*file.read(0, 50).unwrap(), [7; 50]);
+        assert_eq!(file.read(10, 50).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn after_a_failed_write_the_file_takes_no_more() {
+        // A device that is always full.
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        let mut writer = Appender { file, fuse: Fuse::new(Path::new("/dev/full")), len: 0 };
+        assert_eq!(writer.append(b"x").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(writer.append(b"").unwrap_err().kind(), io::ErrorKind::Other);
+        assert_eq!(writer.sync().unwrap_err().to_string().split(": ").next(), Some("cannot sync /dev/full"));
+        assert_eq!(writer.len(), 0);
+    }
+}

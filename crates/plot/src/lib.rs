@@ -1,1 +1,222 @@
+//! Charts of results: CSV in, SVG and PNG out.
+//!
+//! A chart is a pure function of the CSV files of a results folder, the chart's description and the order of
+//! labels: the same input gives the same bytes. Medians over trials are drawn as points, lines or bars, with
+//! the least and the largest trial as whiskers or a band; the subtitle says so. A label has the same colour in
+//! every chart.
 
+mod axes;
+mod bars;
+mod cdf;
+mod data;
+mod error;
+mod font;
+mod format;
+mod heatmap;
+mod lines;
+mod naming;
+mod order;
+mod page;
+mod palette;
+mod pick;
+mod quantity;
+mod render;
+mod scale;
+mod scene;
+mod spec;
+
+use std::path::{Path, PathBuf};
+
+use results::{Better, Column, Folder, Manifest, Table};
+
+pub use error::PlotError;
+pub use order::Order;
+pub use spec::{ChartKind, ChartSpec, Choice, Scalar};
+
+use data::{Data, trials};
+use page::Captions;
+use scene::Scene;
+
+/// What a chart says besides its data.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// The name of the experiment.
+    pub experiment: String,
+    /// Its question, which is the title of charts that have none.
+    pub question: String,
+    /// The run that the numbers are of; its first characters stand at the foot.
+    pub run_id: String,
+    /// The order and the looks of labels.
+    pub order: Order,
+}
+
+impl Context {
+    /// What a manifest says of its run, with the order of the catalogs. Labels of no catalog keep the order and
+    /// the looks of the run's cells in every chart.
+    pub fn of(manifest: &Manifest, order: Order) -> Self {
+        let labels = manifest.cells.iter().map(|cell| cell.label.clone());
+        let mut order = order.with_cells("label", labels);
+        for (at, path) in manifest.swept.iter().enumerate() {
+            let values = manifest.cells.iter().filter_map(|cell| cell.swept.get(at).cloned());
+            order = order.with_cells(path, values);
+        }
+        let (experiment, question) = (manifest.experiment.clone(), manifest.question.clone());
+        Self { experiment, question, run_id: manifest.run_id.clone(), order }
+    }
+}
+
+/// A chart, ready to be written.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    scene: Scene,
+    title: String,
+    notes: Vec<String>,
+}
+
+impl Chart {
+    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, or
+    /// `timeline.csv` for a timeline, and the histograms for a distribution of latencies.
+    ///
+    /// # Errors
+    /// Results that cannot be read; a column or value that is not there; nothing left to draw.
+    pub fn draw(folder: &Folder, spec: &ChartSpec, context: &Context) -> Result<Self, PlotError> {
+        let path = if spec.kind == ChartKind::Timeline { folder.timeline() } else { folder.runs() };
+        Self::of_table(&Table::read(&path)?, folder, spec, context)
+    }
+
+    /// As [`draw`](Self::draw), from a table that was read before; `folder` is where its histograms lie.
+    ///
+    /// # Errors
+    /// As [`draw`](Self::draw).
+    pub fn of_table(
+        table: &Table,
+        folder: &Folder,
+        spec: &ChartSpec,
+        context: &Context,
+    ) -> Result<Self, PlotError> {
+        let title = spec.title.clone().unwrap_or_else(|| context.question.clone());
+        let captions = |facts: &[String], spread: String| Captions {
+            title: title.clone(),
+            subtitle: subtitle(facts, &spread),
+            origin: origin(context),
+            ..Captions::default()
+        };
+        let torn = table.torn().map(|_| "the last, torn line of the table is left out".to_owned());
+        if spec.kind == ChartKind::Cdf {
+            let drawn = cdf::draw(table, folder, spec, &context.order, |facts, trials| {
+                let mut captions = captions(facts, trials_merged(trials));
+                captions.notes.extend(torn);
+                captions
+            })?;
+            return Ok(Self { scene: drawn.scene, title, notes: drawn.captions.notes });
+        }
+        let data = data::prepare(table, spec, &context.order)?;
+        let mut captions = captions(&data.facts, trials_drawn(&data, spec.kind));
+        captions.notes.extend(torn);
+        captions.notes.extend(data.notes.iter().cloned());
+        let scene = match spec.kind {
+            ChartKind::Bar | ChartKind::GroupedBar => bars::draw(&data, spec, &mut captions)?,
+            ChartKind::Heatmap => heatmap::draw(&data, spec, &mut captions)?,
+            _ => lines::draw(&data, spec, &mut captions)?,
+        };
+        Ok(Self { scene, title, notes: captions.notes })
+    }
+
+    /// The chart as SVG.
+    pub fn svg(&self) -> String {
+        render::svg(&self.scene, &self.title)
+    }
+
+    /// Writes the chart as PNG, at twice the size of the SVG.
+    ///
+    /// # Errors
+    /// A file system that refuses. The name must end in `.png`.
+    pub fn write_png(&self, path: &Path) -> Result<(), PlotError> {
+        render::png(&self.scene, path)
+    }
+
+    /// Writes `<stem>.svg` and `<stem>.png` into a folder, which is created if need be, and returns their
+    /// paths.
+    ///
+    /// # Errors
+    /// A file system that refuses.
+    pub fn write(&self, folder: &Path, stem: &str) -> Result<[PathBuf; 2], PlotError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error: std::io::Error| PlotError::Write { path, message: error.to_string() }
+        };
+        std::fs::create_dir_all(folder).map_err(failed(folder))?;
+        let [svg, png] = ["svg", "png"].map(|ending| folder.join(format!("{stem}.{ending}")));
+        std::fs::write(&svg, self.svg()).map_err(failed(&svg))?;
+        self.write_png(&png)?;
+        Ok([svg, png])
+    }
+
+    /// What a printer would send back: text that leaves the page or lies over other text. Charts have none; a
+    /// test holds them to it.
+    pub fn flaws(&self) -> Vec<String> {
+        self.scene.flaws()
+    }
+
+    /// What a reader of the chart is told at its foot: what was left out and why.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// Which axis a description stands at.
+#[derive(Clone, Copy)]
+pub(crate) enum Side {
+    Upwards,
+    Across,
+}
+
+/// What stands at an axis: `p99 service time (µs), lower is better ↓`.
+pub(crate) fn describe(column: &Column, unit: &str, side: Side) -> String {
+    describe_words(column.title(), unit, column.better(), side)
+}
+
+pub(crate) fn describe_words(title: &str, unit: &str, better: Better, side: Side) -> String {
+    let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+    let arrow = match (side, better) {
+        (Side::Upwards, Better::Higher) => "↑",
+        (Side::Upwards, _) => "↓",
+        (Side::Across, Better::Higher) => "→",
+        (Side::Across, _) => "←",
+    };
+    let better = better.phrase().map_or(String::new(), |phrase| format!(", {phrase} {arrow}"));
+    format!("{title}{unit}{better}")
+}
+
+/// `lookup phase · only bloom differs · median of 5 trials`.
+fn subtitle(facts: &[String], spread: &str) -> String {
+    let parts: Vec<&str> = facts.iter().map(String::as_str).chain([spread]).collect();
+    parts.join(" · ")
+}
+
+/// Which trials stand behind a point, and how their spread is drawn.
+fn trials_drawn(data: &Data, kind: ChartKind) -> String {
+    let (least, most) = trials(&data.series);
+    let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());
+    let trials = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+    match (most, kind) {
+        (0 | 1, _) => "1 trial".to_owned(),
+        (_, ChartKind::Heatmap) => format!("median of {trials} trials"),
+        (..) if wide => {
+            format!("median of {trials} trials, {} from least to largest", lines::spread_phrase(data))
+        }
+        _ => format!("{trials} trials, the same in each"),
+    }
+}
+
+fn trials_merged(trials: usize) -> String {
+    if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials merged, each one shown light") }
+}
+
+/// The foot of the page: where the numbers are from.
+fn origin(context: &Context) -> String {
+    let run: String = context.run_id.chars().take(12).collect();
+    let parts = [context.experiment.clone(), if run.is_empty() { run } else { format!("run {run}") }];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
+}

@@ -1,1 +1,32 @@
+//! The one schema of results: what every column means, and how rows, timelines, latency logs and
+//! manifests are written and read back.
+//!
+//! Everything that writes, reads, checks, compares or draws results walks the one list in [`columns`]:
+//! the CSV header, the axes of charts with their units and arrows, the verdicts' sense of better, and
+//! `docs/results.md`.
 
+pub mod columns;
+mod error;
+mod folder;
+mod latency;
+mod manifest;
+mod metric;
+mod row;
+mod schema;
+mod table;
+mod value;
+mod whole;
+mod writer;
+
+pub use error::ResultsError;
+pub use folder::Folder;
+pub use latency::LatencyLog;
+pub use manifest::{
+    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, Stream,
+};
+pub use metric::{Better, Kind, Metric, Unit};
+pub use row::Row;
+pub use schema::{Column, Schema};
+pub use table::{Group, RowGroup, Table, Torn};
+pub use value::Value;
+pub use writer::{Resumed, RowWriter};

@@ -1,0 +1,200 @@
+//! Bar charts: a bar per category, or a group of them. Names that do not fit below the bars turn the chart
+//! on its side, where they read on.
+
+use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
+use crate::data::{Across, Data, Point};
+use crate::lines::nothing_positive;
+use crate::page::{Captions, LABEL, Sample, THEORY_DASHES, bar, compose, legend_for, whisker};
+use crate::palette::{AXIS, GRID, INK, PAPER, Style, TEXT};
+use crate::scale::Scale;
+use crate::scene::{Anchor, Rect, Scene, Text};
+use crate::{ChartSpec, PlotError, Side, describe, format};
+
+/// More categories than this make no chart.
+const MOST_CATEGORIES: usize = 100;
+/// The share of a slot that stays empty between groups.
+const GAP: f64 = 0.28;
+/// The height of a bar that lies, and the white between groups of them.
+const LYING: f64 = 17.0;
+const LYING_GAP: f64 = 9.0;
+/// The room for a number behind a bar.
+const NUMBER: f64 = 62.0;
+
+/// Draws a bar chart.
+pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
+    let Across::Names(names) = &data.across else {
+        return Err(PlotError::spec("x", "bars stand side by side on names, not along numbers"));
+    };
+    if names.len() > MOST_CATEGORIES {
+        let message = format!("{} bars side by side; keep fewer with filter", names.len());
+        return Err(PlotError::spec("x", message));
+    }
+    let labels: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+    let scale = scale(data, spec)?;
+    let unseen = points(data).filter(|point| scale.at(point.y.median).is_none()).count();
+    if unseen > 0 {
+        let bars = crate::pick::count(unseen, "bar");
+        captions.notes.push(format!("{bars} at 0 not shown: the axis is logarithmic"));
+    }
+    captions.legend = legend_for(data, spec, Sample::Box);
+    let (ticks, unit) = scale.ticks(6, data.y.unit());
+    let standing = Labels::of_names(&labels, 752.0 - ticks_width(&ticks));
+    let bars = names.len() * data.series.len();
+    if standing.is_upright() || bars > 40 {
+        let captions = Captions {
+            across: describe(&data.y, unit, Side::Across),
+            upwards: data.x.title().to_owned(),
+            ..captions.clone()
+        };
+        return Ok(lying(data, &captions, &labels, scale));
+    }
+    captions.upwards = describe(&data.y, unit, Side::Upwards);
+    captions.across = data.x.title().into();
+    let mut page = compose(captions, 0.0);
+    let (scene, room) = (&mut page.scene, page.room);
+    let rect = Rect {
+        left: room.left + ticks_width(&ticks),
+        top: room.top + 14.0,
+        right: room.right,
+        bottom: room.bottom - standing.height() - 4.0,
+    };
+    draw_upwards(scene, rect, &ticks);
+    bars_of(scene, data, &Place { rect, scale, lying: false });
+    standing.draw(scene, rect, false);
+    Ok(page.below(rect))
+}
+
+/// The chart on its side: a row per bar, as high as it needs to be.
+fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
+    let (names, left) = names_down(labels, 240.0, 3);
+    let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
+    let group = (data.series.len() as f64 * LYING + LYING_GAP).max(lines * LINE + LYING_GAP);
+    let mut page = compose(captions, labels.len() as f64 * group + 30.0);
+    let (scene, room) = (&mut page.scene, page.room);
+    let rect = Rect {
+        left: room.left + left,
+        top: room.top,
+        right: room.right - NUMBER,
+        bottom: room.bottom - LABEL * 1.2 - 12.0,
+    };
+    let (ticks, _) = scale.ticks(5, data.y.unit());
+    for tick in &ticks {
+        let x = rect.left + tick.at * rect.width();
+        scene.line(&[(x, rect.top), (x, rect.bottom)], 1.0, GRID);
+        let label = Text::new(tick.label.clone(), x, rect.bottom + 8.0 + LABEL * 0.8, LABEL, TEXT);
+        scene.text(label.anchored(Anchor::Middle));
+    }
+    draw_names_down(scene, rect, &names);
+    bars_of(scene, data, &Place { rect, scale, lying: true });
+    scene.line(&[(rect.left, rect.top), (rect.left, rect.bottom)], 1.0, AXIS);
+    page.below(rect)
+}
+
+fn points(data: &Data) -> impl Iterator<Item = &Point> {
+    data.series.iter().flat_map(|series| &series.points)
+}
+
+/// From 0, so that lengths compare; on a logarithmic scale from the power of ten below all values.
+fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
+    let numbers = || {
+        points(data)
+            .flat_map(|point| [point.y.median, point.y.low, point.y.high, point.theory.unwrap_or(0.0)])
+    };
+    if !spec.log_y {
+        return Ok(Scale::linear(numbers(), true).padded(6, data.y.unit()));
+    }
+    let log = Scale::log(numbers()).ok_or_else(|| nothing_positive("y", data.y.name(), "log_y"))?;
+    let Scale::Log { low, high } = log else { return Ok(log) };
+    let below = 10f64.powf((low.log10() - 0.2).floor()).max(f64::MIN_POSITIVE);
+    Ok(Scale::Log { low: below, high: (high * 1.25).min(f64::MAX) })
+}
+
+/// Where bars go: standing on the bottom or lying against the left side of a rectangle.
+struct Place {
+    rect: Rect,
+    scale: Scale,
+    lying: bool,
+}
+
+impl Place {
+    /// The point that is `along` pixels along the categories and at `value` on the scale.
+    fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
+        let at = self.scale.at(value)?;
+        Some(if self.lying {
+            (self.rect.left + at * self.rect.width(), self.rect.top + along)
+        } else {
+            (self.rect.left + along, self.rect.bottom - at * self.rect.height())
+        })
+    }
+
+    /// The end of the scale that bars start from.
+    fn base(&self) -> f64 {
+        match self.scale {
+            Scale::Log { low, .. } => low,
+            _ => 0.0,
+        }
+    }
+}
+
+fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
+    let Across::Names(names) = &data.across else { return };
+    let length = if place.lying { place.rect.height() } else { place.rect.width() };
+    let slot = length / names.len() as f64;
+    // A lone bar as wide as the page is no better for it.
+    let most = if place.lying { 1.6 * LYING } else { 90.0 };
+    let thick = (slot * (1.0 - GAP) / data.series.len() as f64).min(most);
+    let single = data.series.len() == 1;
+    for (number, series) in data.series.iter().enumerate() {
+        for point in &series.points {
+            let category = point.x.median;
+            let middle =
+                (category + 0.5) * slot + (number as f64 + 0.5 - data.series.len() as f64 / 2.0) * thick;
+            let style = if single { names[category as usize].1 } else { series.style };
+            one_bar(scene, place, point, middle, thick, style);
+            number_of(scene, place, point, middle, thick, data);
+        }
+    }
+}
+
+fn one_bar(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: f64, style: Style) {
+    let half = (thick / 2.0 - if thick > 6.0 { 1.0 } else { 0.25 }).max(0.5);
+    let (Some(from), Some(to)) =
+        (place.point(middle - half, place.base()), place.point(middle + half, point.y.median))
+    else {
+        return;
+    };
+    let rect = Rect {
+        left: from.0.min(to.0),
+        top: from.1.min(to.1),
+        right: from.0.max(to.0),
+        bottom: from.1.max(to.1),
+    };
+    bar(scene, rect, style);
+    let end = |value: f64| place.point(middle, value).or_else(|| place.point(middle, place.base()));
+    if let (true, Some(low), Some(high)) = (point.y.is_wide(), end(point.y.low), end(point.y.high)) {
+        whisker(scene, low, high, INK);
+    }
+    let theory = |along: f64| point.theory.and_then(|theory| place.point(along, theory));
+    if let (Some(from), Some(to)) = (theory(middle - half), theory(middle + half)) {
+        scene.dashed(vec![from, to], 1.25, TEXT, THEORY_DASHES);
+    }
+}
+
+/// Writes the number at the end of a bar, if the bar is wide enough for it.
+fn number_of(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: f64, data: &Data) {
+    let text = format::alike(point.y.median, data.y.unit());
+    let room = if place.lying { LYING - 3.0 } else { text_width(&text) };
+    if thick + 2.0 < room {
+        return;
+    }
+    let top = point.y.high.max(point.theory.unwrap_or(point.y.high));
+    let Some((x, y)) = place.point(middle, top).or_else(|| place.point(middle, place.base())) else { return };
+    let text = if place.lying {
+        Text::new(text, x + 6.0, y + LABEL * 0.36, LABEL, TEXT)
+    } else {
+        Text::new(text, x, y - 5.0, LABEL, TEXT).anchored(Anchor::Middle)
+    };
+    // No grid line runs through a number.
+    scene.rect(text.bounds(), PAPER);
+    scene.text(text);
+}

@@ -1,0 +1,197 @@
+//! The distribution of latencies: which share of operations took at most so long, from the histograms that
+//! lie beside the CSV.
+//!
+//! Trials are merged into one histogram per series, since a percentile of several runs is one of all their
+//! operations; each trial's own curve stands behind in a lighter shade. Latency is on a logarithmic axis.
+//! The axis upwards is linear, or by nines where the tail is asked for.
+
+use std::collections::BTreeMap;
+
+use results::columns::{OPERATION, PHASE};
+use results::{Better, Folder, LatencyLog, ResultsError, Row, Table, Unit};
+
+use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
+use crate::naming::series_of;
+use crate::page::{Captions, Legend, Sample, compose};
+use crate::palette::Style;
+use crate::pick::{Picked, count, pick};
+use crate::scale::{Scale, Tick};
+use crate::scene::{Rect, Scene};
+use crate::{ChartSpec, Order, PlotError, Side, describe_words, format};
+
+type Histogram = hdrhistogram::Histogram<u64>;
+
+/// The latencies of one series.
+struct Curve {
+    label: String,
+    style: Style,
+    /// All trials together.
+    merged: Histogram,
+    /// Each trial; one alone is not drawn twice.
+    trials: Vec<Histogram>,
+}
+
+/// What is drawn, with what is said about it.
+pub(crate) struct Distribution {
+    pub scene: Scene,
+    pub captions: Captions,
+}
+
+/// Draws the distribution.
+pub(crate) fn draw(
+    table: &Table,
+    folder: &Folder,
+    spec: &ChartSpec,
+    order: &Order,
+    captions: impl FnOnce(&[String], usize) -> Captions,
+) -> Result<Distribution, PlotError> {
+    let response = match spec.x.as_deref() {
+        None | Some("service") => false,
+        Some("response") => true,
+        Some(other) => {
+            let message = format!("\"{other}\" is no latency; say \"service\" or \"response\"");
+            return Err(PlotError::spec("x", message));
+        }
+    };
+    if let Some(y) = &spec.y {
+        return Err(PlotError::spec("y", format!("a cdf shows latencies alone; leave out \"{y}\"")));
+    }
+    let Picked { table, facts, mut notes } = pick(table, spec)?;
+    let (heading, curves) = curves(&table, folder, spec, order, response, &mut notes)?;
+    let trials = curves.iter().map(|curve| curve.trials.len()).max().unwrap_or(0);
+    let mut captions = captions(&facts, trials);
+    captions.notes.extend(notes);
+    captions.upwards = "share of operations that took at most so long".into();
+    let time = if response { "response time, waiting included" } else { "service time" };
+    captions.across = describe_words(time, "", Better::Lower, Side::Across);
+    captions.legend = (curves.len() > 1).then(|| Legend {
+        heading,
+        entries: curves
+            .iter()
+            .map(|curve| (curve.label.clone(), Sample::Line { style: curve.style, mark: false }))
+            .collect(),
+    });
+    let scene = plot(&curves, spec, &captions)?;
+    Ok(Distribution { scene, captions })
+}
+
+/// Reads the histograms of each series.
+fn curves(
+    table: &Table,
+    folder: &Folder,
+    spec: &ChartSpec,
+    order: &Order,
+    response: bool,
+    notes: &mut Vec<String>,
+) -> Result<(String, Vec<Curve>), PlotError> {
+    let named = series_of(table, spec, order)?;
+    let mut curves: BTreeMap<usize, Curve> = BTreeMap::new();
+    let (mut missing, mut first) = (0, None);
+    for (row, at) in table.rows().iter().zip(&named.of_rows) {
+        let histogram = match histogram(row, folder, response) {
+            Ok(Some(histogram)) => histogram,
+            Ok(None) => {
+                missing += 1;
+                continue;
+            }
+            Err(error @ ResultsError::Io { .. }) => {
+                missing += 1;
+                first.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let curve = curves.entry(*at).or_insert_with(|| {
+            let (label, style) = named.series[*at].clone();
+            Curve { label, style, merged: Histogram::new_from(&histogram), trials: Vec::new() }
+        });
+        // One that does not fit to those before it was written with other bounds, by another version.
+        if curve.merged.add(&histogram).is_ok() {
+            curve.trials.push(histogram);
+        } else {
+            missing += 1;
+        }
+    }
+    if curves.is_empty() {
+        let time = if response { "response times; only an open loop has them" } else { "latencies" };
+        return Err(first.map_or_else(|| PlotError::Empty(format!("no histogram has {time}")), Into::into));
+    }
+    if missing > 0 {
+        notes.push(format!("{} without a histogram", count(missing, "measurement")));
+    }
+    Ok((named.heading, curves.into_values().collect()))
+}
+
+/// The latencies of one row; nothing if its log has none of its kind.
+fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histogram>, ResultsError> {
+    let (Some(group), Some(phase)) = (row.group(), row.get(&PHASE).text()) else { return Ok(None) };
+    let operation = row.get(&OPERATION).text().unwrap_or("all");
+    let tag = if response { format!("{operation}:response") } else { operation.to_owned() };
+    let log = LatencyLog::read(&folder.histogram(group, phase))?;
+    Ok(log.get(&tag).filter(|histogram| !histogram.is_empty()).cloned())
+}
+
+fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<Scene, PlotError> {
+    let ends = curves.iter().flat_map(|curve| [curve.merged.min_nz(), curve.merged.max()]);
+    let x = Scale::log(ends.map(|ns| ns as f64))
+        .ok_or_else(|| PlotError::Empty("all latencies are 0".to_owned()))?
+        .inset(0.02);
+    let most = curves.iter().map(|curve| curve.merged.len()).max().unwrap_or(1) as f64;
+    // The last nine that the largest number of operations can show.
+    let y = if spec.log_y {
+        Scale::Nines { most: 1.0 - 1.0 / most.max(10.0) }
+    } else {
+        Scale::Linear { low: 0.0, high: 1.0 }
+    };
+    let ticks = match y {
+        Scale::Nines { .. } => y.ticks(6, Unit::Share).0,
+        _ => y.label([0.0, 0.25, 0.5, 0.75, 1.0], |share| format::value(share, Unit::Share)),
+    };
+    let round = |count: usize| -> Vec<Tick> { x.ticks(count, Unit::Nanoseconds).0 };
+    let write = |number| format::value(number, Unit::Nanoseconds);
+    let labels = Labels::of_ticks(&fitting_ticks(x, &[f64::NAN], 660.0, write, round));
+    let mut page = compose(captions, 0.0);
+    let (scene, room) = (&mut page.scene, page.room);
+    let rect = Rect {
+        left: room.left + ticks_width(&ticks),
+        top: room.top + 4.0,
+        right: room.right - 6.0,
+        bottom: room.bottom - labels.height() - 4.0,
+    };
+    let frame = Frame { rect, x, y };
+    draw_upwards(scene, rect, &ticks);
+    labels.draw(scene, rect, true);
+    for curve in curves.iter().filter(|curve| curve.trials.len() > 1) {
+        for trial in &curve.trials {
+            scene.line(&path(trial, &frame), 1.0, curve.style.color.tint(0.4));
+        }
+    }
+    for curve in curves {
+        scene.dashed(path(&curve.merged, &frame), 2.0, curve.style.color, curve.style.dashes);
+    }
+    Ok(page.below(rect))
+}
+
+/// The steps of a distribution, from the axis up.
+fn path(histogram: &Histogram, frame: &Frame) -> Vec<(f64, f64)> {
+    let total = histogram.len() as f64;
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let (mut below, mut height) = (0, frame.rect.bottom);
+    for step in histogram.iter_recorded() {
+        below += step.count_since_last_iteration();
+        let ns = (step.value_iterated_to() as f64).max(1.0);
+        let Some((x, y)) = frame.point(ns, below as f64 / total) else { continue };
+        let x = x.clamp(frame.rect.left, frame.rect.right);
+        // Steps of less than half a pixel are not seen, nor are the corners of small ones.
+        let last = points.last().copied().unwrap_or((f64::NEG_INFINITY, f64::NEG_INFINITY));
+        if (x - last.0).abs() + (y - last.1).abs() < 0.5 && below < histogram.len() {
+            continue;
+        }
+        if x - last.0 > 1.5 {
+            points.push((x, height));
+        }
+        points.push((x, y));
+        height = y;
+    }
+    points
+}

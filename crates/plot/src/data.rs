@@ -1,0 +1,275 @@
+//! From rows to points: the median and the spread over trials of every cell.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use results::columns::{CELL, TRIAL};
+use results::{Column, Kind, Schema, Table, Unit, Value};
+
+use crate::naming::{compare, looks, series_label, sort_series, styles_of, tag_of, tell_apart, text_of};
+use crate::palette::Style;
+use crate::pick::{count, pick};
+use crate::{ChartKind, ChartSpec, Order, PlotError, quantity};
+
+/// One measured value over all trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub median: f64,
+    pub low: f64,
+    pub high: f64,
+    pub trials: usize,
+}
+
+impl Spread {
+    /// The spread of values, of which there is at least one.
+    pub(crate) fn of(mut values: Vec<f64>) -> Self {
+        values.sort_unstable_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        let median = if values.len() % 2 == 1 {
+            values[middle]
+        } else {
+            f64::midpoint(values[middle - 1], values[middle])
+        };
+        Self { median, low: values[0], high: values[values.len() - 1], trials: values.len() }
+    }
+
+    /// Whether the trials differ.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.high > self.low
+    }
+}
+
+/// One point of a series.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    /// The number across, or the number of the category.
+    pub x: Spread,
+    pub y: Spread,
+    /// What theory expects of `y`.
+    pub theory: Option<f64>,
+    /// What is written beside it.
+    pub tag: Option<String>,
+}
+
+/// What is drawn in one look.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub label: String,
+    pub style: Style,
+    /// In the order of `x`.
+    pub points: Vec<Point>,
+}
+
+/// What stands across.
+#[derive(Clone, Debug)]
+pub(crate) enum Across {
+    /// Numbers of this unit.
+    Numbers(Unit),
+    /// Names, in order, each with the look it has where no series is told apart.
+    Names(Vec<(String, Style)>),
+}
+
+/// Everything a chart of points shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Data {
+    pub series: Vec<Series>,
+    pub across: Across,
+    pub x: Column,
+    pub y: Column,
+    /// What the series are values of; nothing if there is one series only.
+    pub legend: Option<String>,
+    /// Said below the title: phase, operation, what differs.
+    pub facts: Vec<String>,
+    /// Said at the foot: what was left out and why.
+    pub notes: Vec<String>,
+}
+
+/// The column that theory expects `y` to follow.
+fn theory_of(y: &str) -> Option<&'static str> {
+    (y == "fpr").then_some("expected_fpr")
+}
+
+/// The points of all kinds of chart but the distribution of latencies.
+pub(crate) fn prepare(table: &Table, spec: &ChartSpec, order: &Order) -> Result<Data, PlotError> {
+    let picked = pick(table, spec)?;
+    let plan = Plan::new(&picked.table, spec)?;
+    let mut notes = picked.notes;
+    let cells = plan.cells(&picked.table, &mut notes);
+    if cells.is_empty() {
+        return Err(PlotError::Empty(format!("no row has a value in \"{}\"", plan.y.name())));
+    }
+    let across = plan.across(&cells, order);
+    let mut facts = picked.facts;
+    facts.extend(plan.tag_at.map(|at| format!("points marked with {}", plan.schema.columns()[at].title())));
+    let series = plan.series(&cells, &across, order)?;
+    let legend = (series.len() > 1).then(|| plan.legend());
+    Ok(Data { series, across, x: plan.x, y: plan.y, legend, facts, notes })
+}
+
+/// Which columns play which part.
+struct Plan {
+    kind: ChartKind,
+    x: Column,
+    y: Column,
+    x_at: usize,
+    y_at: usize,
+    theory_at: Option<usize>,
+    /// The columns whose values name a series; the first one gives it its colour.
+    series_at: Vec<usize>,
+    /// The column whose values are written beside the points.
+    tag_at: Option<usize>,
+    schema: Schema,
+}
+
+/// The rows that make one point: one cell at one place across, in all trials.
+struct Cell {
+    x: Value,
+    series: Vec<Value>,
+    tag: Option<String>,
+    /// Its number, for the order of names that no catalog knows.
+    number: u64,
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+    theory: Vec<f64>,
+}
+
+impl Plan {
+    fn new(table: &Table, spec: &ChartSpec) -> Result<Self, PlotError> {
+        let schema = table.schema().clone();
+        let timeline = spec.kind == ChartKind::Timeline;
+        let x = spec.x.as_deref().or(timeline.then_some("second"));
+        let x = x.ok_or_else(|| PlotError::spec("x", "which column stands across is not said"))?;
+        let y = spec.y.as_deref();
+        let y = y.ok_or_else(|| PlotError::spec("y", "which column stands upwards is not said"))?;
+        let (x_at, y_at) = (schema.find(x)?, schema.find(y)?);
+        let is_text = |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == Kind::Text);
+        if is_text(y_at) {
+            return Err(PlotError::spec("y", format!("\"{y}\" holds names; choose a measured column")));
+        }
+        if is_text(x_at) && matches!(spec.kind, ChartKind::Scatter | ChartKind::Timeline) {
+            return Err(PlotError::spec("x", format!("\"{x}\" holds names; choose a measured column")));
+        }
+        if spec.kind == ChartKind::Heatmap && spec.series.is_none() {
+            return Err(PlotError::spec("series", "a heat map needs the column whose values are its rows"));
+        }
+        let theory_at = match (spec.theory, theory_of(y)) {
+            (false, _) => None,
+            (true, Some(column)) => Some(schema.find(column)?),
+            (true, None) => {
+                return Err(PlotError::spec(
+                    "theory",
+                    format!("there is none for y = \"{y}\", only for \"fpr\""),
+                ));
+            }
+        };
+        let (x, y) = (schema.columns()[x_at].clone(), schema.columns()[y_at].clone());
+        let series_at = tell_apart(table, spec, Some(x_at))?;
+        let tag_at = tag_of(table, spec, &series_at)?;
+        Ok(Self { kind: spec.kind, x, y, x_at, y_at, theory_at, series_at, tag_at, schema })
+    }
+
+    /// What stands before the names of the series: the column they are values of.
+    fn legend(&self) -> String {
+        self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
+    }
+
+    /// Gathers the rows of each point, leaving out those without a value.
+    fn cells(&self, table: &Table, notes: &mut Vec<String>) -> Vec<Cell> {
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
+        let mut empty = BTreeSet::new();
+        for row in table.rows() {
+            let value = |at: usize| row.cells()[at].clone();
+            let number = row.get(&CELL).integer().unwrap_or(0);
+            let Some(y) = value(self.y_at).number() else {
+                empty.insert((number, row.get(&TRIAL).integer()));
+                continue;
+            };
+            let series: Vec<Value> = self.series_at.iter().map(|at| value(*at)).collect();
+            let x = value(self.x_at);
+            let mut key: Vec<String> = series.iter().map(Value::to_string).collect();
+            if self.kind != ChartKind::Scatter {
+                key.push(x.to_string());
+            }
+            let place = *places.entry((number, key)).or_insert_with(|| {
+                let (xs, ys, theory) = (Vec::new(), Vec::new(), Vec::new());
+                let tag = self.tag_at.map(|at| text_of(&value(at)));
+                cells.push(Cell { x: x.clone(), series, tag, number, xs, ys, theory });
+                cells.len() - 1
+            });
+            let cell = &mut cells[place];
+            cell.ys.push(y);
+            cell.xs.extend(quantity::of(&x, self.x.unit()).map(|(x, _)| x));
+            cell.theory.extend(self.theory_at.and_then(|at| value(at).number()));
+        }
+        if !empty.is_empty() {
+            let cells: BTreeSet<u64> = empty.iter().map(|(cell, _)| *cell).collect();
+            notes.push(format!("{} left out: no {} measured", count(cells.len(), "cell"), self.y.name()));
+        }
+        let needs_x = matches!(self.kind, ChartKind::Scatter | ChartKind::Timeline);
+        cells.retain(|cell| !needs_x || !cell.xs.is_empty());
+        cells
+    }
+
+    /// Whether all places across are numbers of one unit, and their names in order otherwise.
+    fn across(&self, cells: &[Cell], order: &Order) -> Across {
+        let units: Option<Vec<Unit>> =
+            cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
+        let bars = matches!(self.kind, ChartKind::Bar | ChartKind::GroupedBar | ChartKind::Heatmap);
+        if let Some(units) = units
+            && !bars
+            && units.windows(2).all(|pair| pair[0] == pair[1])
+        {
+            return Across::Numbers(units[0]);
+        }
+        let mut names: Vec<(&Value, u64)> = Vec::new();
+        for cell in cells {
+            match names.iter_mut().find(|(name, _)| *name == &cell.x) {
+                Some((_, number)) => *number = (*number).min(cell.number),
+                None => names.push((&cell.x, cell.number)),
+            }
+        }
+        names.sort_by(|a, b| compare(order, &self.x, *a, *b));
+        let looks = looks(order, &self.x, &names);
+        Across::Names(names.iter().map(|(name, _)| text_of(name)).zip(looks).collect())
+    }
+
+    /// The series, in order, with their looks and points.
+    fn series(&self, cells: &[Cell], across: &Across, order: &Order) -> Result<Vec<Series>, PlotError> {
+        let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>)> = Vec::new();
+        let names: BTreeMap<&str, usize> = match across {
+            Across::Numbers(_) => BTreeMap::new(),
+            Across::Names(names) => {
+                names.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at)).collect()
+            }
+        };
+        for cell in cells {
+            let x = match across {
+                Across::Numbers(_) => Spread::of(cell.xs.clone()),
+                Across::Names(_) => Spread::of(vec![names[text_of(&cell.x).as_str()] as f64]),
+            };
+            let theory = (!cell.theory.is_empty()).then(|| Spread::of(cell.theory.clone()).median);
+            let point = Point { x, y: Spread::of(cell.ys.clone()), theory, tag: cell.tag.clone() };
+            match groups.iter_mut().find(|(key, ..)| *key == &cell.series) {
+                Some((_, number, points)) => {
+                    *number = (*number).min(cell.number);
+                    points.push(point);
+                }
+                None => groups.push((&cell.series, cell.number, vec![point])),
+            }
+        }
+        let columns: Vec<&Column> = self.series_at.iter().map(|at| &self.schema.columns()[*at]).collect();
+        sort_series(&mut groups, &columns, order, |(key, number, _)| (key, *number))?;
+        let styles = styles_of(&columns, order, groups.iter().map(|(key, ..)| *key));
+        let series = groups.into_iter().zip(styles).map(|((key, _, mut points), style)| {
+            points.sort_by(|a, b| a.x.median.total_cmp(&b.x.median));
+            Series { label: series_label(&columns, key), style, points }
+        });
+        Ok(series.collect())
+    }
+}
+
+/// The number of trials behind the points: the least and the largest.
+pub(crate) fn trials(series: &[Series]) -> (usize, usize) {
+    let trials = || series.iter().flat_map(|series| &series.points).map(|point| point.y.trials);
+    (trials().min().unwrap_or(0), trials().max().unwrap_or(0))
+}

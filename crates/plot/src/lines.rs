@@ -1,0 +1,267 @@
+//! Line charts and timelines: a line per series, with the spread over trials.
+
+use results::Unit;
+
+use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
+use crate::data::{Across, Data, Point, Series};
+use crate::format;
+use crate::page::{Captions, LABEL, Legend, Sample, THEORY_DASHES, compose, whisker};
+use crate::palette::TEXT;
+use crate::scale::Scale;
+use crate::scene::{Anchor, Rect, Scene, Shape, Text};
+use crate::{ChartKind, ChartSpec, PlotError};
+
+/// Up to so many points a series has whiskers and marks; beyond, a band and none.
+const FEW_POINTS: usize = 16;
+
+/// How the spread over trials is drawn, in the words of the subtitle.
+pub(crate) fn spread_phrase(data: &Data) -> &'static str {
+    if is_dense(data) { "band" } else { "whiskers" }
+}
+
+fn is_dense(data: &Data) -> bool {
+    data.series.iter().any(|series| series.points.len() > FEW_POINTS)
+}
+
+/// Draws a line chart, a timeline or a scatter plot.
+pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
+    let scatter = spec.kind == ChartKind::Scatter;
+    let x = across(data, spec)?;
+    let y = upwards(data, spec)?;
+    let (ticks, unit) = y.ticks(6, data.y.unit());
+    captions.upwards = crate::describe(&data.y, unit, crate::Side::Upwards);
+    let (labels, unit) = labels(data, x, 700.0);
+    captions.across = crate::describe(&data.x, unit, crate::Side::Across);
+    captions.legend = legend(data, spec);
+    captions.notes.extend(off_axis(data, x, y));
+    let mut page = compose(captions, 0.0);
+    let (scene, room) = (&mut page.scene, page.room);
+    let left = ticks_width(&ticks);
+    let (before, after) = labels.overhang(room.width() - left);
+    let rect = Rect {
+        left: room.left + left.max(before),
+        top: room.top + 4.0,
+        right: room.right - after.max(6.0),
+        bottom: room.bottom - labels.height() - 4.0,
+    };
+    let frame = Frame { rect, x, y };
+    draw_upwards(scene, rect, &ticks);
+    labels.draw(scene, rect, true);
+    let dense = is_dense(data) && !scatter;
+    for series in &data.series {
+        spread(scene, &frame, series, dense);
+    }
+    for series in &data.series {
+        line(scene, &frame, series, dense, scatter);
+    }
+    tags(scene, &frame, data);
+    Ok(page.below(rect))
+}
+
+/// The scale across.
+fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
+    let numbers = || {
+        let points = data.series.iter().flat_map(|series| &series.points);
+        points.flat_map(|point| [point.x.median, point.x.low, point.x.high])
+    };
+    match &data.across {
+        Across::Names(names) => Ok(Scale::Slots { count: names.len() }),
+        Across::Numbers(_) if spec.log_x => {
+            let scale = Scale::log(numbers()).ok_or_else(|| nothing_positive("x", data.x.name(), "log_x"))?;
+            Ok(scale.inset(0.03))
+        }
+        Across::Numbers(_) if spec.kind == ChartKind::Timeline => Ok(Scale::linear(numbers(), true)),
+        Across::Numbers(_) if spec.kind == ChartKind::Scatter => {
+            Ok(Scale::linear(numbers(), false).padded(6, data.x.unit()))
+        }
+        Across::Numbers(_) => {
+            let (low, high) = crate::scale::span(numbers());
+            let scale =
+                if high > low { Scale::Linear { low, high } } else { Scale::linear(numbers(), false) };
+            Ok(scale.inset(0.03))
+        }
+    }
+}
+
+pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> PlotError {
+    let message =
+        format!("\"{column}\" has no value above 0, which a logarithmic axis needs; leave out {flag}");
+    PlotError::spec(key, message)
+}
+
+/// The scale upwards.
+fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
+    let points = || data.series.iter().flat_map(|series| &series.points);
+    let numbers = || {
+        points().flat_map(|point| {
+            let theory = point.theory.unwrap_or(point.y.median);
+            [point.y.median, point.y.low, point.y.high, theory]
+        })
+    };
+    if spec.log_y {
+        let scale = Scale::log(numbers()).ok_or_else(|| nothing_positive("y", data.y.name(), "log_y"))?;
+        return Ok(scale.padded(6, data.y.unit()));
+    }
+    Ok(Scale::linear(numbers(), false).padded(6, data.y.unit()))
+}
+
+/// The labels across, with the unit that goes into the description.
+fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
+    let unit = match &data.across {
+        Across::Names(names) => {
+            let names: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+            return (Labels::of_names(&names, width - 60.0), "");
+        }
+        Across::Numbers(unit) => *unit,
+    };
+    let mut wanted: Vec<f64> =
+        data.series.iter().flat_map(|s| &s.points).map(|point| point.x.median).collect();
+    wanted.sort_unstable_by(f64::total_cmp);
+    wanted.dedup();
+    let measured = matches!(data.x, results::Column::Fixed(_)) && unit != Unit::Plain;
+    if measured {
+        // Measured numbers are not round, so the axis has its own ticks.
+        wanted.clear();
+    }
+    let name = if measured { scale.ticks(6, unit).1 } else { "" };
+    let write = |number| format::chosen(number, unit);
+    let round = |count| {
+        let (ticks, name) = scale.ticks(count, unit);
+        // A swept size says its unit at each tick, as the experiment file does.
+        let spelt = !measured && !name.is_empty();
+        ticks
+            .into_iter()
+            .map(|tick| crate::scale::Tick {
+                label: if spelt { format!("{}{}{name}", tick.label, format::SPACE) } else { tick.label },
+                ..tick
+            })
+            .collect()
+    };
+    let ticks = if wanted.is_empty() {
+        fitting_ticks(scale, &[f64::NAN], width - 80.0, write, round)
+    } else {
+        fitting_ticks(scale, &wanted, width - 80.0, write, round)
+    };
+    (Labels::of_ticks(&ticks), name)
+}
+
+/// The names of the series, and the line that stands for theory; nothing where there is nothing to tell apart.
+fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
+    crate::page::legend_for(data, spec, |style| match spec.kind {
+        ChartKind::Scatter => Sample::Mark(style),
+        _ => Sample::Line { style, mark: !is_dense(data) },
+    })
+}
+
+/// What is said of points that a logarithmic axis has no place for.
+fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
+    let points = data.series.iter().flat_map(|series| &series.points);
+    let off = points.filter(|point| x.at(point.x.median).is_none() || y.at(point.y.median).is_none()).count();
+    (off > 0).then(|| format!("{} at 0 not shown: the axis is logarithmic", crate::pick::count(off, "point")))
+}
+
+/// The spread of a series over trials, where there is any: behind all lines.
+fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
+    let floor = |y: f64| frame.upwards(y).unwrap_or(frame.rect.bottom);
+    let color = series.style.color;
+    if dense {
+        let wide = series.points.iter().filter(|point| frame.point(point.x.median, point.y.high).is_some());
+        let edge: Vec<(f64, f64, f64)> = wide
+            .filter_map(|point| {
+                Some((frame.across(point.x.median)?, floor(point.y.low), floor(point.y.high)))
+            })
+            .collect();
+        if edge.iter().any(|(_, low, high)| low > high) {
+            let lower = edge.iter().map(|(x, low, _)| (*x, *low));
+            let upper = edge.iter().rev().map(|(x, _, high)| (*x, *high));
+            scene.shapes.push(Shape::Area { points: lower.chain(upper).collect(), color, alpha: 0.18 });
+        }
+        return;
+    }
+    for point in &series.points {
+        for [from, to] in whiskers_of(frame, point) {
+            whisker(scene, from, to, color.tint(0.75));
+        }
+    }
+}
+
+/// The ends of a point's whiskers: one up and down, and one across where the trials differ there too.
+fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
+    let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
+    let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
+    let across = |number| frame.across(number).unwrap_or(frame.rect.left);
+    let upright = point.y.is_wide().then(|| [(x, upwards(point.y.low)), (x, upwards(point.y.high))]);
+    let level = point.x.is_wide().then(|| [(across(point.x.low), y), (across(point.x.high), y)]);
+    upright.into_iter().chain(level).collect()
+}
+
+/// The line of a series with its marks, and what theory expects of it.
+fn line(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool, scatter: bool) {
+    let style = series.style;
+    let theory = series.points.iter().map(|p| p.theory.and_then(|theory| frame.point(p.x.median, theory)));
+    for stretch in stretches(theory) {
+        scene.dashed(stretch, 1.25, style.color.mix(crate::palette::INK, 0.35), THEORY_DASHES);
+    }
+    let places: Vec<Option<(f64, f64)>> =
+        series.points.iter().map(|point| frame.point(point.x.median, point.y.median)).collect();
+    if !scatter {
+        for stretch in stretches(places.iter().copied()) {
+            scene.dashed(stretch, 2.0, style.color, style.dashes);
+        }
+    }
+    // A single point has no line, so it is marked whatever the others are.
+    if !dense || places.len() == 1 {
+        for (x, y) in places.into_iter().flatten() {
+            scene.mark(x, y, style.color, style.mark);
+        }
+    }
+}
+
+/// Writes beside each point which cell it is, where the chart says and there is room.
+fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
+    let points = || data.series.iter().flat_map(|series| &series.points);
+    let places = points().filter_map(|point| frame.point(point.x.median, point.y.median));
+    let around = |(x, y): (f64, f64)| Rect { left: x - 5.0, top: y - 5.0, right: x + 5.0, bottom: y + 5.0 };
+    let mut taken: Vec<Rect> = places.map(around).collect();
+    taken.extend(points().flat_map(|point| whiskers_of(frame, point)).map(|[from, to]| Rect {
+        left: from.0.min(to.0) - 1.0,
+        top: from.1.min(to.1) - 1.0,
+        right: from.0.max(to.0) + 1.0,
+        bottom: from.1.max(to.1) + 1.0,
+    }));
+    for point in points() {
+        let (Some(tag), Some((x, y))) = (&point.tag, frame.point(point.x.median, point.y.median)) else {
+            continue;
+        };
+        let at = |dx, dy, anchor| Text::new(tag, x + dx, y + dy, LABEL, TEXT).anchored(anchor);
+        let candidates = [
+            at(8.0, -5.0, Anchor::Start),
+            at(-8.0, -5.0, Anchor::End),
+            at(8.0, 13.0, Anchor::Start),
+            at(-8.0, 13.0, Anchor::End),
+            at(0.0, -9.0, Anchor::Middle),
+            at(0.0, 18.0, Anchor::Middle),
+        ];
+        let free = candidates.into_iter().find(|text| {
+            let bounds = text.bounds();
+            frame.rect.holds(&bounds) && !taken.iter().any(|other| other.overlaps(&bounds))
+        });
+        if let Some(text) = free {
+            taken.push(text.bounds());
+            scene.text(text);
+        }
+    }
+}
+
+/// The parts of a line between points that have no place.
+fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
+    let mut stretches = vec![Vec::new()];
+    for place in places {
+        match (place, stretches.last_mut()) {
+            (Some(place), Some(stretch)) => stretch.push(place),
+            _ => stretches.push(Vec::new()),
+        }
+    }
+    stretches.retain(|stretch| stretch.len() > 1);
+    stretches
+}

@@ -1,0 +1,192 @@
+//! What series and categories are called, in which order they stand and how they look.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use results::columns::CELL;
+use results::{Column, Row, Table, Unit, Value};
+
+use crate::format::SPACE;
+use crate::palette::{BOUND, Style};
+use crate::{ChartKind, ChartSpec, Order, PlotError, format, quantity};
+
+/// More series than this cannot be told apart.
+const MOST_SERIES: usize = 32;
+
+/// The columns that name a series: the one that was asked for, and those without which rows of several cells
+/// would fall on one place across.
+pub(crate) fn tell_apart(
+    table: &Table,
+    spec: &ChartSpec,
+    x_at: Option<usize>,
+) -> Result<Vec<usize>, PlotError> {
+    let schema = table.schema();
+    let by_label = matches!(spec.kind, ChartKind::Scatter | ChartKind::Timeline | ChartKind::Cdf);
+    let asked = spec.series.as_deref().or(by_label.then_some("label"));
+    let mut columns: Vec<usize> = match asked {
+        Some(name) => vec![schema.find(name)?],
+        None => Vec::new(),
+    };
+    if spec.kind == ChartKind::Scatter {
+        return Ok(columns);
+    }
+    for name in schema.swept().chain(["phase", "operation", "mode", "loop", "label"]) {
+        let at = schema.find(name)?;
+        if Some(at) == x_at || columns.contains(&at) {
+            continue;
+        }
+        let mut found: HashMap<Vec<String>, String> = HashMap::new();
+        let varies = table.rows().iter().any(|row| {
+            let text = |at: usize| row.cells()[at].to_string();
+            let place = columns.iter().chain(&x_at).map(|at| text(*at)).collect();
+            *found.entry(place).or_insert_with(|| text(at)) != text(at)
+        });
+        if varies {
+            columns.push(at);
+        }
+    }
+    Ok(columns)
+}
+
+/// The series of a chart that gathers rows itself.
+pub(crate) struct NamedSeries {
+    /// What the series are values of.
+    pub heading: String,
+    /// Each series' name and look, in order.
+    pub series: Vec<(String, Style)>,
+    /// Which series each row of the table belongs to.
+    pub of_rows: Vec<usize>,
+}
+
+/// Tells the rows of a table apart by series.
+pub(crate) fn series_of(table: &Table, spec: &ChartSpec, order: &Order) -> Result<NamedSeries, PlotError> {
+    let at = tell_apart(table, spec, None)?;
+    let columns: Vec<&Column> = at.iter().map(|at| &table.schema().columns()[*at]).collect();
+    let key = |row: &Row| -> Vec<Value> { at.iter().map(|at| row.cells()[*at].clone()).collect() };
+    let mut keys: Vec<(Vec<Value>, u64)> = Vec::new();
+    for row in table.rows() {
+        let number = row.get(&CELL).integer().unwrap_or(0);
+        match keys.iter_mut().find(|(known, _)| *known == key(row)) {
+            Some((_, least)) => *least = (*least).min(number),
+            None => keys.push((key(row), number)),
+        }
+    }
+    sort_series(&mut keys, &columns, order, |(key, number)| (key, *number))?;
+    let styles = styles_of(&columns, order, keys.iter().map(|(key, _)| key));
+    let place = |row: &Row| keys.iter().position(|(known, _)| *known == key(row)).unwrap_or(0);
+    Ok(NamedSeries {
+        heading: columns.first().map_or(String::new(), |column| column.title().to_owned()),
+        of_rows: table.rows().iter().map(place).collect(),
+        series: keys.iter().map(|(key, _)| series_label(&columns, key)).zip(styles).collect(),
+    })
+}
+
+/// Puts series in order: by their first column, then by the next.
+///
+/// # Errors
+/// If there are more than can be told apart.
+pub(crate) fn sort_series<T>(
+    series: &mut [T],
+    columns: &[&Column],
+    order: &Order,
+    key: impl Fn(&T) -> (&Vec<Value>, u64),
+) -> Result<(), PlotError> {
+    if series.len() > MOST_SERIES {
+        let message = format!("{} series cannot be told apart; keep fewer with filter", series.len());
+        return Err(PlotError::spec("series", message));
+    }
+    series.sort_by(|a, b| {
+        let ((a, a_cell), (b, b_cell)) = (key(a), key(b));
+        let by_column = columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| compare(order, column, (&a[at], a_cell), (&b[at], b_cell)));
+        by_column.fold(Ordering::Equal, Ordering::then)
+    });
+    Ok(())
+}
+
+/// The looks of series in their order, by the values of their first column.
+pub(crate) fn styles_of<'a>(
+    columns: &[&Column],
+    order: &Order,
+    keys: impl Iterator<Item = &'a Vec<Value>>,
+) -> Vec<Style> {
+    let firsts: Vec<String> = keys.map(|key| key.first().map_or(String::new(), Value::to_string)).collect();
+    order.styles(columns.first().map_or("", |column| column.name()), &firsts)
+}
+
+/// `blocked · size_ratio=4`: names stand for themselves, numbers say what they are numbers of, but for the
+/// first, which the legend's heading says.
+pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
+    let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
+        let name = column.name().rsplit('.').next().unwrap_or_default();
+        let is_number = quantity::of(value, Unit::Plain).is_some();
+        match value {
+            Value::Empty => format!("no {name}"),
+            value if at > 0 && is_number => format!("{name}={}", text_of(value)),
+            value => text_of(value),
+        }
+    };
+    let parts: Vec<String> = columns.iter().zip(key).enumerate().map(part).collect();
+    parts.join(" · ")
+}
+
+/// A swept value as a reader takes it in: a size or time has a space before its unit.
+pub(crate) fn text_of(value: &Value) -> String {
+    let text = value.to_string();
+    let unit = text.find(|c: char| c.is_ascii_alphabetic());
+    match (quantity::of(value, Unit::Plain), value, unit) {
+        (Some(_), Value::Text(_), Some(at)) => format!("{}{SPACE}{}", text[..at].trim_end(), &text[at..]),
+        (Some((number, unit)), ..) => format::chosen(number, unit),
+        _ => text,
+    }
+}
+
+/// The looks of bars that no series tells apart: by their names where a catalog knows them or the hues suffice;
+/// all alike where colour would say nothing.
+pub(crate) fn looks(order: &Order, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
+    const HUES: usize = 8;
+    let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
+    let known = labels.iter().any(|label| order.knows(column.name(), label));
+    let numbers = names.iter().all(|(name, _)| quantity::of(name, Unit::Plain).is_some());
+    if !numbers && (known || labels.len() <= HUES) {
+        // Their names stand beside them, so those of one kind need no tints.
+        let plain =
+            |style: Style| if style.color == BOUND { style } else { Style { fill: style.color, ..style } };
+        order.styles(column.name(), &labels).into_iter().map(plain).collect()
+    } else {
+        vec![Style::new(0, 0); labels.len()]
+    }
+}
+
+/// The one swept column that tells the points of a scatter plot apart besides their series.
+pub(crate) fn tag_of(
+    table: &Table,
+    spec: &ChartSpec,
+    series_at: &[usize],
+) -> Result<Option<usize>, PlotError> {
+    if spec.kind != ChartKind::Scatter || spec.series.is_none() {
+        return Ok(None);
+    }
+    let mut varying = Vec::new();
+    for path in table.schema().swept() {
+        let at = table.schema().find(path)?;
+        if !series_at.contains(&at) && table.distinct(path)?.len() > 1 {
+            varying.push(at);
+        }
+    }
+    Ok(if varying.len() == 1 { varying.pop() } else { None })
+}
+
+/// The order of two names of a column: as the catalog has them, as numbers, as their cells come.
+pub(crate) fn compare(order: &Order, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
+    let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());
+    let by_number = || {
+        let (a, b) = (quantity::of(a.0, Unit::Plain)?, quantity::of(b.0, Unit::Plain)?);
+        Some(a.0.total_cmp(&b.0))
+    };
+    let settled = by_catalog.filter(|order| order.is_ne()).or_else(by_number);
+    let by_cell = if a.0 == b.0 { Ordering::Equal } else { a.1.cmp(&b.1) };
+    settled.filter(|order| order.is_ne()).unwrap_or(by_cell)
+}

@@ -1,0 +1,145 @@
+//! In which order labels stand, and which look each one has in every chart.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::palette::Style;
+
+/// The labels that are known, by column. Whoever knows the catalogs fills it in; charts work without it.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// What the catalogs know.
+    columns: BTreeMap<String, Vec<Known>>,
+    /// What the run held, in the order of its cells, for columns of no catalog.
+    cells: BTreeMap<String, Vec<String>>,
+}
+
+/// One known label.
+#[derive(Clone, Debug)]
+struct Known {
+    kind: String,
+    oracle: bool,
+}
+
+impl Order {
+    /// Adds the labels of a column, in order; the flag says whether one is an oracle, a bound and no
+    /// component. A label with parameters, such as `blocked(bits_per_key=12)`, goes by its kind.
+    #[must_use]
+    pub fn with<'a>(
+        mut self,
+        column: impl Into<String>,
+        labels: impl IntoIterator<Item = (&'a str, bool)>,
+    ) -> Self {
+        let known = |(kind, oracle): (&str, bool)| Known { kind: kind.to_owned(), oracle };
+        self.columns.insert(column.into(), labels.into_iter().map(known).collect());
+        self
+    }
+
+    /// Adds the labels that a run held in a column, in the order of its cells. They have their looks by that
+    /// order, so that a chart of some of them agrees with one of all. What a catalog knows goes before.
+    #[must_use]
+    pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
+        let cells = self.cells.entry(column.into()).or_default();
+        for label in labels {
+            if !cells.contains(&label) {
+                cells.push(label);
+            }
+        }
+        self
+    }
+
+    /// Where a label stands in its column and whether it is an oracle.
+    fn find(&self, column: &str, label: &str) -> Option<(usize, bool)> {
+        match self.columns.get(column) {
+            Some(known) => {
+                let kind = label.split('(').next().unwrap_or(label).trim();
+                let at = known.iter().position(|known| known.kind == kind)?;
+                Some((at, known[at].oracle))
+            }
+            None => Some((self.cells.get(column)?.iter().position(|known| known == label)?, false)),
+        }
+    }
+
+    /// Whether a catalog knows the label.
+    pub(crate) fn knows(&self, column: &str, label: &str) -> bool {
+        self.columns.contains_key(column) && self.find(column, label).is_some()
+    }
+
+    /// Which of two labels of a column stands first; nothing if the order knows neither.
+    pub(crate) fn compare(&self, column: &str, a: &str, b: &str) -> Option<Ordering> {
+        match (self.find(column, a), self.find(column, b)) {
+            (None, None) => None,
+            (Some(_), None) => Some(Ordering::Less),
+            (None, Some(_)) => Some(Ordering::Greater),
+            (Some((a, _)), Some((b, _))) => Some(a.cmp(&b)),
+        }
+    }
+
+    /// The looks of labels that stand in one chart, in their order. Each is by the label's place in the
+    /// catalog, so that a label looks the same in every chart; labels that share a place differ in dashes.
+    pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
+        let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
+        let known = known.unwrap_or(0);
+        let (mut repeats, mut unknown) = (HashMap::new(), known);
+        labels
+            .iter()
+            .map(|label| {
+                let (place, oracle) = self.find(column, label).unwrap_or_else(|| {
+                    unknown += 1;
+                    (unknown - 1, false)
+                });
+                // All oracles share one grey, so they share their repeats too.
+                let repeat = repeats.entry((oracle, if oracle { 0 } else { place })).or_insert(0);
+                *repeat += 1;
+                if oracle { Style::bound(*repeat - 1) } else { Style::new(place, *repeat - 1) }
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order() -> Order {
+        Order::default().with(
+            "design.bloom",
+            [("none", false), ("standard", false), ("blocked", false), ("perfect", true)],
+        )
+    }
+
+    fn styles(labels: &[&str]) -> Vec<Style> {
+        order().styles("design.bloom", &labels.iter().map(|&l| l.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_label_looks_the_same_in_every_chart() {
+        assert_eq!(styles(&["blocked"])[0], styles(&["none", "standard", "blocked"])[2]);
+        assert_eq!(styles(&["blocked(bits_per_key=12)"])[0], styles(&["blocked"])[0]);
+        let same_kind = styles(&["blocked", "blocked(bits_per_key=12)"]);
+        assert_eq!(same_kind[0].color, same_kind[1].color);
+        assert_ne!(same_kind[0].dashes, same_kind[1].dashes);
+        assert_eq!(styles(&["perfect"])[0].color, crate::palette::BOUND);
+        let strange = styles(&["x", "none", "y"]);
+        assert!(strange[0].color != strange[1].color && strange[0].color != strange[2].color);
+    }
+
+    #[test]
+    fn labels_of_no_catalog_go_by_their_cells() {
+        let labels = ["fast", "slow(x=1)", "slow(x=2)"].map(str::to_owned);
+        let order = order().with_cells("label", labels.clone()).with_cells("design.bloom", ["x".to_owned()]);
+        let all = order.styles("label", &labels);
+        assert_eq!(order.styles("label", &labels[2..]), all[2..]);
+        assert!(all[1].color != all[2].color);
+        assert!(!order.knows("label", "fast") && order.knows("design.bloom", "none"));
+    }
+
+    #[test]
+    fn known_labels_stand_in_catalog_order_and_before_others() {
+        let compare = |a, b| order().compare("design.bloom", a, b);
+        assert_eq!(compare("standard(bits_per_key=4)", "none"), Some(Ordering::Greater));
+        assert_eq!(compare("perfect", "strange"), Some(Ordering::Less));
+        assert_eq!(compare("strange", "other"), None);
+        assert_eq!(order().compare("design.fence", "a", "b"), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! Which rows of a table a chart is made of, and what is said of that.
+
+use results::columns::{OPERATION, PHASE, WRONG_ANSWERS};
+use results::{Table, Value};
+
+use crate::{ChartSpec, PlotError};
+
+/// The rows that a chart is made of.
+pub(crate) struct Picked {
+    pub table: Table,
+    pub facts: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// Keeps the rows that count: those of the filter, of the last phase and all operations unless the chart tells
+/// them apart, without those whose answers were wrong.
+pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
+    let mut table = table.clone();
+    let (mut facts, mut notes) = (Vec::new(), Vec::new());
+    for (column, choice) in &spec.filter {
+        let at = table.schema().find(column)?;
+        let wanted = choice.texts();
+        let kept = table.filter(|row| wanted.contains(&row.cells()[at].to_string()));
+        if kept.rows().is_empty() {
+            return Err(no_such_value(&table, column, &wanted));
+        }
+        table = kept;
+        facts.push(fact(column, &wanted));
+    }
+    let told_apart = |name: &str| {
+        spec.filter.contains_key(name)
+            || [&spec.x, &spec.series].into_iter().any(|c| c.as_deref() == Some(name))
+    };
+    if !told_apart(OPERATION.name) {
+        table = only_value(&table, OPERATION.name, "all")?;
+    }
+    if !told_apart(PHASE.name)
+        && let Some(last) = table.distinct(PHASE.name)?.last().map(Value::to_string)
+    {
+        table = table.only(PHASE.name, &last)?;
+        facts.insert(0, fact(PHASE.name, &[last]));
+    }
+    let right = table.filter(|row| row.get(&WRONG_ANSWERS).number().is_none_or(|wrong| wrong == 0.0));
+    let wrong = table.rows().len() - right.rows().len();
+    if wrong > 0 {
+        notes.push(format!("{} left out: wrong answers", count(wrong, "measurement")));
+    }
+    if right.rows().is_empty() {
+        return Err(PlotError::Empty("no row is left".to_owned()));
+    }
+    facts.push(differing(&right)?);
+    facts.retain(|fact| !fact.is_empty());
+    Ok(Picked { table: right, facts, notes })
+}
+
+/// The rows whose column holds a value; an error that names the values there are if none does.
+fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
+    let kept = table.only(column, value)?;
+    if kept.rows().is_empty() && !table.rows().is_empty() {
+        return Err(no_such_value(table, column, &[value.to_owned()]));
+    }
+    Ok(kept)
+}
+
+/// `lookup phase`, `get operations`, `bloom.bits_per_key = 12`.
+fn fact(column: &str, values: &[String]) -> String {
+    let values = values.join(", ");
+    match column {
+        "phase" => format!("{values} phase"),
+        "operation" => format!("{values} operations"),
+        _ => format!("{} = {values}", column.strip_prefix("design.").unwrap_or(column)),
+    }
+}
+
+/// `only bloom differs`, `bloom and fence differ`: the swept columns that hold several values.
+fn differing(table: &Table) -> Result<String, PlotError> {
+    let mut names = Vec::new();
+    for path in table.schema().swept() {
+        if table.distinct(path)?.len() > 1 {
+            names.push(path.strip_prefix("design.").unwrap_or(path).to_owned());
+        }
+    }
+    let last = names.pop();
+    Ok(match (names.is_empty(), last) {
+        (_, None) => String::new(),
+        (true, Some(only)) => format!("only {only} differs"),
+        (false, Some(last)) => format!("{} and {last} differ", names.join(", ")),
+    })
+}
+
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+fn no_such_value(table: &Table, column: &str, wanted: &[String]) -> PlotError {
+    let there: Vec<String> = table
+        .distinct(column)
+        .map(|values| values.iter().map(Value::to_string).collect())
+        .unwrap_or_default();
+    let wanted = wanted.join("\", \"");
+    PlotError::spec("filter", format!("no row has {column} = \"{wanted}\"; there are {}", there.join(", ")))
+}

@@ -1,0 +1,294 @@
+//! Draws a scene through the back ends of `plotters`: SVG, and PNG at twice the size.
+//!
+//! The back ends draw at whole numbers. The scene is therefore drawn four times as large: the SVG scales it
+//! down by its view box, and the PNG by averaging, which also smooths every edge.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use plotters::prelude::{BitMapBackend, SVGBackend};
+use plotters_backend::{BackendColor, BackendStyle, DrawingBackend, DrawingErrorKind};
+
+use crate::PlotError;
+use crate::font::{self, BASELINE_EM, TextStyle};
+use crate::palette::{Color, Mark, PAPER};
+use crate::scene::{Rect, Scene, Shape, Text};
+
+/// Units of the back ends per pixel of the page.
+const UNITS: f64 = 4.0;
+
+/// Pixels of a PNG per pixel of the page.
+const PNG_SCALE: usize = 2;
+
+/// The scene as SVG; the title is what a screen reader says.
+pub(crate) fn svg(scene: &Scene, title: &str) -> String {
+    let (width, height) = size(scene);
+    let mut text = String::new();
+    {
+        let mut backend = SVGBackend::with_string(&mut text, (width, height));
+        let mut pen = Pen { backend: &mut backend, joins: Joins::Native };
+        // Writing to a string does not fail.
+        let _ = pen.scene(scene);
+        let _ = pen.backend.present();
+    }
+    let body = text.split_once('\n').map_or("", |(_, body)| body);
+    let (w, h) = (scene.width, scene.height);
+    let title = title.replace('&', "&amp;").replace('<', "&lt;").replace(char::is_control, " ");
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {width} {height}\" \
+         stroke-linejoin=\"round\" font-stretch=\"condensed\" role=\"img\">\n<title>{title}</title>\n{}",
+        with_widths(body, scene)
+    )
+}
+
+/// Gives every text its width, so that it fits in whichever face a viewer has.
+fn with_widths(body: &str, scene: &Scene) -> String {
+    const TEXT: &str = "<text ";
+    let mut parts = body.split(TEXT);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    let texts = scene.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text(text) if !text.line.is_empty() => Some(text),
+        _ => None,
+    });
+    for (text, part) in texts.zip(parts) {
+        let length = (font::width(&text.line, text.size, text.weight) * UNITS).round();
+        let _ = write!(out, "{TEXT}textLength=\"{length}\" lengthAdjust=\"spacingAndGlyphs\" {part}");
+    }
+    out
+}
+
+/// Writes the scene as PNG.
+pub(crate) fn png(scene: &Scene, path: &Path) -> Result<(), PlotError> {
+    let failed = |error: &dyn std::fmt::Display| PlotError::Write {
+        path: path.to_owned(),
+        message: error.to_string(),
+    };
+    let (width, height) = size(scene);
+    let mut pixels = vec![255; width as usize * height as usize * 3];
+    {
+        let mut backend = BitMapBackend::with_buffer(&mut pixels, (width, height));
+        let mut pen = Pen { backend: &mut backend, joins: Joins::Round };
+        pen.scene(scene).map_err(|error| failed(&error))?;
+        pen.backend.present().map_err(|error| failed(&error))?;
+    }
+    let step = UNITS as usize / PNG_SCALE;
+    let (small, size) = shrink(&pixels, width as usize, step);
+    let mut backend = BitMapBackend::new(path, size);
+    backend.blit_bitmap((0, 0), size, &small).map_err(|error| failed(&error))?;
+    backend.present().map_err(|error| failed(&error))
+}
+
+fn size(scene: &Scene) -> (u32, u32) {
+    ((scene.width * UNITS).round() as u32, (scene.height * UNITS).round() as u32)
+}
+
+/// Averages squares of `step` pixels; returns the pixels and their size.
+fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
+    let (columns, rows) = (width / step, pixels.len() / 3 / width / step);
+    let mut small = Vec::with_capacity(columns * rows * 3);
+    for row in 0..rows {
+        for column in 0..columns {
+            for channel in 0..3 {
+                let at = |y: usize, x: usize| ((row * step + y) * width + column * step + x) * 3 + channel;
+                let sum: usize = (0..step * step).map(|i| usize::from(pixels[at(i / step, i % step)])).sum();
+                small.push((sum / (step * step)) as u8);
+            }
+        }
+    }
+    (small, (columns as u32, rows as u32))
+}
+
+/// How a line turns a corner.
+#[derive(Clone, Copy, PartialEq)]
+enum Joins {
+    /// The back end draws whole paths well.
+    Native,
+    /// The back end leaves notches: each stretch is drawn for itself, with a disc at each corner.
+    Round,
+}
+
+/// Translates shapes into calls of a back end.
+struct Pen<'a, B> {
+    backend: &'a mut B,
+    joins: Joins,
+}
+
+type Drawn<B> = Result<(), DrawingErrorKind<<B as DrawingBackend>::ErrorType>>;
+
+impl<B: DrawingBackend> Pen<'_, B> {
+    fn scene(&mut self, scene: &Scene) -> Drawn<B> {
+        let page = Rect { left: 0.0, top: 0.0, right: scene.width, bottom: scene.height };
+        self.rect(page, PAPER)?;
+        for shape in &scene.shapes {
+            match shape {
+                Shape::Line { points, width, color, dashes } => {
+                    for stretch in dash(points, dashes) {
+                        self.line(&stretch, *width, *color)?;
+                    }
+                }
+                Shape::Area { points, color, alpha } => self.area(points, color.translucent(*alpha))?,
+                Shape::Box { rect, color } => self.rect(*rect, *color)?,
+                Shape::Mark { x, y, radius, color, mark } => {
+                    self.mark((*x, *y), radius + 1.0, PAPER, *mark)?;
+                    self.mark((*x, *y), *radius, *color, *mark)?;
+                }
+                Shape::Text(text) => self.text(text)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn rect(&mut self, rect: Rect, color: Color) -> Drawn<B> {
+        let corner = |x, y| units((x, y));
+        self.backend.draw_rect(
+            corner(rect.left, rect.top),
+            corner(rect.right, rect.bottom),
+            &color.solid(),
+            true,
+        )
+    }
+
+    fn area(&mut self, points: &[(f64, f64)], color: BackendColor) -> Drawn<B> {
+        self.backend.fill_polygon(points.iter().copied().map(units), &color)
+    }
+
+    fn line(&mut self, points: &[(f64, f64)], width: f64, color: Color) -> Drawn<B> {
+        let stroke = Stroke { color: color.solid(), width: (width * UNITS).round() as u32 };
+        let mut points: Vec<(i32, i32)> = points.iter().copied().map(units).collect();
+        points.dedup();
+        if self.joins == Joins::Native {
+            return self.backend.draw_path(points, &stroke);
+        }
+        for (at, pair) in points.windows(2).enumerate() {
+            self.backend.draw_line(pair[0], pair[1], &stroke)?;
+            if at > 0 && stroke.width > 2 {
+                self.backend.draw_circle(pair[0], stroke.width / 2, &stroke.color, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, (x, y): (f64, f64), radius: f64, color: Color, mark: Mark) -> Drawn<B> {
+        let polygon = |corners: &[(f64, f64)]| -> Vec<(f64, f64)> {
+            corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect()
+        };
+        match mark {
+            Mark::Circle => {
+                let radius = (radius * UNITS).round() as u32;
+                self.backend.draw_circle(units((x, y)), radius, &color.solid(), true)
+            }
+            Mark::Square => {
+                let corners = polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]);
+                self.area(&corners, color.solid())
+            }
+            Mark::Triangle => {
+                let corners = polygon(&[(0.0, -1.15), (1.05, 0.8), (-1.05, 0.8)]);
+                self.area(&corners, color.solid())
+            }
+            Mark::Diamond => {
+                let corners = polygon(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]);
+                self.area(&corners, color.solid())
+            }
+            Mark::Cross => {
+                let stroke = 2.4_f64.min(radius * 0.6);
+                let arm = radius * 0.85;
+                self.line(&[(x - arm, y - arm), (x + arm, y + arm)], stroke, color)?;
+                self.line(&[(x - arm, y + arm), (x + arm, y - arm)], stroke, color)
+            }
+        }
+    }
+
+    fn text(&mut self, text: &Text) -> Drawn<B> {
+        if text.line.is_empty() {
+            return Ok(());
+        }
+        let style = TextStyle {
+            size: text.size * UNITS,
+            weight: text.weight,
+            color: text.color,
+            anchor: text.anchor,
+            rotated: text.rotated,
+        };
+        let hang = BASELINE_EM * text.size;
+        let point = if text.rotated { (text.x - hang, text.y) } else { (text.x, text.y - hang) };
+        self.backend.draw_text(&text.line, &style, units(point))
+    }
+}
+
+struct Stroke {
+    color: BackendColor,
+    width: u32,
+}
+
+impl BackendStyle for Stroke {
+    fn color(&self) -> BackendColor {
+        self.color
+    }
+
+    fn stroke_width(&self) -> u32 {
+        self.width
+    }
+}
+
+fn units((x, y): (f64, f64)) -> (i32, i32) {
+    ((x * UNITS).round() as i32, (y * UNITS).round() as i32)
+}
+
+/// Cuts a line into strokes; the lengths alternate between stroke and gap.
+fn dash(points: &[(f64, f64)], lengths: &[f64]) -> Vec<Vec<(f64, f64)>> {
+    if lengths.is_empty() {
+        return vec![points.to_vec()];
+    }
+    let mut strokes = Vec::new();
+    let mut stroke: Vec<(f64, f64)> = points.first().copied().into_iter().collect();
+    let (mut phase, mut left) = (0, lengths[0]);
+    for pair in points.windows(2) {
+        let (mut from, to) = (pair[0], pair[1]);
+        loop {
+            let rest = (to.0 - from.0).hypot(to.1 - from.1);
+            if rest <= left {
+                left -= rest;
+                stroke.push(to);
+                break;
+            }
+            let share = left / rest;
+            from = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
+            stroke.push(from);
+            // A stroke that ended on a corner begins its next stretch there.
+            stroke.dedup();
+            if phase % 2 == 0 {
+                strokes.push(std::mem::take(&mut stroke));
+            }
+            stroke = vec![from];
+            phase += 1;
+            left = lengths[phase % lengths.len()];
+        }
+    }
+    if phase % 2 == 0 && stroke.len() > 1 {
+        strokes.push(stroke);
+    }
+    strokes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dashes_are_as_long_as_they_say() {
+        let strokes = dash(&[(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)], &[4.0, 2.0]);
+        assert_eq!(strokes.len(), 4);
+        assert_eq!(strokes[0], [(0.0, 0.0), (4.0, 0.0)]);
+        assert_eq!(strokes[1], [(6.0, 0.0), (10.0, 0.0)]);
+        assert_eq!(strokes[2], [(10.0, 2.0), (10.0, 6.0)]);
+        assert_eq!(strokes[3], [(10.0, 8.0), (10.0, 10.0)]);
+        assert_eq!(dash(&[(0.0, 0.0)], &[]), [[(0.0, 0.0)]]);
+        assert!(dash(&[], &[1.0, 1.0]).is_empty());
+    }
+
+    #[test]
+    fn shrinking_averages() {
+        let pixels = [0, 0, 0, 255, 255, 255, 0, 0, 0, 255, 255, 255];
+        assert_eq!(shrink(&pixels, 2, 2), (vec![127, 127, 127], (1, 1)));
+    }
+}

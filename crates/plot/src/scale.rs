@@ -1,0 +1,268 @@
+//! From numbers to places on an axis, and the ticks that are written along it.
+
+use results::Unit;
+
+use crate::format;
+
+/// How numbers lie along an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scale {
+    /// Equal differences are equal distances.
+    Linear { low: f64, high: f64 },
+    /// Equal factors are equal distances; both ends are positive.
+    Log { low: f64, high: f64 },
+    /// Shares below 1, by their nines: 90 %, 99 %, 99.9 % are equally far apart.
+    Nines { most: f64 },
+    /// `count` categories in equal slots; the number of a category lies in the middle of its slot.
+    Slots { count: usize },
+}
+
+/// A tick: where it is, 0 to 1, and what is written at it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tick {
+    pub at: f64,
+    pub label: String,
+}
+
+impl Scale {
+    /// A linear scale over the data. It starts at 0 where that leaves the data more than the last quarter,
+    /// or where it must.
+    pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
+        let (least, largest) = span(values);
+        let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
+            (0.0, largest)
+        } else if from_zero {
+            (least.min(0.0), largest.max(0.0))
+        } else {
+            (least, largest)
+        };
+        if high > low {
+            return Self::Linear { low, high };
+        }
+        // All values equal: from zero to a little beyond them.
+        match high.total_cmp(&0.0) {
+            std::cmp::Ordering::Less => Self::Linear { low: high * 1.2, high: 0.0 },
+            std::cmp::Ordering::Equal => Self::Linear { low: 0.0, high: 1.0 },
+            std::cmp::Ordering::Greater => Self::Linear { low: 0.0, high: (high * 1.2).min(f64::MAX) },
+        }
+    }
+
+    /// A logarithmic scale over the positive values; nothing if there are none.
+    pub(crate) fn log(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (low, high) = span(values.filter(|value| *value > 0.0));
+        (low > 0.0 && high.is_finite()).then(|| {
+            if high > low {
+                Self::Log { low, high }
+            } else {
+                Self::Log { low: (low / 3.0).max(f64::MIN_POSITIVE), high: (high * 3.0).min(f64::MAX) }
+            }
+        })
+    }
+
+    /// The same scale with some room at its ends, and for linear ones ends on round numbers of the unit that
+    /// the axis will be in.
+    pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
+        let Self::Linear { low, high } = self else { return self.inset(0.04) };
+        let round = |low: f64, high: f64, size: f64| {
+            let step = nice_step((high - low).min(f64::MAX) / size, ticks) * size;
+            // A number that is a tick but for rounding needs no further step.
+            let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
+            ((first * step).max(f64::MIN), (last * step).min(f64::MAX))
+        };
+        let size = |low: f64, high: f64| format::axis_unit(low.abs().max(high.abs()), unit).size;
+        let (first_low, first_high) = round(low, high, size(low, high));
+        // Rounding up may have reached the next unit.
+        let (low, high) = round(low, high, size(first_low, first_high));
+        Self::Linear { low, high }
+    }
+
+    /// A linear or logarithmic scale with `share` of its length added at either end, for points that should
+    /// not sit on the frame.
+    pub(crate) fn inset(self, share: f64) -> Self {
+        match self {
+            Self::Linear { low, high } => {
+                let room = (high - low) * share;
+                Self::Linear { low: low - room, high: high + room }
+            }
+            Self::Log { low, high } => {
+                let room = (high.log10() - low.log10()) * share;
+                let low = 10f64.powf(low.log10() - room).max(f64::MIN_POSITIVE);
+                Self::Log { low, high: 10f64.powf(high.log10() + room).min(f64::MAX) }
+            }
+            other => other,
+        }
+    }
+
+    /// Where a number lies, 0 to 1 for those on the axis; nothing if the scale has no place for it.
+    pub(crate) fn at(&self, number: f64) -> Option<f64> {
+        let at = match *self {
+            // Halved first: the ends may be as far apart as numbers go.
+            Self::Linear { low, high } => (number / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+            Self::Log { low, high } => {
+                if number <= 0.0 {
+                    return None;
+                }
+                (number.log10() - low.log10()) / (high.log10() - low.log10())
+            }
+            Self::Nines { most } => nines(number.min(most)) / nines(most),
+            Self::Slots { count } => (number + 0.5) / count as f64,
+        };
+        at.is_finite().then_some(at)
+    }
+
+    /// Round numbers along the scale, about `count` of them, with the unit that goes into the axis'
+    /// description; on a logarithmic scale every tick has its own.
+    pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
+        match *self {
+            Self::Linear { low, high } => linear_ticks(low, high, count, unit),
+            Self::Log { low, high } => {
+                let numbers = log_numbers(low, high, count, unit);
+                (self.label(numbers, |number| format::value(number, unit)), "")
+            }
+            Self::Nines { most } => (nines_ticks(most), ""),
+            Self::Slots { .. } => (Vec::new(), ""),
+        }
+    }
+
+    /// Ticks at the numbers that lie on the scale.
+    pub(crate) fn label(
+        &self,
+        numbers: impl IntoIterator<Item = f64>,
+        write: impl Fn(f64) -> String,
+    ) -> Vec<Tick> {
+        let on_axis = |number: f64| self.at(number).filter(|at| (-1e-9..=1.0 + 1e-9).contains(at));
+        numbers
+            .into_iter()
+            .filter_map(|number| Some(Tick { at: on_axis(number)?, label: write(number) }))
+            .collect()
+    }
+}
+
+/// The least and the largest; infinities the wrong way round if there are none.
+pub(crate) fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+}
+
+/// The round step (1, 2, 2.5 or 5 times a power of ten) that goes into a length about `count` times.
+fn nice_step(length: f64, count: usize) -> f64 {
+    let rough = (length / count.max(1) as f64).max(f64::MIN_POSITIVE);
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|step| step * power >= rough * 0.999);
+    step.unwrap_or(10.0) * power
+}
+
+fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
+    let axis = format::axis_unit(low.abs().max(high.abs()), unit);
+    let (from, to) = (low / axis.size, high / axis.size);
+    let step = nice_step((to - from).min(f64::MAX), count);
+    let first = (from / step - 1e-6).ceil();
+    let scale = Scale::Linear { low: from, high: to };
+    let numbers: Vec<f64> = (0..=4 * count)
+        .map(|i| (first + i as f64) * step)
+        .take_while(|number| number.is_finite() && *number <= to + step * 1e-6)
+        .collect();
+    let plain = numbers.iter().all(|number| (1e-6..1e9).contains(&number.abs()) || *number == 0.0);
+    let decimals = (0..8).find(|d| (step * 10f64.powi(*d)).fract() < 1e-6).unwrap_or(8) as usize;
+    let write = |number: f64| if plain { format::fixed(number, decimals) } else { format::digits(number) };
+    (scale.label(numbers, write), axis.name)
+}
+
+/// Powers of ten, of two for bytes; with 2 and 5 between them where there are few.
+fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
+    let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
+    let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
+    let powers = (last - first + 1).max(0) as usize;
+    if base > 2.0 && powers < 3 {
+        let between = (first - 1..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|m| m * base.powi(power)));
+        let numbers: Vec<f64> = between.filter(|number| (low..=high).contains(number)).collect();
+        // Less than a factor of two or so: as on a linear axis.
+        return if numbers.len() >= 2 { numbers } else { between_round(low, high, count) };
+    }
+    if powers < 2 {
+        return between_round(low, high, count);
+    }
+    let every = i32::try_from(powers.div_ceil(count.max(2))).unwrap_or(i32::MAX);
+    (first..=last).filter(|power| power.rem_euclid(every) == 0).map(|power| base.powi(power)).collect()
+}
+
+fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
+    let step = nice_step(high - low, count);
+    let first = (low / step).ceil();
+    (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
+}
+
+/// How many nines a share has: 0.9 has one, 0.99 two.
+fn nines(share: f64) -> f64 {
+    -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
+}
+
+fn nines_ticks(most: f64) -> Vec<Tick> {
+    let scale = Scale::Nines { most };
+    let write = |share: f64| {
+        let decimals = (nines(share).round() as usize).saturating_sub(2);
+        format!("{}{}%", format::fixed(share * 100.0, decimals), format::SPACE)
+    };
+    let last = nines(most).floor() as i32;
+    let numbers = [0.0, 0.5].into_iter().chain((1..=last).map(|n| 1.0 - 10f64.powi(-n)));
+    scale.label(numbers, write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: Scale, unit: Unit) -> Vec<String> {
+        let (ticks, name) = scale.padded(6, unit).ticks(6, unit);
+        let labels = ticks.into_iter().map(|tick| tick.label.replace(format::SPACE, " "));
+        labels.chain((!name.is_empty()).then(|| name.to_owned())).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round() {
+        let scale = |values: &[f64]| Scale::linear(values.iter().copied(), true);
+        assert_eq!(labels(scale(&[0.0, 830_000.0]), Unit::OperationsPerSecond)[..3], ["0.0", "0.2", "0.4"]);
+        assert_eq!(labels(scale(&[1.0, 2.3]), Unit::Ratio), ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5"]);
+        assert_eq!(labels(scale(&[18.0 * 1_048_576.0]), Unit::Bytes), ["0", "5", "10", "15", "20", "MiB"]);
+        assert_eq!(labels(scale(&[0.0]), Unit::Count), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(scale(&[-3.0, 4.0]), Unit::Plain), ["−4", "−2", "0", "2", "4"]);
+        assert_eq!(
+            labels(scale(&[0.01, 0.023]), Unit::Share),
+            ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5", "%"]
+        );
+        assert!(labels(scale(&[1e300, f64::MAX]), Unit::Plain).len() > 3);
+        assert!(labels(scale(&[f64::MAX]), Unit::Ratio).len() > 3);
+        assert!(labels(scale(&[1e-300]), Unit::Ratio).len() > 3);
+        assert!(labels(scale(&[-f64::MAX, f64::MAX]), Unit::Plain).len() > 2);
+    }
+
+    #[test]
+    fn log_ticks_are_powers_or_what_lies_between() {
+        let scale = |values: &[f64]| Scale::log(values.iter().copied()).unwrap();
+        assert_eq!(labels(scale(&[0.001, 0.2]), Unit::Share), ["0.1 %", "1 %", "10 %"]);
+        assert_eq!(labels(scale(&[100.0, 2e9]), Unit::Nanoseconds).len(), 4);
+        assert_eq!(labels(scale(&[4096.0, 65536.0]), Unit::Bytes)[..2], ["4 KiB", "8 KiB"]);
+        assert_eq!(labels(scale(&[110.0, 130.0]), Unit::Ratio), ["110", "115", "120", "125", "130"]);
+        assert_eq!(labels(scale(&[10.0, 40.0]), Unit::Ratio), ["10", "20"]);
+        assert!(labels(scale(&[5.0]), Unit::Ratio).len() >= 2);
+        assert!(labels(scale(&[1e-300, 1e300]), Unit::Ratio).len() >= 4);
+        assert_eq!(Scale::log([0.0, -1.0].into_iter()), None);
+        assert_eq!(Scale::log(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn nines_are_equally_far_apart() {
+        let scale = Scale::Nines { most: 0.9999 };
+        assert_eq!(labels(scale, Unit::Share), ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+        assert!((scale.at(0.99).unwrap() - 0.5).abs() < 1e-9);
+        assert!((scale.at(1.0).unwrap() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn places_run_from_0_to_1() {
+        let linear = Scale::Linear { low: -f64::MAX, high: f64::MAX };
+        assert_eq!(linear.at(0.0), Some(0.5));
+        assert_eq!(Scale::Log { low: 1.0, high: 100.0 }.at(10.0), Some(0.5));
+        assert_eq!(Scale::Log { low: 1.0, high: 100.0 }.at(0.0), None);
+        assert_eq!(Scale::Slots { count: 4 }.at(1.0), Some(0.375));
+    }
+}

@@ -1,0 +1,307 @@
+//! A drawing as a list of shapes, before any back end: what layout makes, what tests look at, what both
+//! back ends draw.
+//!
+//! Coordinates are pixels of the 800-pixel-wide page, y downwards.
+
+use crate::font;
+use crate::palette::{Color, Mark};
+
+/// Where text stands relative to its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Regular,
+    Bold,
+}
+
+/// One line of text.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub line: String,
+    /// The point on the baseline that it is anchored to.
+    pub x: f64,
+    pub y: f64,
+    pub size: f64,
+    pub weight: Weight,
+    pub color: Color,
+    pub anchor: Anchor,
+    /// Whether it reads from bottom to top.
+    pub rotated: bool,
+}
+
+/// An upright rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rect {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+}
+
+impl Rect {
+    pub(crate) fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    pub(crate) fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        self.left <= other.left
+            && self.top <= other.top
+            && other.right <= self.right
+            && other.bottom <= self.bottom
+    }
+
+    /// Whether the two share more than a hair's breadth.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        const HAIR: f64 = 0.5;
+        self.left < other.right - HAIR
+            && other.left < self.right - HAIR
+            && self.top < other.bottom - HAIR
+            && other.top < self.bottom - HAIR
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// A line through points.
+    Line {
+        points: Vec<(f64, f64)>,
+        width: f64,
+        color: Color,
+        dashes: &'static [f64],
+    },
+    /// A filled polygon, as opaque as `alpha`.
+    Area {
+        points: Vec<(f64, f64)>,
+        color: Color,
+        alpha: f64,
+    },
+    /// A filled rectangle.
+    Box {
+        rect: Rect,
+        color: Color,
+    },
+    /// A filled mark with a thin white edge that keeps it apart from what it covers.
+    Mark {
+        x: f64,
+        y: f64,
+        radius: f64,
+        color: Color,
+        mark: Mark,
+    },
+    Text(Text),
+}
+
+impl Shape {
+    /// Moves the shape down the page.
+    pub(crate) fn move_down(&mut self, by: f64) {
+        match self {
+            Self::Line { points, .. } | Self::Area { points, .. } => {
+                for (_, y) in points {
+                    *y += by;
+                }
+            }
+            Self::Box { rect, .. } => {
+                rect.top += by;
+                rect.bottom += by;
+            }
+            Self::Mark { y, .. } => *y += by,
+            Self::Text(text) => text.y += by,
+        }
+    }
+}
+
+/// The drawing.
+#[derive(Clone, Debug)]
+pub(crate) struct Scene {
+    pub width: f64,
+    pub height: f64,
+    pub shapes: Vec<Shape>,
+}
+
+impl Scene {
+    pub(crate) fn new(width: f64) -> Self {
+        Self { width, height: 0.0, shapes: Vec::new() }
+    }
+
+    pub(crate) fn line(&mut self, points: &[(f64, f64)], width: f64, color: Color) {
+        self.dashed(points.to_vec(), width, color, &[]);
+    }
+
+    pub(crate) fn dashed(
+        &mut self,
+        points: Vec<(f64, f64)>,
+        width: f64,
+        color: Color,
+        dashes: &'static [f64],
+    ) {
+        self.shapes.push(Shape::Line { points, width, color, dashes });
+    }
+
+    pub(crate) fn rect(&mut self, rect: Rect, color: Color) {
+        self.shapes.push(Shape::Box { rect, color });
+    }
+
+    pub(crate) fn text(&mut self, text: Text) {
+        self.shapes.push(Shape::Text(text));
+    }
+
+    /// Texts that leave the page, lie over each other, or are too small to read.
+    pub(crate) fn flaws(&self) -> Vec<String> {
+        let page = Rect { left: 0.0, top: 0.0, right: self.width, bottom: self.height };
+        let texts: Vec<(&Text, Rect)> = self
+            .shapes
+            .iter()
+            .filter_map(|shape| match shape {
+                Shape::Text(text) if !text.line.is_empty() => Some((text, text.bounds())),
+                _ => None,
+            })
+            .collect();
+        let mut flaws = Vec::new();
+        for (at, (text, bounds)) in texts.iter().enumerate() {
+            if !page.holds(bounds) {
+                flaws.push(format!("{:?} leaves the page: {bounds:?}", text.line));
+            }
+            if text.size < 12.0 {
+                flaws.push(format!("{:?} is {} pixels high", text.line, text.size));
+            }
+            let over = texts[..at].iter().find(|(_, other)| other.overlaps(bounds));
+            flaws.extend(over.map(|(other, _)| format!("{:?} lies over {:?}", text.line, other.line)));
+        }
+        flaws
+    }
+}
+
+impl Text {
+    pub(crate) fn new(text: impl Into<String>, x: f64, y: f64, size: f64, color: Color) -> Self {
+        // A control character would make the SVG invalid; names come from files.
+        let line = text.into().replace(char::is_control, " ");
+        Self { line, x, y, size, weight: Weight::Regular, color, anchor: Anchor::Start, rotated: false }
+    }
+
+    pub(crate) fn bold(mut self) -> Self {
+        self.weight = Weight::Bold;
+        self
+    }
+
+    pub(crate) fn anchored(mut self, anchor: Anchor) -> Self {
+        self.anchor = anchor;
+        self
+    }
+
+    pub(crate) fn rotated(mut self) -> Self {
+        self.rotated = true;
+        self
+    }
+
+    /// What it covers: from the top of capitals to the bottom of descenders.
+    pub(crate) fn bounds(&self) -> Rect {
+        let width = font::width(&self.line, self.size, self.weight);
+        let before = match self.anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => width / 2.0,
+            Anchor::End => width,
+        };
+        let (ascent, descent) = (0.76 * self.size, 0.24 * self.size);
+        if self.rotated {
+            let bottom = self.y + before;
+            Rect { left: self.x - ascent, right: self.x + descent, top: bottom - width, bottom }
+        } else {
+            let left = self.x - before;
+            Rect { left, right: left + width, top: self.y - ascent, bottom: self.y + descent }
+        }
+    }
+}
+
+/// Breaks text into lines no wider than `width`: at spaces and after `(`, `,` and `/`, and where that is not
+/// enough after `-` and `_` too. A word that is wider alone stands on its own line, cut with an ellipsis; the
+/// last of `most` lines is cut likewise.
+pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
+    let lines = wrap_at(&[' ', '(', ',', '/'], text, width, size, weight, most);
+    if lines.iter().any(|line| line.ends_with('…')) {
+        return wrap_at(&[' ', '(', ',', '/', '-', '_'], text, width, size, weight, most);
+    }
+    lines
+}
+
+/// Breaks text after any of these characters.
+fn wrap_at(after: &[char], text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
+    let fits = |line: &str| font::width(line.trim_end(), size, weight) <= width;
+    let mut lines: Vec<String> = vec![String::new()];
+    for piece in text.split_inclusive(after) {
+        let (full, last) = (lines.len() >= most, lines.len() - 1);
+        let line = &mut lines[last];
+        if full || line.is_empty() || fits(&format!("{line}{piece}")) {
+            line.push_str(piece);
+        } else {
+            lines.push(piece.trim_start().to_owned());
+        }
+    }
+    lines.iter().map(|line| cut(line.trim_end(), width, size, weight)).collect()
+}
+
+/// As [`wrap`], with lines of about equal length where there are several.
+pub(crate) fn wrap_evenly(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
+    let lines = wrap(text, width, size, weight, most);
+    let fits_in = |narrower: f64| wrap(text, narrower, size, weight, most + 1).len() <= lines.len();
+    if lines.len() < 2 || !fits_in(width) {
+        return lines;
+    }
+    let narrowest = (1..=40).map(|step| width * f64::from(step) / 40.0).find(|width| fits_in(*width));
+    wrap(text, narrowest.unwrap_or(width), size, weight, most)
+}
+
+/// The text, shortened by an ellipsis until it fits.
+pub(crate) fn cut(text: &str, width: f64, size: f64, weight: Weight) -> String {
+    if font::width(text, size, weight) <= width {
+        return text.to_owned();
+    }
+    let mut short: Vec<char> = text.chars().collect();
+    while short.pop().is_some() {
+        let candidate = format!("{}…", short.iter().collect::<String>().trim_end());
+        if font::width(&candidate, size, weight) <= width {
+            return candidate;
+        }
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_where_a_reader_would() {
+        let wrap = |text, width| wrap(text, width, 12.0, Weight::Regular, 3);
+        assert_eq!(wrap("blocked(bits_per_key=12)", 100.0), ["blocked(", "bits_per_key=12)"]);
+        assert_eq!(wrap("blocked(bits_per_key=12)", 70.0), ["blocked(", "bits_per_", "key=12)"]);
+        assert_eq!(wrap("one two", 400.0), ["one two"]);
+        assert_eq!(wrap("", 10.0), [""]);
+        let many = wrap("a quick brown fox jumps over the lazy dog and so on", 60.0);
+        assert_eq!(many.len(), 3);
+        assert!(many[2].ends_with('…'), "{many:?}");
+        for line in many {
+            assert!(font::width(&line, 12.0, Weight::Regular) <= 60.0);
+        }
+    }
+
+    #[test]
+    fn text_covers_what_its_anchor_says() {
+        let text = Text::new("word", 100.0, 50.0, 10.0, crate::palette::INK);
+        let width = text.bounds().width();
+        let end = text.clone().anchored(Anchor::End).bounds();
+        assert!((end.right - 100.0).abs() < 1e-9 && (end.width() - width).abs() < 1e-9);
+        let upright = text.anchored(Anchor::Middle).rotated().bounds();
+        assert!((upright.height() - width).abs() < 1e-9);
+        assert!((upright.top + upright.bottom - 100.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,178 @@
+//! What a chart shows, as an experiment file says it in `[[chart]]`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The kinds of chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChartKind {
+    /// A line per series over `x`.
+    Line,
+    /// A bar per value of `x`.
+    Bar,
+    /// A group of bars per value of `x`, one bar per series.
+    GroupedBar,
+    /// A point per cell: one measured column over another.
+    Scatter,
+    /// The distribution of latencies, from the histograms beside the CSV.
+    Cdf,
+    /// A line per series over the seconds of a phase, from `timeline.csv`.
+    Timeline,
+    /// A colour per value of `x` and series.
+    Heatmap,
+}
+
+/// One `[[chart]]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChartSpec {
+    /// Its kind.
+    pub kind: ChartKind,
+    /// The name of its files, without ending. Without it one is made of the columns: see
+    /// [`file_stem`](Self::file_stem).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The title; the experiment's question by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The column across. A `timeline` has `second`; a `cdf` may say `response` instead of `service` time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
+    /// The column upwards; the colour in a heat map. A `cdf` has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<String>,
+    /// The column whose values are told apart by colour. Swept columns that vary besides are told apart too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// Which rows count: a value, or several, per column. Without one, `operation` is `all` and `phase` the
+    /// last one, unless they are `x` or `series`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub filter: BTreeMap<String, Choice>,
+    /// Whether equal distances across are equal factors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_x: bool,
+    /// Whether equal distances upwards (shades in a heat map) are equal factors; the tail in a `cdf`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_y: bool,
+    /// Whether to draw what theory expects of `y`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub theory: bool,
+}
+
+/// The values of a column that count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Choice {
+    /// This value.
+    One(Scalar),
+    /// Any of these.
+    Any(Vec<Scalar>),
+}
+
+/// A value as TOML writes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Scalar {
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// A word.
+    Text(String),
+}
+
+impl Scalar {
+    /// As the CSV writes it.
+    fn text(&self) -> String {
+        match self {
+            Self::Integer(number) => number.to_string(),
+            Self::Number(number) => format!("{number:?}"),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+impl Choice {
+    /// The values as the CSV writes them.
+    pub fn texts(&self) -> Vec<String> {
+        match self {
+            Self::One(value) => vec![value.text()],
+            Self::Any(values) => values.iter().map(Scalar::text).collect(),
+        }
+    }
+}
+
+impl ChartSpec {
+    /// A chart of this kind with nothing chosen.
+    pub fn new(kind: ChartKind) -> Self {
+        Self {
+            kind,
+            name: None,
+            title: None,
+            x: None,
+            y: None,
+            series: None,
+            filter: BTreeMap::new(),
+            log_x: false,
+            log_y: false,
+            theory: false,
+        }
+    }
+
+    /// The name of its files without ending: `name`, or one made of what it shows, such as
+    /// `fpr-by-bits_per_key`. It holds letters, digits, `-` and `_` only, so that it stays in its folder.
+    pub fn file_stem(&self) -> String {
+        let last = |column: &Option<String>| {
+            column.as_deref().map(|name| name.rsplit('.').next().unwrap_or(name).to_owned())
+        };
+        let stem = self.name.clone().unwrap_or_else(|| match (last(&self.y), last(&self.x)) {
+            (Some(y), Some(x)) => format!("{y}-by-{x}"),
+            (Some(y), None) => format!("{y}-over-time"),
+            (None, Some(x)) => format!("{x}-cdf"),
+            (None, None) => "latency-cdf".to_owned(),
+        });
+        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
+        stem.chars().map(plain).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_read_as_the_design_writes_them() {
+        let spec: ChartSpec = toml::from_str(
+            r#"kind = "line"
+               x = "design.bloom.bits_per_key"
+               y = "fpr"
+               series = "design.bloom"
+               filter = { phase = ["load", "lookup"], trial = 3, "design.x" = 0.5 }
+               log_y = true
+               theory = true"#,
+        )
+        .unwrap();
+        assert_eq!(spec.file_stem(), "fpr-by-bits_per_key");
+        assert_eq!(spec.filter["phase"].texts(), ["load", "lookup"]);
+        assert_eq!(spec.filter["trial"].texts(), ["3"]);
+        assert_eq!(spec.filter["design.x"].texts(), ["0.5"]);
+        assert_eq!(toml::from_str::<ChartSpec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
+        let error = toml::from_str::<ChartSpec>("kind = \"line\"\nxx = \"a\"").unwrap_err();
+        assert!(error.message().contains("unknown field `xx`, expected one of `kind`"));
+        assert!(toml::from_str::<ChartSpec>("kind = \"pie\"").unwrap_err().message().contains("grouped-bar"));
+    }
+
+    #[test]
+    fn names_of_files_stay_in_their_folder() {
+        let named = |name: &str| {
+            ChartSpec { name: Some(name.to_owned()), ..ChartSpec::new(ChartKind::Cdf) }.file_stem()
+        };
+        assert_eq!(named("../../etc/passwd"), "------etc-passwd");
+        assert_eq!(ChartSpec::new(ChartKind::Cdf).file_stem(), "latency-cdf");
+    }
+}

@@ -1,0 +1,333 @@
+//! Every kind of chart over plain and hostile results: drawn, readable, the same every time, and refused with
+//! advice where there is nothing to draw.
+
+use std::collections::{BTreeMap, HashSet};
+
+use lsmbench_plot as plot;
+use plot::{Chart, ChartKind, ChartSpec, Choice, Context, Order, Scalar};
+use results::{CellInfo, Folder, Group, Manifest};
+use tempfile::TempDir;
+
+mod synthetic;
+
+use synthetic::{Sample, gallery};
+
+fn samples() -> (TempDir, Vec<Sample>) {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = gallery(folder.path());
+    (folder, samples)
+}
+
+fn sample(name: &str) -> (TempDir, Sample) {
+    let (folder, samples) = samples();
+    (folder, samples.into_iter().find(|sample| sample.name == name).unwrap())
+}
+
+fn draw(sample: &Sample) -> Chart {
+    Chart::draw(&sample.folder, &sample.spec, &sample.context)
+        .unwrap_or_else(|error| panic!("{}: {error}", sample.name))
+}
+
+/// The texts of an SVG, each with the attributes a test asks for.
+fn texts(svg: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    texts.map(|node| node.text().unwrap_or_default().trim().to_owned()).collect()
+}
+
+fn error(sample: &Sample, change: impl FnOnce(&mut ChartSpec)) -> String {
+    let mut spec = sample.spec.clone();
+    change(&mut spec);
+    Chart::draw(&sample.folder, &spec, &sample.context).unwrap_err().to_string()
+}
+
+#[test]
+fn no_chart_has_text_off_the_page_or_over_other_text() {
+    let (_folder, samples) = samples();
+    let kinds: HashSet<_> = samples.iter().map(|sample| format!("{:?}", sample.spec.kind)).collect();
+    assert_eq!(kinds.len(), 7, "a kind of chart is missing: {kinds:?}");
+    for sample in samples {
+        assert_eq!(draw(&sample).flaws(), Vec::<String>::new(), "{}", sample.name);
+    }
+}
+
+#[test]
+fn svg_is_xml_with_everything_on_the_page() {
+    let (_folder, samples) = samples();
+    for sample in samples {
+        let svg = draw(&sample).svg();
+        let document =
+            roxmltree::Document::parse(&svg).unwrap_or_else(|error| panic!("{}: {error}", sample.name));
+        let root = document.root_element();
+        let page: Vec<f64> =
+            root.attribute("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
+        let number = |node: roxmltree::Node<'_, '_>, name: &str| -> f64 {
+            node.attribute(name).unwrap().parse().unwrap()
+        };
+        let on_page = |x: f64, y: f64| (0.0..=page[2]).contains(&x) && (0.0..=page[3]).contains(&y);
+        for node in root.descendants() {
+            match node.tag_name().name() {
+                "text" => {
+                    let (x, width) = (number(node, "x"), number(node, "textLength"));
+                    let left = match node.attribute("text-anchor").unwrap() {
+                        "start" => x,
+                        "middle" => x - width / 2.0,
+                        _ => x - width,
+                    };
+                    let upright = node.attribute("transform").is_some();
+                    assert!(upright || on_page(left, 0.0) && on_page(left + width, 0.0), "{node:?}");
+                    assert!(on_page(number(node, "x"), number(node, "y")), "{}: {node:?}", sample.name);
+                    // 12 pixels of the page are 48 units.
+                    assert!(number(node, "font-size") >= 48.0);
+                }
+                "circle" => assert!(on_page(number(node, "cx"), number(node, "cy")), "{}", sample.name),
+                "polyline" | "polygon" => {
+                    for point in node.attribute("points").unwrap().split_whitespace() {
+                        let (x, y) = point.split_once(',').unwrap();
+                        assert!(on_page(x.parse().unwrap(), y.parse().unwrap()), "{}: {point}", sample.name);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes() {
+    let (folder, samples) = samples();
+    for sample in samples.iter().filter(|sample| ["fpr", "designs", "cdf", "heatmap"].contains(&sample.name))
+    {
+        let write = |stem: &str| draw(sample).write(&folder.path().join("charts"), stem).unwrap();
+        let (one, two) = (write("one"), write("two"));
+        for (one, two) in one.iter().zip(&two) {
+            assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap(), "{}", sample.name);
+        }
+        let svg = std::fs::read_to_string(&one[0]).unwrap();
+        assert!(svg.contains("width=\"800\"") && !svg.contains("NaN") && !svg.contains("inf"));
+    }
+}
+
+#[test]
+fn png_is_twice_the_size_of_the_page_and_not_blank() {
+    let (folder, sample) = sample("throughput");
+    let [_, png] = draw(&sample).write(folder.path(), "chart").unwrap();
+    let bytes = std::fs::read(png).unwrap();
+    assert_eq!(&bytes[1..4], b"PNG");
+    let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    assert_eq!((side(16), side(20)), (1600, 1000));
+    assert!(bytes.len() > 40_000, "{} bytes hold no chart", bytes.len());
+    let below_a_file = folder.path().join("chart.svg/charts");
+    assert!(
+        draw(&sample).write(&below_a_file, "x").unwrap_err().to_string().contains("cannot write the chart")
+    );
+}
+
+#[test]
+fn captions_say_the_question_the_facts_the_axes_and_the_run() {
+    let (_folder, sample) = sample("fpr");
+    let texts = texts(&draw(&sample).svg());
+    for expected in [
+        "Which filter lets the fewest absent keys through at equal memory?",
+        "lookup phase · bloom and bloom.bits_per_key differ · median of 5 trials, whiskers from least to largest",
+        "false-positive rate, lower is better ↓",
+        "bloom.bits_per_key",
+        "blocked",
+        "theory",
+        "0.1\u{a0}%",
+        "16",
+        "synthetic · run 5f1c0a9be27d",
+    ] {
+        assert!(texts.iter().any(|text| text == expected), "{expected:?} is not among {texts:?}");
+    }
+}
+
+#[test]
+fn a_manifest_says_what_charts_are_called_and_how_labels_look() {
+    let (_folder, mut sample) = sample("memory");
+    let cell = |(number, label): (usize, &str)| CellInfo {
+        cell: number as u64,
+        label: label.to_owned(),
+        swept: vec![label.to_owned(), "4".to_owned()],
+        ..CellInfo::default()
+    };
+    let manifest = Manifest {
+        experiment: "bloom".to_owned(),
+        question: "What is held?".to_owned(),
+        run_id: "0123456789abcdef".to_owned(),
+        swept: vec!["design.bloom".to_owned(), "design.bloom.bits_per_key".to_owned()],
+        cells: ["ribbon", "standard", "blocked"].into_iter().enumerate().map(cell).collect(),
+        ..Manifest::default()
+    };
+    sample.context = Context::of(&manifest, Order::default());
+    let texts = texts(&draw(&sample).svg());
+    let at = |text: &str| texts.iter().position(|other| other == text).unwrap();
+    assert!(at("ribbon") < at("standard") && at("standard") < at("blocked"));
+    assert_eq!(texts[at("What is held?")..].len(), texts.len());
+    at("bloom · run 0123456789ab");
+}
+
+#[test]
+fn theory_is_explained_even_beside_one_series() {
+    let (_folder, mut sample) = sample("fpr");
+    let ribbon = Choice::One(Scalar::Text("ribbon".to_owned()));
+    sample.spec.filter = BTreeMap::from([("design.bloom".to_owned(), ribbon)]);
+    let texts = texts(&draw(&sample).svg());
+    assert!(texts.contains(&"measured".to_owned()) && texts.contains(&"theory".to_owned()));
+}
+
+#[test]
+fn labels_stand_in_catalog_order_and_keep_their_colour() {
+    let (_folder, samples) = samples();
+    let svg = |name: &str| draw(samples.iter().find(|sample| sample.name == name).unwrap()).svg();
+    let (line, bar) = (svg("fpr"), svg("throughput"));
+    let at = |svg: &str, label: &str| texts(svg).iter().position(|text| text == label).unwrap();
+    // The cells come the other way round.
+    assert!(at(&line, "standard") < at(&line, "blocked"));
+    assert!(at(&bar, "none") < at(&bar, "standard") && at(&bar, "ribbon") < at(&bar, "perfect"));
+    for color in ["#D55E00", "#009E73", "#E69F00"] {
+        assert!(line.contains(color) && bar.contains(color), "{color}");
+    }
+    assert!(!line.contains("#0072B2"), "the colour of \"none\", which is not in this chart");
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let (_folder, samples) = samples();
+    let notes =
+        |name: &str| draw(samples.iter().find(|sample| sample.name == name).unwrap()).notes().to_vec();
+    assert_eq!(notes("zeros-on-log"), ["1 point at 0 not shown: the axis is logarithmic"]);
+    assert_eq!(notes("zeros-on-log-bars"), ["1 bar at 0 not shown: the axis is logarithmic"]);
+    assert_eq!(notes("empty-cells"), ["1 cell left out: no fpr measured"]);
+    assert_eq!(notes("fpr"), [""; 0]);
+}
+
+#[test]
+fn cells_that_differ_are_never_pooled() {
+    // Bars over bits without a series: the filters are told apart all the same.
+    let (_folder, mut sample) = sample("memory");
+    let before = texts(&draw(&sample).svg());
+    assert!(["standard", "blocked", "ribbon"].iter().all(|label| before.contains(&(*label).to_owned())));
+    // Asked for by label, which holds both values, there is nothing left to tell apart.
+    sample.spec.series = Some("label".to_owned());
+    assert!(texts(&draw(&sample).svg()).contains(&"ribbon, 12".to_owned()));
+    // With one filter kept there is one series and no legend.
+    sample.spec.series = None;
+    let ribbon = Choice::One(Scalar::Text("ribbon".to_owned()));
+    sample.spec.filter = BTreeMap::from([("design.bloom".to_owned(), ribbon)]);
+    let after = texts(&draw(&sample).svg());
+    assert!(!after.contains(&"standard".to_owned()));
+    assert!(after.iter().any(|text| text.contains("only bloom.bits_per_key differs")), "{after:?}");
+}
+
+#[test]
+fn the_last_phase_counts_unless_another_is_asked_for() {
+    let (_folder, mut sample) = sample("all-equal");
+    assert!(texts(&draw(&sample).svg()).iter().any(|text| text.starts_with("lookup phase")));
+    let load = Choice::One(Scalar::Text("load".to_owned()));
+    sample.spec.filter = BTreeMap::from([("phase".to_owned(), load)]);
+    assert!(texts(&draw(&sample).svg()).iter().any(|text| text.starts_with("load phase")));
+    // As series, both phases stand beside each other.
+    sample.spec.filter.clear();
+    sample.spec.series = Some("phase".to_owned());
+    let both = texts(&draw(&sample).svg());
+    assert!(both.contains(&"load".to_owned()) && both.contains(&"lookup".to_owned()));
+}
+
+#[test]
+fn wrong_answers_have_no_number() {
+    let (_folder, sample) = sample("throughput");
+    let path = sample.folder.runs();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let at = text.lines().next().unwrap().split(',').position(|name| name == "wrong_answers").unwrap();
+    let spoil = |line: &str| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        if cells[2] == "ribbon" {
+            cells[at] = "3";
+        }
+        cells.join(",") + "\n"
+    };
+    let spoilt: String =
+        text.lines().enumerate().map(|(i, l)| if i == 0 { format!("{l}\n") } else { spoil(l) }).collect();
+    std::fs::write(&path, spoilt).unwrap();
+    let chart = draw(&sample);
+    assert_eq!(chart.notes(), ["5 measurements left out: wrong answers"]);
+    assert!(!texts(&chart.svg()).contains(&"ribbon".to_owned()));
+}
+
+#[test]
+fn refusals_say_what_to_write_instead() {
+    let (_folder, sample) = sample("fpr");
+    let some = |text: &str| Some(text.to_owned());
+    assert!(error(&sample, |spec| spec.y = some("fprr")).contains("did you mean \"fpr\"?"));
+    assert!(
+        error(&sample, |spec| spec.x = some("bits_per_key"))
+            .contains("did you mean \"design.bloom.bits_per_key\"?")
+    );
+    assert!(
+        error(&sample, |spec| spec.series = some("desing.bloom")).contains("did you mean \"design.bloom\"?")
+    );
+    assert!(error(&sample, |spec| spec.y = None).starts_with("y: "));
+    assert!(error(&sample, |spec| spec.x = None).starts_with("x: "));
+    assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
+    assert!(
+        error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: there is none for y = \"p99_ns\"")
+    );
+    let filter = |column: &str, value: &str| {
+        let choice = Choice::One(Scalar::Text(value.to_owned()));
+        BTreeMap::from([(column.to_owned(), choice)])
+    };
+    let message = error(&sample, |spec| spec.filter = filter("phase", "lokup"));
+    assert_eq!(message, "filter: no row has phase = \"lokup\"; there are load, lookup");
+    assert!(error(&sample, |spec| spec.filter = filter("phse", "x")).contains("did you mean \"phase\"?"));
+    assert!(
+        error(&sample, |spec| (spec.y, spec.theory) = (some("p99_ns"), false)).contains("nothing to draw")
+    );
+    let heatmap = error(&sample, |spec| {
+        (spec.kind, spec.series, spec.theory) = (ChartKind::Heatmap, None, false);
+    });
+    assert!(heatmap.starts_with("series: a heat map needs"), "{heatmap}");
+    let scatter = |spec: &mut ChartSpec| (spec.kind, spec.x) = (ChartKind::Scatter, some("label"));
+    assert!(error(&sample, scatter).contains("x: \"label\" holds names"));
+}
+
+#[test]
+fn too_much_to_tell_apart_is_refused_and_so_is_a_logarithm_of_nothing() {
+    let (_folder, samples) = samples();
+    let named = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
+    let message = error(named("forty-names"), |spec| spec.series = Some("label".to_owned()));
+    assert!(message.contains("series: 40 series cannot be told apart"), "{message}");
+    let message = error(named("all-zero"), |spec| spec.log_y = true);
+    assert!(message.contains("\"stall_seconds\" has no value above 0"), "{message}");
+}
+
+#[test]
+fn latencies_that_are_missing_or_damaged_are_named() {
+    let (_folder, sample) = sample("cdf");
+    let log = |cell: u64, trial: u64| sample.folder.histogram(Group { cell, trial }, "lookup");
+    assert!(error(&sample, |spec| spec.x = Some("response".to_owned())).contains("only an open loop"));
+    assert!(
+        error(&sample, |spec| spec.x = Some("p99".to_owned())).contains("say \"service\" or \"response\"")
+    );
+    assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("leave out \"p99_ns\""));
+    std::fs::remove_file(log(1, 2)).unwrap();
+    assert_eq!(draw(&sample).notes(), ["1 measurement without a histogram"]);
+    let mut bytes = std::fs::read(log(0, 0)).unwrap();
+    bytes[200] ^= 1;
+    std::fs::write(log(0, 0), bytes).unwrap();
+    assert!(error(&sample, |_| ()).contains("its checksum does not match"));
+    std::fs::remove_dir_all(sample.folder.histograms()).unwrap();
+    assert!(error(&sample, |_| ()).contains("cannot read"));
+}
+
+#[test]
+fn results_that_cannot_be_read_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = ChartSpec { y: Some("ops".to_owned()), ..ChartSpec::new(ChartKind::Timeline) };
+    let missing = Chart::draw(&Folder::new(folder.path()), &spec, &Context::default()).unwrap_err();
+    assert!(missing.to_string().contains("timeline.csv: cannot read"), "{missing}");
+    let (_folder, sample) = sample("fpr");
+    let whole = std::fs::read(sample.folder.runs()).unwrap();
+    std::fs::write(sample.folder.runs(), &whole[..whole.len() - 3]).unwrap();
+    assert_eq!(draw(&sample).notes(), ["the last, torn line of the table is left out"]);
+}

@@ -1,0 +1,448 @@
+//! Results as a run would leave them, made from formulas and a seed: one folder per chart of the gallery,
+//! the plain and the hostile.
+
+use std::path::Path;
+use std::time::Duration;
+
+use lsmbench_plot::{ChartKind, ChartSpec, Context, Order};
+use results::columns::{
+    BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
+    OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
+};
+use results::{Folder, Group, LatencyLog, Metric, Row, RowWriter, Schema};
+
+/// One chart: its results, its description, and what is known besides.
+pub(crate) struct Sample {
+    pub(crate) name: &'static str,
+    pub(crate) folder: Folder,
+    pub(crate) spec: ChartSpec,
+    pub(crate) context: Context,
+}
+
+/// A generator that is the same everywhere.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A factor around 1, off by up to `share`.
+    fn around(&mut self, share: f64) -> f64 {
+        1.0 + (self.next() * 2.0 - 1.0) * share
+    }
+}
+
+/// The results of an experiment that sweeps `swept`, in a folder of its own.
+struct Results {
+    folder: Folder,
+    swept: Vec<&'static str>,
+    rows: Vec<Row>,
+    seconds: Vec<Row>,
+}
+
+impl Results {
+    fn new(root: &Path, name: &str, swept: &[&'static str]) -> Self {
+        let folder = Folder::new(root.join(name));
+        std::fs::create_dir_all(folder.root()).unwrap();
+        Self { folder, swept: swept.to_vec(), rows: Vec::new(), seconds: Vec::new() }
+    }
+
+    fn identity(&self, row: &mut Row, cell: usize, trial: usize, values: &[&str], phase: &str) {
+        row.set(&EXPERIMENT, "synthetic").set(&CELL, cell).set(&LABEL, values.join(", ")).set(&TRIAL, trial);
+        row.set(&PHASE, phase)
+            .set(&OPERATION, "all")
+            .set(&MODE, "timed")
+            .set(&SEED, 42_u64)
+            .set(&LOOP, "closed");
+        for (path, value) in self.swept.iter().zip(values) {
+            row.set_swept(path, value).unwrap();
+        }
+    }
+
+    /// A row of a cell in a trial; a load phase that no chart should show goes before it.
+    fn row(&mut self, cell: usize, trial: usize, values: &[&str], numbers: &[(&Metric, f64)]) {
+        let schema = Schema::runs(&self.swept).unwrap();
+        for phase in ["load", "lookup"] {
+            let mut row = Row::new(&schema);
+            self.identity(&mut row, cell, trial, values, phase);
+            for (metric, number) in numbers {
+                let number = if phase == "load" { 7.0 } else { *number };
+                match metric.kind {
+                    results::Kind::Integer => row.set(metric, number as u64),
+                    _ => row.set(metric, number),
+                };
+            }
+            self.rows.push(row);
+        }
+    }
+
+    fn second(&mut self, cell: usize, trial: usize, values: &[&str], second: f64, rate: f64, stall: f64) {
+        let mut row = Row::new(&Schema::timeline(&self.swept).unwrap());
+        self.identity(&mut row, cell, trial, values, "mixed");
+        row.set(&SECOND, second).set(&OPS, rate as u64).set(&OPS_PER_SECOND, rate).set(&STALL_SECONDS, stall);
+        self.seconds.push(row);
+    }
+
+    fn latencies(&self, cell: usize, trial: usize, latencies: impl Iterator<Item = u64>) {
+        let mut histogram = hdrhistogram::Histogram::new_with_bounds(1, 1_000_000_000_000, 3).unwrap();
+        latencies.for_each(|ns| histogram.record(ns).unwrap());
+        let mut log = LatencyLog::default();
+        log.push("all", histogram);
+        let group = Group { cell: cell as u64, trial: trial as u64 };
+        log.write(&self.folder.histogram(group, "lookup"), Duration::from_secs(1)).unwrap();
+    }
+
+    fn write(self) -> Folder {
+        let write = |path: &Path, schema: Schema, rows: &[Row]| {
+            let _ = std::fs::remove_file(path);
+            RowWriter::create(path, &schema).unwrap().append(rows).unwrap();
+        };
+        write(&self.folder.runs(), Schema::runs(&self.swept).unwrap(), &self.rows);
+        write(&self.folder.timeline(), Schema::timeline(&self.swept).unwrap(), &self.seconds);
+        self.folder
+    }
+}
+
+fn context(question: &str) -> Context {
+    let bloom = [
+        ("none", false),
+        ("standard", false),
+        ("blocked", false),
+        ("fastbloom", false),
+        ("ribbon", false),
+        ("perfect", true),
+    ];
+    let compaction = [
+        ("none", false),
+        ("leveled", false),
+        ("tiered", false),
+        ("lazy-leveled", false),
+        ("l0-tiered", false),
+    ];
+    let cache = [("none", false), ("lru", false), ("quick", false), ("unbounded", true)];
+    let order = Order::default()
+        .with("design.bloom", bloom)
+        .with("design.compaction", compaction)
+        .with("design.cache", cache);
+    Context {
+        experiment: "synthetic".to_owned(),
+        question: question.to_owned(),
+        run_id: "5f1c0a9be27d4433".to_owned(),
+        order,
+    }
+}
+
+fn spec(kind: ChartKind, x: &str, y: &str, series: &str) -> ChartSpec {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    ChartSpec { x: some(x), y: some(y), series: some(series), ..ChartSpec::new(kind) }
+}
+
+/// All charts, with their results under `root`.
+pub(crate) fn gallery(root: &Path) -> Vec<Sample> {
+    let mut samples = plain(root);
+    samples.extend(hostile(root));
+    samples
+}
+
+fn plain(root: &Path) -> Vec<Sample> {
+    vec![
+        fpr(root),
+        throughput(root),
+        write_amplification(root),
+        trade_off(root),
+        cache_sizes(root),
+        latencies(root, "cdf", false),
+        latencies(root, "cdf-tail", true),
+        timeline(root),
+        heatmap(root),
+        memory(root),
+        designs(root),
+        series(root, "line-4-series", 4),
+    ]
+}
+
+fn fpr(root: &Path) -> Sample {
+    let mut results = Results::new(root, "fpr", &["design.bloom", "design.bloom.bits_per_key"]);
+    let mut noise = Noise(1);
+    for (f, (filter, worse)) in [("blocked", 1.35), ("standard", 1.0), ("ribbon", 0.7)].iter().enumerate() {
+        for (b, bits) in ["4", "6", "8", "10", "12", "16"].iter().enumerate() {
+            let theory = 0.6185_f64.powf(bits.parse::<f64>().unwrap()) * worse;
+            for trial in 0..5 {
+                let measured = theory * noise.around(0.03 + 0.03 * b as f64);
+                let numbers = [(&FPR, measured), (&EXPECTED_FPR, theory)];
+                results.row(f * 6 + b, trial, &[filter, bits], &numbers);
+            }
+        }
+    }
+    let mut spec = spec(ChartKind::Line, "design.bloom.bits_per_key", "fpr", "design.bloom");
+    (spec.log_y, spec.theory) = (true, true);
+    let context = context("Which filter lets the fewest absent keys through at equal memory?");
+    Sample { name: "fpr", folder: results.write(), spec, context }
+}
+
+fn throughput(root: &Path) -> Sample {
+    let mut results = Results::new(root, "throughput", &["design.bloom"]);
+    let mut noise = Noise(2);
+    let filters = [
+        ("perfect", 1_420_000.0),
+        ("blocked", 1_310_000.0),
+        ("standard", 1_120_000.0),
+        ("fastbloom", 1_290_000.0),
+        ("ribbon", 870_000.0),
+        ("none", 212_000.0),
+    ];
+    for (cell, (filter, rate)) in filters.iter().enumerate() {
+        for trial in 0..5 {
+            results.row(cell, trial, &[filter], &[(&OPS_PER_SECOND, rate * noise.around(0.05))]);
+        }
+    }
+    let spec = spec(ChartKind::Bar, "design.bloom", "ops_per_second", "");
+    let context =
+        context("How many lookups per second does each filter allow when half the keys are absent?");
+    Sample { name: "throughput", folder: results.write(), spec, context }
+}
+
+fn write_amplification(root: &Path) -> Sample {
+    let swept = ["design.compaction", "design.compaction.size_ratio"];
+    let mut results = Results::new(root, "write-amplification", &swept);
+    let mut noise = Noise(3);
+    for (c, (policy, per_level)) in
+        [("leveled", 0.5), ("tiered", 0.0), ("lazy-leveled", 0.12), ("l0-tiered", 0.4)].iter().enumerate()
+    {
+        for (r, ratio) in ["2", "4", "6", "10"].iter().enumerate() {
+            let t: f64 = ratio.parse().unwrap();
+            let amp = (1.0 + t * per_level) * (64.0_f64.ln() / t.ln()).ceil();
+            for trial in 0..3 {
+                results.row(c * 4 + r, trial, &[policy, ratio], &[(&WRITE_AMP, amp * noise.around(0.02))]);
+            }
+        }
+    }
+    let spec = spec(ChartKind::GroupedBar, "design.compaction.size_ratio", "write_amp", "design.compaction");
+    let context = context("What does each compaction policy write for every byte of the user?");
+    Sample { name: "write-amplification", folder: results.write(), spec, context }
+}
+
+fn trade_off(root: &Path) -> Sample {
+    let swept = ["design.compaction", "design.compaction.size_ratio"];
+    let mut results = Results::new(root, "trade-off", &swept);
+    let mut noise = Noise(4);
+    for (c, (policy, per_level, runs)) in
+        [("leveled", 0.5, 0.2), ("tiered", 0.0, 1.4), ("lazy-leveled", 0.12, 0.5)].iter().enumerate()
+    {
+        for (r, ratio) in ["2", "3", "4", "6", "8", "10"].iter().enumerate() {
+            let t: f64 = ratio.parse().unwrap();
+            let levels = (64.0_f64.ln() / t.ln()).ceil();
+            for trial in 0..5 {
+                let numbers = [
+                    (&WRITE_AMP, (1.0 + t * per_level) * levels * noise.around(0.06)),
+                    (&BLOCKS_PER_GET, (1.0 + runs * (t - 1.0) * levels * 0.2) * noise.around(0.06)),
+                ];
+                results.row(c * 6 + r, trial, &[policy, ratio], &numbers);
+            }
+        }
+    }
+    let spec = spec(ChartKind::Scatter, "write_amp", "blocks_per_get", "design.compaction");
+    let context = context("What does a read cost for what a write saves?");
+    Sample { name: "trade-off", folder: results.write(), spec, context }
+}
+
+fn cache_sizes(root: &Path) -> Sample {
+    let mut results = Results::new(root, "cache-sizes", &["design.cache", "design.cache.capacity"]);
+    let mut noise = Noise(5);
+    let sizes = ["1MiB", "2MiB", "4MiB", "8MiB", "16MiB", "32MiB", "64MiB", "128MiB"];
+    for (c, (cache, lead)) in [("lru", 0.0), ("quick", 0.07), ("unbounded", 0.5)].iter().enumerate() {
+        for (s, size) in sizes.iter().enumerate() {
+            let rate: f64 = if *lead > 0.4 { 0.981 } else { 0.12 + 0.108 * s as f64 + lead };
+            for trial in 0..5 {
+                let numbers = [(&CACHE_HIT_RATE, (rate * noise.around(0.02)).min(0.99))];
+                results.row(c * 8 + s, trial, &[cache, size], &numbers);
+            }
+        }
+    }
+    let mut spec = spec(ChartKind::Line, "design.cache.capacity", "cache_hit_rate", "design.cache");
+    spec.log_x = true;
+    let context = context("How much memory does each cache need for the same hit rate?");
+    Sample { name: "cache-sizes", folder: results.write(), spec, context }
+}
+
+fn latencies(root: &Path, name: &'static str, log_y: bool) -> Sample {
+    let mut results = Results::new(root, name, &["design.cache"]);
+    let mut noise = Noise(6);
+    for (cell, (cache, hit)) in
+        [("none", 0.0), ("lru", 0.7), ("quick", 0.8), ("unbounded", 0.98)].iter().enumerate()
+    {
+        for trial in 0..3 {
+            results.row(cell, trial, &[cache], &[(&OPS, 20_000.0)]);
+            let one = |_| {
+                let base = if noise.next() < *hit { 600.0 } else { 9_000.0 };
+                let tail = 1.0 / (1.0 - noise.next()).powf(0.35);
+                (base * tail * noise.around(0.3)) as u64
+            };
+            results.latencies(cell, trial, (0..20_000).map(one));
+        }
+    }
+    let spec = ChartSpec { series: Some("design.cache".to_owned()), log_y, ..ChartSpec::new(ChartKind::Cdf) };
+    let context = context("How is the latency of a get distributed under each cache?");
+    Sample { name, folder: results.write(), spec, context }
+}
+
+fn timeline(root: &Path) -> Sample {
+    let mut results = Results::new(root, "timeline", &["design.compaction"]);
+    let mut noise = Noise(7);
+    for (cell, (policy, rate, stall)) in
+        [("leveled", 240_000.0, 17), ("tiered", 420_000.0, 41), ("lazy-leveled", 350_000.0, 29)]
+            .iter()
+            .enumerate()
+    {
+        for trial in 0..3 {
+            for second in 0..90 {
+                let stalls = (second + trial * 2) % stall > stall - 4;
+                let rate = if stalls { rate * 0.25 } else { *rate } * noise.around(0.06);
+                results.second(cell, trial, &[policy], second as f64, rate, f64::from(u8::from(stalls)));
+            }
+        }
+    }
+    let spec = spec(ChartKind::Timeline, "", "ops_per_second", "design.compaction");
+    let context = context("How steady is the write rate under each compaction policy?");
+    Sample { name: "timeline", folder: results.write(), spec, context }
+}
+
+fn heatmap(root: &Path) -> Sample {
+    let swept = ["design.memtable.capacity", "design.compaction.size_ratio"];
+    let mut results = Results::new(root, "heatmap", &swept);
+    let mut noise = Noise(8);
+    let sizes = ["1MiB", "4MiB", "16MiB", "64MiB", "256MiB"];
+    for (s, size) in sizes.iter().enumerate() {
+        for (r, ratio) in ["2", "3", "4", "6", "8", "10", "12", "16"].iter().enumerate() {
+            let t: f64 = ratio.parse().unwrap();
+            for trial in 0..3 {
+                let p99 =
+                    400.0 * (6.0 - s as f64).powi(2) * (1.0 + (t - 5.0).abs() * 0.3) * noise.around(0.1);
+                if (s, r) != (4, 7) {
+                    results.row(s * 8 + r, trial, &[size, ratio], &[(&P99_NS, p99)]);
+                }
+            }
+        }
+    }
+    let mut spec =
+        spec(ChartKind::Heatmap, "design.compaction.size_ratio", "p99_ns", "design.memtable.capacity");
+    spec.log_y = true;
+    let context = context("Which buffer and size ratio keep the slowest gets fast?");
+    Sample { name: "heatmap", folder: results.write(), spec, context }
+}
+
+fn memory(root: &Path) -> Sample {
+    let mut results = Results::new(root, "memory", &["design.bloom", "design.bloom.bits_per_key"]);
+    for (f, filter) in ["standard", "blocked", "ribbon"].iter().enumerate() {
+        for (b, bits) in ["4", "8", "12"].iter().enumerate() {
+            let bytes = 10_000_000.0 * bits.parse::<f64>().unwrap() / 8.0 * [1.0, 1.04, 0.81][f];
+            for trial in 0..3 {
+                results.row(f * 3 + b, trial, &[filter, bits], &[(&FILTER_BYTES, bytes)]);
+            }
+        }
+    }
+    // Two swept columns and no series: the filters must not be pooled.
+    let spec = spec(ChartKind::Bar, "design.bloom.bits_per_key", "filter_bytes", "");
+    let context = context("How much memory does each filter really hold?");
+    Sample { name: "memory", folder: results.write(), spec, context }
+}
+
+fn designs(root: &Path) -> Sample {
+    let mut results = Results::new(root, "designs", &["design.bloom"]);
+    let mut noise = Noise(9);
+    for bits in 2..14 {
+        let label = format!("blocked(bits_per_key={bits}, hash=xxh3-128)");
+        for trial in 0..5 {
+            let p99 = 30_000.0 / f64::from(bits) * noise.around(0.15);
+            results.row(bits as usize - 2, trial, &[&label], &[(&P99_NS, p99)]);
+        }
+    }
+    let spec = spec(ChartKind::Bar, "design.bloom", "p99_ns", "");
+    let context = context("Do long names of variants stay readable?");
+    Sample { name: "designs", folder: results.write(), spec, context }
+}
+
+fn series(root: &Path, name: &'static str, count: usize) -> Sample {
+    let mut results = Results::new(root, name, &["design.fence", "phase.threads"]);
+    let mut noise = Noise(10);
+    for s in 0..count {
+        for (t, threads) in ["1", "2", "4", "8", "16"].iter().enumerate() {
+            let rate = 90_000.0 * (s + 2) as f64 * (t as f64 + 1.0).powf(0.8);
+            for trial in 0..5 {
+                let label = format!("variant-{s}");
+                let numbers = [(&OPS_PER_SECOND, rate * noise.around(0.04))];
+                results.row(s * 5 + t, trial, &[&label, threads], &numbers);
+            }
+        }
+    }
+    let mut spec = spec(ChartKind::Line, "phase.threads", "ops_per_second", "design.fence");
+    spec.log_x = true;
+    let context = context("How does each fence scale with threads?");
+    Sample { name, folder: results.write(), spec, context }
+}
+
+/// One swept value per row, one trial, the numbers as given; an empty cell for what is not a number.
+fn simple(root: &Path, name: &'static str, kind: ChartKind, metric: &Metric, rows: &[(&str, f64)]) -> Sample {
+    let mut results = Results::new(root, name, &["design.fence"]);
+    for (cell, (value, number)) in rows.iter().enumerate() {
+        results.row(cell, 0, &[value], &[(metric, *number)]);
+    }
+    let spec = spec(kind, "design.fence", metric.name, "");
+    Sample { name, folder: results.write(), spec, context: context("What if the data are strange?") }
+}
+
+fn hostile(root: &Path) -> Vec<Sample> {
+    let log = |mut sample: Sample| {
+        sample.spec.log_y = true;
+        sample
+    };
+    let names: Vec<String> = (0..40).map(|i| format!("variant-number-{i}")).collect();
+    let many: Vec<(&str, f64)> =
+        (0..).zip(&names).map(|(i, n)| (n.as_str(), 100.0 + f64::from(i * i))).collect();
+    let endless = "a-name-that-goes-on-and-on-without-any-place-to-break-it-because-somebody-thought-that-more-is-better";
+    let numbers: Vec<(&str, f64)> =
+        [("1", 3e-9), ("2", 1e5), ("3", 2e12), ("4", 0.0), ("5", 7.0)].into_iter().collect();
+    let mut titled = simple(root, "long-title", ChartKind::Bar, &WRITE_AMP, &[("a", 1.0), ("b", 2.0)]);
+    titled.spec.title =
+        Some("What does a question look like that its author could not bring himself to end, ".repeat(5));
+    let mut crowded = series(root, "line-12-series", 12);
+    crowded.spec.title = Some("Twelve series in one chart".to_owned());
+    vec![
+        crowded,
+        titled,
+        simple(root, "one-row", ChartKind::Line, &WRITE_AMP, &[("10", 7.5)]),
+        simple(root, "one-bar", ChartKind::Bar, &OPS_PER_SECOND, &[("binary", 123_456.0)]),
+        simple(root, "all-equal", ChartKind::Line, &FPR, &[("1", 0.01), ("2", 0.01), ("3", 0.01)]),
+        simple(root, "all-zero", ChartKind::Bar, &STALL_SECONDS, &[("a", 0.0), ("b", 0.0)]),
+        log(simple(
+            root,
+            "zeros-on-log",
+            ChartKind::Line,
+            &FPR,
+            &[("1", 0.01), ("2", 0.0), ("3", 0.0001), ("4", 0.001)],
+        )),
+        log(simple(
+            root,
+            "zeros-on-log-bars",
+            ChartKind::Bar,
+            &FPR,
+            &[("a", 0.01), ("b", 0.0), ("c", 0.0001)],
+        )),
+        simple(root, "empty-cells", ChartKind::Bar, &FPR, &[("a", 0.01), ("b", f64::NAN), ("c", 0.02)]),
+        simple(root, "forty-bars", ChartKind::Bar, &P99_NS, &many),
+        simple(root, "forty-names", ChartKind::Line, &P99_NS, &many),
+        simple(
+            root,
+            "long-name",
+            ChartKind::Bar,
+            &P99_NS,
+            &[(endless, 5e5), ("short", 2e5), ("<&\"'>", 3e5)],
+        ),
+        simple(root, "magnitudes", ChartKind::Line, &WRITE_AMP, &numbers),
+        log(simple(root, "magnitudes-log", ChartKind::Line, &WRITE_AMP, &numbers)),
+        simple(root, "huge", ChartKind::Bar, &WRITE_AMP, &[("a", 1e300), ("b", f64::MAX)]),
+        simple(root, "tiny", ChartKind::Bar, &WRITE_AMP, &[("a", 1e-300), ("b", f64::MIN_POSITIVE)]),
+    ]
+}

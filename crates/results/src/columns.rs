@@ -1,0 +1,341 @@
+//! The list of all columns: name, title, unit, type, direction, and the definition, which is the
+//! documentation of each constant.
+//!
+//! Counters count what happened within the phase of their row. Those of the store as a whole stand in the
+//! rows of operation `all` only; a value that was not measured is empty, never 0.
+
+use std::fmt::Write as _;
+
+use crate::metric::{Better, Kind, Metric, Unit};
+
+/// Writes one list of columns down once: a constant for each, and the list in order.
+macro_rules! columns {
+    ($(#[$list_doc:meta])* $list:ident
+     $($(#[doc = $definition:literal])+ $constant:ident = $name:literal, $title:literal,
+       $unit:ident, $kind:ident, $better:ident, $exact:literal;)+) => {
+        $($(#[doc = $definition])+
+        pub const $constant: Metric = Metric {
+            name: $name,
+            title: $title,
+            unit: Unit::$unit,
+            kind: Kind::$kind,
+            better: Better::$better,
+            exact: $exact,
+            definition: concat!($($definition),+),
+        };)+
+        $(#[$list_doc])*
+        pub static $list: &[Metric] = &[$($constant),+];
+    };
+}
+
+columns! {
+    /// The columns that say which measurement a row is of. The swept paths follow them.
+    IDENTITY
+    /// Name of the experiment.
+    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
+    /// Number of the cell, from 0 in the order of the sweep. A cell is one combination of swept values.
+    CELL = "cell", "cell", Plain, Integer, Neither, true;
+    /// What sets the cell apart from the others, in short.
+    LABEL = "label", "design", Plain, Text, Neither, true;
+    /// Number of the trial, from 0. Equal trials of different cells ran next to each other in time, on the
+    /// same operations: they are pairs.
+    TRIAL = "trial", "trial", Plain, Integer, Neither, true;
+    /// Name of the phase.
+    PHASE = "phase", "phase", Plain, Text, Neither, true;
+    /// The kind of operation, or `all`.
+    OPERATION = "operation", "operation", Plain, Text, Neither, true;
+    /// `timed`: real threads and real time. `counted`: one thread, every counter the same on every machine.
+    MODE = "mode", "mode", Plain, Text, Neither, true;
+    /// The seed of the operation stream.
+    SEED = "seed", "seed", Plain, Integer, Neither, true;
+    /// `closed`: the next operation is issued when the last one ends. `open`: operations are due at a fixed
+    /// rate, whether or not the store keeps up.
+    LOOP = "loop", "loop", Plain, Text, Neither, true;
+}
+
+columns! {
+    /// The measured columns of `runs.csv`, in order.
+    METRICS
+    /// Operations done.
+    OPS = "ops", "operations", Count, Integer, Neither, true;
+    /// Wall time of the phase, from the start of its first operation to the end of its last. Settling is not
+    /// in it. Rows of single operations repeat it.
+    SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
+    /// `ops` / `seconds`.
+    OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
+    /// Mean service time: from the call of an operation to its return. In a closed loop this is all the
+    /// latency there is, and its tail is flattered: an operation that stalls delays those behind it, and they
+    /// are not charged for the wait (coordinated omission). In an open loop see `response_mean_ns`.
+    MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
+    /// Median service time, from a histogram of 3 significant digits merged over threads.
+    P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
+    /// 90th percentile of service time.
+    P90_NS = "p90_ns", "p90 service time", Nanoseconds, Integer, Lower, false;
+    /// 99th percentile of service time.
+    P99_NS = "p99_ns", "p99 service time", Nanoseconds, Integer, Lower, false;
+    /// 99.9th percentile of service time.
+    P999_NS = "p999_ns", "p99.9 service time", Nanoseconds, Integer, Lower, false;
+    /// Longest service time.
+    MAX_NS = "max_ns", "longest service time", Nanoseconds, Integer, Lower, false;
+    /// Gets that found a value.
+    FOUND = "found", "gets that found a value", Count, Integer, Neither, true;
+    /// Gets that found none.
+    MISSING = "missing", "gets that found none", Count, Integer, Neither, true;
+    /// Key and value bytes of puts, key bytes of deletes.
+    USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, true;
+    /// Bytes written to the write-ahead log.
+    WAL_BYTES = "wal_bytes", "bytes written to the log", Bytes, Integer, Lower, true;
+    /// Bytes of tables written by flushes.
+    FLUSH_BYTES = "flush_bytes", "bytes flushed", Bytes, Integer, Lower, true;
+    /// Bytes of tables read by compactions.
+    COMPACTION_BYTES_READ = "compaction_bytes_read", "bytes read by compaction", Bytes, Integer, Lower, true;
+    /// Bytes of tables written by compactions.
+    COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, true;
+    /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`, when the last operation of the
+    /// phase ends: what pending compaction still owes is not in it (burst value).
+    WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, true;
+    /// Blocks fetched from storage, data blocks and index pages alike.
+    BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, true;
+    /// Blocks found in the block cache.
+    BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, true;
+    /// Data blocks looked into per get, cached or not.
+    BLOCKS_PER_GET = "blocks_per_get", "data blocks looked into per get", Ratio, Number, Lower, true;
+    /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
+    CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, true;
+    /// Times a filter was asked for a key.
+    FILTER_PROBES = "filter_probes", "filter probes", Count, Integer, Neither, true;
+    /// Probes that answered "not here".
+    FILTER_NEGATIVES = "filter_negatives", "filter negatives", Count, Integer, Neither, true;
+    /// Probes that answered "maybe" although the run did not have the key.
+    FILTER_FALSE_POSITIVES = "filter_false_positives", "false positives", Count, Integer, Lower, true;
+    /// False positives / (false positives + negatives).
+    FPR = "fpr", "false-positive rate", Share, Number, Lower, true;
+    /// Times a fence was asked for the block of a key.
+    FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, true;
+    /// Memtables flushed.
+    FLUSHES = "flushes", "flushes", Count, Integer, Neither, true;
+    /// Compactions done.
+    COMPACTIONS = "compactions", "compactions", Count, Integer, Neither, true;
+    /// Levels that hold tables, when the last operation of the phase ends.
+    LEVELS = "levels", "levels", Count, Integer, Neither, true;
+    /// Sorted runs on storage, when the last operation of the phase ends.
+    RUNS = "runs", "sorted runs", Count, Integer, Neither, true;
+    /// Bytes of all live tables, when the last operation of the phase ends.
+    TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, true;
+    /// Key and value bytes of the newest live version of every key, exact, from the operations alone.
+    LIVE_BYTES = "live_bytes", "bytes of live data", Bytes, Integer, Neither, true;
+    /// `table_bytes` / `live_bytes`, when the last operation of the phase ends (burst value).
+    SPACE_AMP = "space_amp", "space amplification", Ratio, Number, Lower, true;
+    /// Bytes of memory held by memtables.
+    MEMTABLE_BYTES = "memtable_bytes", "memory of memtables", Bytes, Integer, Lower, false;
+    /// Bytes of memory held by filters.
+    FILTER_BYTES = "filter_bytes", "memory of filters", Bytes, Integer, Lower, true;
+    /// Bytes of memory held by fences.
+    FENCE_BYTES = "fence_bytes", "memory of fences", Bytes, Integer, Lower, true;
+    /// Bytes of memory held by the block cache.
+    CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, false;
+    /// Time that writers were held up by the store's stall rules, over all threads.
+    STALL_SECONDS = "stall_seconds", "time writers stalled", Seconds, Number, Lower, false;
+    /// Processor time of the process in the phase, user and system, over all threads.
+    CPU_SECONDS = "cpu_seconds", "processor time", Seconds, Number, Lower, false;
+    /// Largest resident memory of the process up to the end of the phase.
+    RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, false;
+    /// Bytes that the operating system sent to storage for the process.
+    OS_WRITE_BYTES = "os_write_bytes", "bytes written by the operating system", Bytes, Integer, Lower, false;
+    /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
+    WRITE_AMP_WAL = "write_amp_wal", "write amplification with the log", Ratio, Number, Lower, true;
+    /// `write_amp` with the bytes written until pending flushes and compactions were done (settled value).
+    WRITE_AMP_SETTLED = "write_amp_settled", "settled write amplification", Ratio, Number, Lower, true;
+    /// `table_bytes_settled` / `live_bytes`.
+    SPACE_AMP_SETTLED = "space_amp_settled", "settled space amplification", Ratio, Number, Lower, true;
+    /// `table_bytes` after pending flushes and compactions were done.
+    TABLE_BYTES_SETTLED = "table_bytes_settled", "settled bytes of all tables", Bytes, Integer, Lower, true;
+    /// `runs` after pending flushes and compactions were done.
+    RUNS_SETTLED = "runs_settled", "settled sorted runs", Count, Integer, Neither, true;
+    /// `levels` after pending flushes and compactions were done.
+    LEVELS_SETTLED = "levels_settled", "settled levels", Count, Integer, Neither, true;
+    /// Time from the last operation's end until pending flushes and compactions were done.
+    SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
+    /// The part of `blocks_read` that is fence pages.
+    BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
+    /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
+    /// where those are not told apart, by keys.
+    EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
+    /// Open loop only: mean response time, from the moment an operation was due to its return, waiting
+    /// included. Empty in a closed loop.
+    RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, false;
+    /// Open loop only: median response time.
+    RESPONSE_P50_NS = "response_p50_ns", "median response time", Nanoseconds, Integer, Lower, false;
+    /// Open loop only: 99th percentile of response time.
+    RESPONSE_P99_NS = "response_p99_ns", "p99 response time", Nanoseconds, Integer, Lower, false;
+    /// Open loop only: 99.9th percentile of response time.
+    RESPONSE_P999_NS = "response_p999_ns", "p99.9 response time", Nanoseconds, Integer, Lower, false;
+    /// Answers compared with the model, off the timed path.
+    CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, true;
+    /// Checked answers that were wrong. A row where it is not 0 carries no other measurement.
+    WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, true;
+    /// Threads that issued operations.
+    THREADS = "threads", "threads", Count, Integer, Neither, true;
+    /// Open loop only: operations due per second, over all threads.
+    TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;
+    /// Share of the phase's operations that are of this row's kind; 1 for `all`.
+    REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, true;
+    /// Share of key accesses that went to the most accessed key.
+    REALISED_HOT_KEY = "realised_hot_key", "share of the hottest key", Share, Number, Neither, true;
+    /// Share of key accesses that went to the most accessed hundredth of the keys.
+    REALISED_HOT_1_PERCENT = "realised_hot_1_percent", "share of the hottest 1 % of keys", Share, Number, Neither, true;
+    /// Share of key accesses that went to the most accessed tenth of the keys.
+    REALISED_HOT_10_PERCENT = "realised_hot_10_percent", "share of the hottest 10 % of keys", Share, Number, Neither, true;
+    /// Share of gets for keys that the store does not have.
+    REALISED_ABSENT = "realised_absent", "share of gets for absent keys", Share, Number, Neither, true;
+    /// Mean bytes of the keys in the phase's operations.
+    REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
+    /// Mean bytes of the values in the phase's writes.
+    REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, true;
+}
+
+/// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.
+pub const SECOND: Metric = Metric {
+    name: "second",
+    title: "time since the phase began",
+    unit: Unit::Seconds,
+    kind: Kind::Number,
+    better: Better::Neither,
+    exact: false,
+    definition: "Start of the interval that the row covers, in seconds since its phase began.",
+};
+
+/// The measured columns of `timeline.csv`, in order. They mean what they mean in `runs.csv`, for one
+/// interval instead of one phase; `seconds` is the length of the interval, and what describes a state
+/// (levels, runs, bytes held) is taken at its end.
+pub static TIMELINE_METRICS: &[Metric] = &[
+    SECOND,
+    OPS,
+    SECONDS,
+    OPS_PER_SECOND,
+    MEAN_NS,
+    P50_NS,
+    P90_NS,
+    P99_NS,
+    P999_NS,
+    MAX_NS,
+    RESPONSE_P50_NS,
+    RESPONSE_P99_NS,
+    RESPONSE_P999_NS,
+    USER_BYTES_WRITTEN,
+    WAL_BYTES,
+    FLUSH_BYTES,
+    COMPACTION_BYTES_READ,
+    COMPACTION_BYTES_WRITTEN,
+    BLOCKS_READ,
+    BLOCKS_FROM_CACHE,
+    FLUSHES,
+    COMPACTIONS,
+    LEVELS,
+    RUNS,
+    TABLE_BYTES,
+    MEMTABLE_BYTES,
+    CACHE_BYTES,
+    STALL_SECONDS,
+    RSS_PEAK_BYTES,
+];
+
+/// The measured column of this name, in `runs.csv` or `timeline.csv`.
+pub fn metric(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().chain(TIMELINE_METRICS).find(|metric| metric.name == name)
+}
+
+/// The reference of all columns as Markdown: `docs/results.md`.
+pub fn markdown() -> String {
+    let mut page = String::from(
+        "# The columns of results\n\n\
+         One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
+         Counters count what happened within the phase; those of the store as a whole stand in the rows of \
+         operation `all` only. **An empty cell was not measured; it is never 0.** \
+         *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine.\n\n\
+         ## Which measurement a row is\n\n",
+    );
+    section(&mut page, IDENTITY);
+    page.push_str(
+        "\nOne column per swept path follows, by the path's name: `design.bloom.bits_per_key`.\n\n\
+         ## What was measured: `runs.csv`\n\n",
+    );
+    section(&mut page, METRICS);
+    page.push_str(
+        "\n## What was measured: `timeline.csv`\n\n\
+         One row is one second of a phase. The columns mean what they mean above, for that second; \
+         `seconds` is the length of the interval, and what describes a state is taken at its end.\n\n",
+    );
+    section(&mut page, &[SECOND]);
+    let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
+    let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    page
+}
+
+fn section(page: &mut String, metrics: &[Metric]) {
+    page.push_str("| column | unit | better | exact | definition |\n|---|---|---|---|---|\n");
+    for metric in metrics {
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} | {} |",
+            metric.name,
+            metric.unit.symbol(),
+            if metric.better == Better::Neither { String::new() } else { metric.better.to_string() },
+            if metric.exact { "yes" } else { "" },
+            metric.definition().replace('|', "\\|"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// The names that the design fixes, in its order.
+    const CONTRACT: &str = "experiment, cell, label, trial, phase, operation, mode, seed, \
+        ops, seconds, ops_per_second, mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, found, missing, \
+        user_bytes_written, wal_bytes, flush_bytes, compaction_bytes_read, compaction_bytes_written, write_amp, \
+        blocks_read, blocks_from_cache, blocks_per_get, cache_hit_rate, filter_probes, filter_negatives, \
+        filter_false_positives, fpr, fence_searches, flushes, compactions, levels, runs, table_bytes, live_bytes, \
+        space_amp, memtable_bytes, filter_bytes, fence_bytes, cache_bytes, stall_seconds, cpu_seconds, \
+        rss_peak_bytes, os_write_bytes";
+
+    #[test]
+    fn the_contract_s_columns_come_first_and_in_order() {
+        let all: Vec<&str> =
+            IDENTITY.iter().chain(METRICS).map(|m| m.name).filter(|n| *n != "loop").collect();
+        let contract: Vec<&str> = CONTRACT.split(", ").collect();
+        assert_eq!(all[..contract.len()], contract);
+    }
+
+    #[test]
+    fn every_column_is_described_and_unique() {
+        let mut seen = HashSet::new();
+        for metric in IDENTITY.iter().chain(METRICS).chain([&SECOND]) {
+            assert!(seen.insert(metric.name), "{} stands twice", metric.name);
+            assert!(metric.definition().ends_with('.'), "{}: {}", metric.name, metric.definition());
+            assert!(!metric.definition().contains("  "), "{}", metric.name);
+            assert!(!metric.title.is_empty());
+        }
+        for metric in TIMELINE_METRICS {
+            assert_eq!(columns_of(metric.name), 1, "{}", metric.name);
+        }
+    }
+
+    fn columns_of(name: &str) -> usize {
+        TIMELINE_METRICS.iter().filter(|m| m.name == name).count()
+    }
+
+    #[test]
+    fn times_are_never_exact_and_the_page_names_every_column() {
+        let page = markdown();
+        for metric in IDENTITY.iter().chain(METRICS) {
+            assert!(page.contains(&format!("| `{}` |", metric.name)));
+            if matches!(metric.unit, Unit::Nanoseconds | Unit::Seconds) {
+                assert!(!metric.exact, "{}", metric.name);
+            }
+        }
+    }
+}

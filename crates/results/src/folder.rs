@@ -1,0 +1,75 @@
+//! Where everything lies in the results folder of one experiment.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::Group;
+
+/// `results/<experiment>/`.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// The results folder at `root`. Nothing is read or created.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// One row per cell, trial, phase and operation.
+    pub fn runs(&self) -> PathBuf {
+        self.root.join("runs.csv")
+    }
+
+    /// One row per cell, trial, phase and second.
+    pub fn timeline(&self) -> PathBuf {
+        self.root.join("timeline.csv")
+    }
+
+    /// Everything that is needed to know what was measured, and to measure it again.
+    pub fn manifest(&self) -> PathBuf {
+        self.root.join("manifest.json")
+    }
+
+    /// The latency logs.
+    pub fn histograms(&self) -> PathBuf {
+        self.root.join("histograms")
+    }
+
+    /// The latency log of one phase of one group: `histograms/cell-3-trial-0-lookup.hlog`. Characters of the
+    /// phase's name that are not letters, digits, `-` or `_` are written as `%` and their bytes in
+    /// hexadecimal.
+    pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
+        let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
+        for byte in phase.bytes() {
+            if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
+                name.push(byte.into());
+            } else {
+                let _ = write!(name, "%{byte:02x}");
+            }
+        }
+        name.push_str(".hlog");
+        self.histograms().join(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_cannot_leave_the_folder_or_meet() {
+        let folder = Folder::new("results/bloom");
+        let group = Group { cell: 3, trial: 0 };
+        let path = |phase: &str| folder.histogram(group, phase);
+        assert_eq!(path("lookup"), Path::new("results/bloom/histograms/cell-3-trial-0-lookup.hlog"));
+        assert_eq!(path("../a b").file_name().unwrap(), "cell-3-trial-0-%2e%2e%2fa%20b.hlog");
+        assert_ne!(path("%20"), path(" "));
+    }
+}

@@ -1,0 +1,175 @@
+//! The latencies of one phase of one group: HDR histograms in the V2 interval log format that the
+//! `HdrHistogram` tools read, sealed by a checksum.
+//!
+//! A log holds one interval per tag: the kind of operation (`get`, `all`) for service times, and
+//! `get:response` for response times of an open loop. Values are nanoseconds.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::ResultsError;
+use crate::whole::write_whole;
+
+/// What stands before the checksum on the last line.
+const SEAL: &str = "#[XXH3-64 of the bytes above: ";
+
+/// Histograms by tag.
+#[derive(Clone, Debug, Default)]
+pub struct LatencyLog {
+    /// Each tag with its histogram, in the order in which they were added.
+    pub histograms: Vec<(String, Histogram<u64>)>,
+}
+
+impl LatencyLog {
+    /// The histogram of a tag.
+    pub fn get(&self, tag: &str) -> Option<&Histogram<u64>> {
+        self.histograms.iter().find(|(name, _)| name == tag).map(|(_, histogram)| histogram)
+    }
+
+    /// Adds a histogram.
+    pub fn push(&mut self, tag: impl Into<String>, histogram: Histogram<u64>) {
+        self.histograms.push((tag.into(), histogram));
+    }
+
+    /// Writes the log of a phase that took `duration`, all at once: the file is whole or not there.
+    ///
+    /// # Errors
+    /// A tag with a comma, a space or a line break; a file system that refuses. Missing folders are created.
+    pub fn write(&self, path: &Path, duration: Duration) -> Result<(), ResultsError> {
+        let mut bytes = self.encode(path, duration)?;
+        let seal = format!("{SEAL}{:016x}]\n", xxh3_64(&bytes));
+        bytes.extend(seal.as_bytes());
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(ResultsError::io(folder, "create"))?;
+        write_whole(path, &bytes, false)
+    }
+
+    fn encode(&self, path: &Path, duration: Duration) -> Result<Vec<u8>, ResultsError> {
+        let refused =
+            |line: usize, message: String| ResultsError::Latency { path: path.to_owned(), line, message };
+        let mut bytes = Vec::new();
+        let mut serializer = V2DeflateSerializer::new();
+        let mut log = IntervalLogWriterBuilder::new()
+            .add_comment("[Histogram log format version 1.3]")
+            .add_comment("[Latencies in nanoseconds]")
+            .begin_log_with(&mut bytes, &mut serializer)
+            .map_err(ResultsError::io(path, "write"))?;
+        for (at, (name, histogram)) in self.histograms.iter().enumerate() {
+            let tag = Tag::new(name).ok_or_else(|| {
+                refused(
+                    at + 3,
+                    format!("{name:?} is no tag: commas, spaces and line breaks cannot stand in it"),
+                )
+            })?;
+            log.write_histogram(histogram, Duration::ZERO, duration, Some(tag))
+                .map_err(|error| refused(at + 3, error.to_string()))?;
+        }
+        Ok(bytes)
+    }
+
+    /// Reads a log back.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or whose bytes do not match its checksum.
+    pub fn read(path: &Path) -> Result<Self, ResultsError> {
+        Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
+    }
+
+    fn decode(path: &Path, bytes: &[u8]) -> Result<Self, ResultsError> {
+        let lines = bytes.split(|byte| *byte == b'\n').count() - 1;
+        let damaged = |line: usize, message: &str| ResultsError::Latency {
+            path: path.to_owned(),
+            line,
+            message: message.to_owned(),
+        };
+        let body = unseal(bytes).map_err(|message| damaged(lines.max(1), message))?;
+        let mut log = Self::default();
+        for (at, entry) in IntervalLogIterator::new(body).enumerate() {
+            let line = at + 3;
+            let Ok(LogEntry::Interval(interval)) = entry else {
+                return Err(damaged(line, "the line is no interval of an HDR log"));
+            };
+            let tag = interval.tag().ok_or_else(|| damaged(line, "the interval has no tag"))?;
+            let histogram = STANDARD
+                .decode(interval.encoded_histogram())
+                .ok()
+                .and_then(|packed| Deserializer::new().deserialize(&mut packed.as_slice()).ok())
+                .ok_or_else(|| damaged(line, "the histogram cannot be decoded"))?;
+            log.push(tag.as_str(), histogram);
+        }
+        Ok(log)
+    }
+}
+
+/// The bytes above the checksum, if it is theirs. What is decoded afterwards was written by this module, so
+/// no length in it can ask for more memory than a histogram takes.
+fn unseal(bytes: &[u8]) -> Result<&[u8], &'static str> {
+    let mut seal = String::from(SEAL);
+    let length = seal.len() + 16 + "]\n".len();
+    let at = bytes.len().checked_sub(length).ok_or("the log is cut off: it has no checksum")?;
+    let (body, end) = bytes.split_at(at);
+    let _ = writeln!(seal, "{:016x}]", xxh3_64(body));
+    if !end.starts_with(SEAL.as_bytes()) {
+        return Err("the log is cut off: it has no checksum");
+    }
+    if end == seal.as_bytes() { Ok(body) } else { Err("the log is damaged: its checksum does not match") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> LatencyLog {
+        let mut log = LatencyLog::default();
+        for (tag, base) in [("get", 300), ("all", 500), ("get:response", 90_000)] {
+            let mut histogram = Histogram::new_with_bounds(1, 1_000_000_000_000, 3).unwrap();
+            for i in 0..1000_u64 {
+                histogram.record(base + i * i).unwrap();
+            }
+            log.push(tag, histogram);
+        }
+        log.push("put", Histogram::new_with_bounds(1, 1_000_000_000_000, 3).unwrap());
+        log
+    }
+
+    #[test]
+    fn logs_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("histograms/cell-0.hlog");
+        sample().write(&path, Duration::from_millis(1500)).unwrap();
+        let log = LatencyLog::read(&path).unwrap();
+        assert_eq!(log.histograms, sample().histograms);
+        assert_eq!(log.get("get:response").unwrap().len(), 1000);
+        assert!(log.get("scan").is_none());
+        assert!(sample().write(&folder.path().join("x"), Duration::ZERO).is_ok());
+        let mut bad = sample();
+        bad.push("a b", Histogram::new(3).unwrap());
+        assert!(bad.write(&path, Duration::ZERO).unwrap_err().to_string().contains("\"a b\" is no tag"));
+    }
+
+    #[test]
+    fn damage_anywhere_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.hlog");
+        sample().write(&path, Duration::from_secs(1)).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            assert!(LatencyLog::decode(&path, &whole[..length]).is_err(), "cut to {length}");
+        }
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            assert!(LatencyLog::decode(&path, &damaged).is_err(), "byte {at}");
+        }
+    }
+}

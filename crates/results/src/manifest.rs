@@ -1,0 +1,252 @@
+//! What must be known of a run beyond its numbers, so that they can be judged and measured again.
+//!
+//! The manifest is plain data: whoever runs the experiment fills it in. What could not be found out is
+//! `null`.
+
+use std::path::Path;
+
+use crate::ResultsError;
+use crate::whole::write_whole;
+use serde::{Deserialize, Serialize};
+
+/// The version of the manifest's layout that this crate writes.
+pub const MANIFEST_VERSION: u64 = 1;
+
+/// `manifest.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of this layout: [`MANIFEST_VERSION`].
+    pub version: u64,
+    /// The name of the experiment: the stem of its file.
+    pub experiment: String,
+    /// The question it asks.
+    pub question: String,
+    /// A hash of everything that decides what is measured; charts print its first digits.
+    pub run_id: String,
+    /// The experiment with every default and override resolved, as TOML.
+    pub resolved: String,
+    /// Hash of `resolved`.
+    pub config_hash: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// The seed of the operation streams and of the trial plan.
+    pub seed: u64,
+    /// Trials per cell.
+    pub trials: u64,
+    /// `timed` or `counted`.
+    pub mode: String,
+    /// The swept paths, in the order of their columns.
+    pub swept: Vec<String>,
+    /// The phases, in order.
+    pub phases: Vec<String>,
+    /// The cells, in order.
+    pub cells: Vec<CellInfo>,
+    /// Combinations that the sweep left out, and why.
+    pub left_out: Vec<LeftOut>,
+    /// The program.
+    pub build: BuildInfo,
+    /// The machine.
+    pub machine: MachineInfo,
+    /// What measuring costs.
+    pub harness: HarnessCost,
+    /// When the run began, RFC 3339.
+    pub started: String,
+    /// When it ended, RFC 3339; nothing while it runs or if it was killed.
+    pub ended: Option<String>,
+    /// What a reader of the numbers should know: noise, overrides, refusals.
+    pub warnings: Vec<String>,
+}
+
+/// One cell of the sweep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellInfo {
+    /// Its number.
+    pub cell: u64,
+    /// Its label.
+    pub label: String,
+    /// The swept values, in the order of the swept paths.
+    pub swept: Vec<String>,
+    /// Hash of its resolved design.
+    pub design_hash: String,
+    /// The operation stream of each phase.
+    pub streams: Vec<Stream>,
+}
+
+/// The operations of one phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// The name of the phase.
+    pub phase: String,
+    /// Hash of the operations; cells that agree on it did the same.
+    pub hash: String,
+}
+
+/// A combination that was not run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// The label of the combination.
+    pub label: String,
+    /// Why it cannot be run.
+    pub reason: String,
+}
+
+/// The program that measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuildInfo {
+    /// The version of lsmbench.
+    pub version: String,
+    /// The git commit it was built from.
+    pub git_commit: Option<String>,
+    /// Whether the working tree differed from that commit.
+    pub git_dirty: Option<bool>,
+    /// The compiler.
+    pub rustc: Option<String>,
+    /// Flags given to the compiler.
+    pub flags: Option<String>,
+    /// The target triple.
+    pub target: Option<String>,
+    /// The build profile.
+    pub profile: Option<String>,
+    /// Whether assertions were compiled in; no time counts then.
+    pub debug_assertions: bool,
+}
+
+/// The machine that it ran on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineInfo {
+    /// The processor's model.
+    pub cpu: Option<String>,
+    /// Processors the run may use.
+    pub cores: Option<u64>,
+    /// Bytes of memory.
+    pub memory_bytes: Option<u64>,
+    /// Kernel and its version.
+    pub kernel: Option<String>,
+    /// The file system of the data folder.
+    pub file_system: Option<String>,
+    /// The device below it.
+    pub device: Option<String>,
+    /// Bytes free on it when the run began.
+    pub free_bytes: Option<u64>,
+    /// Load averages over 1, 5 and 15 minutes when the run began.
+    pub load_average: Option<[f64; 3]>,
+    /// Load averages when it ended.
+    pub load_average_end: Option<[f64; 3]>,
+}
+
+/// What the harness adds to every operation, measured before the run against a store that does nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HarnessCost {
+    /// The clock: `time stamp counter` or `operating system`.
+    pub clock: Option<String>,
+    /// Nanoseconds to read the clock once.
+    pub clock_ns: Option<f64>,
+    /// Nanoseconds to record one latency.
+    pub record_ns: Option<f64>,
+    /// Nanoseconds per operation in all: generation, timing, recording.
+    pub operation_ns: Option<f64>,
+    /// Every how many operations one is timed; 1 times all.
+    pub sampling: Option<u64>,
+}
+
+/// The one field that every layout has.
+#[derive(Deserialize)]
+struct Version {
+    version: u64,
+}
+
+impl Manifest {
+    /// Writes the manifest, all at once: a reader sees the old one or the new one.
+    ///
+    /// # Errors
+    /// A file system that refuses.
+    pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
+        let text = serde_json::to_string_pretty(self);
+        let mut text = text.map_err(|error| ResultsError::io(path, "encode")(error.into()))?;
+        text.push('\n');
+        write_whole(path, text.as_bytes(), true)
+    }
+
+    /// Reads a manifest back.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no manifest, or is of a newer version.
+    pub fn read(path: &Path) -> Result<Self, ResultsError> {
+        let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
+        let wrong = |message: String| ResultsError::Manifest { path: path.to_owned(), message };
+        // The version first: a newer layout would only give confusing errors about its fields.
+        let Version { version } =
+            serde_json::from_str(&text).map_err(|error| wrong(format!("this is no manifest: {error}")))?;
+        if version != MANIFEST_VERSION {
+            return Err(wrong(format!(
+                "the manifest is of version {version}, this lsmbench reads version {MANIFEST_VERSION}; \
+                 use the lsmbench that wrote it"
+            )));
+        }
+        serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is damaged: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Manifest {
+        Manifest {
+            version: MANIFEST_VERSION,
+            experiment: "bloom".to_owned(),
+            question: "Which filter costs least per absent lookup?".to_owned(),
+            resolved: "[design]\nbloom = \"blocked\"\n".to_owned(),
+            seed: u64::MAX,
+            cells: vec![CellInfo {
+                cell: 3,
+                label: "blocked(bits_per_key=12)".to_owned(),
+                swept: vec!["12".to_owned()],
+                streams: vec![Stream { phase: "load".to_owned(), hash: "00ff".to_owned() }],
+                ..CellInfo::default()
+            }],
+            left_out: vec![LeftOut { label: "x".to_owned(), reason: "y".to_owned() }],
+            machine: MachineInfo { load_average: Some([0.1, 0.25, 3.0]), ..MachineInfo::default() },
+            harness: HarnessCost { clock_ns: Some(9.3), ..HarnessCost::default() },
+            ..Manifest::default()
+        }
+    }
+
+    #[test]
+    fn manifests_read_back_and_replace_each_other_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.json");
+        sample().write(&path).unwrap();
+        let ended = Manifest { ended: Some("2026-01-01T00:00:00Z".to_owned()), ..sample() };
+        ended.write(&path).unwrap();
+        assert_eq!(Manifest::read(&path).unwrap(), ended);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn what_is_no_manifest_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.json");
+        sample().write(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let message = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Manifest::read(&path).unwrap_err().to_string()
+        };
+        assert!(message("{}").contains("this is no manifest: missing field `version`"));
+        assert!(message(&text.replace("\"version\": 1,", "\"version\": 2,")).contains("is of version 2"));
+        assert!(message(&text.replace("\"seed\"", "\"sead\"")).contains("unknown field `sead`"));
+        for length in 0..text.len() - 1 {
+            assert!(!message(&text[..length]).is_empty());
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(Manifest::read(&path).unwrap_err().to_string().contains("cannot read"));
+    }
+}

@@ -1,0 +1,89 @@
+//! One line of a table.
+
+use crate::columns::{CELL, TRIAL};
+use crate::{Group, Metric, ResultsError, Schema, Value};
+
+/// A cell for every column; all empty at first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    schema: Schema,
+    cells: Vec<Value>,
+}
+
+impl Row {
+    /// An empty row.
+    pub fn new(schema: &Schema) -> Self {
+        Self { schema: schema.clone(), cells: vec![Value::Empty; schema.columns().len()] }
+    }
+
+    pub(crate) fn from_cells(schema: &Schema, cells: Vec<Value>) -> Self {
+        Self { schema: schema.clone(), cells }
+    }
+
+    /// Sets a column of the list in [`columns`](crate::columns).
+    ///
+    /// # Panics
+    /// If the row's file has no such column, or the column holds another kind of value. Both are mistakes in
+    /// the code that measures, not in what it measured.
+    pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
+        let value = value.into();
+        let at = self.schema.position(metric.name);
+        let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
+        let wrong = format!("column \"{}\" holds {}, not {value:?}", metric.name, metric.kind.expected());
+        self.cells[at] = self.schema.columns()[at].accept(value).expect(&wrong);
+        self
+    }
+
+    /// Sets the value of a swept path. The text says the type: see [`Value::infer`].
+    ///
+    /// # Errors
+    /// If the path is not swept.
+    pub fn set_swept(&mut self, path: &str, value: &str) -> Result<&mut Self, ResultsError> {
+        let at = self.schema.find(path)?;
+        self.cells[at] = Value::infer(value);
+        Ok(self)
+    }
+
+    /// The cell of a column of the list; empty where the file has no such column.
+    pub fn get(&self, metric: &Metric) -> &Value {
+        self.schema.position(metric.name).map_or(&Value::Empty, |at| &self.cells[at])
+    }
+
+    /// All cells, in the order of the columns.
+    pub fn cells(&self) -> &[Value] {
+        &self.cells
+    }
+
+    /// The columns the cells stand under.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Which cell and trial it is of; nothing if either is empty.
+    pub fn group(&self) -> Option<Group> {
+        Some(Group { cell: self.get(&CELL).integer()?, trial: self.get(&TRIAL).integer()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::{FPR, LABEL, OPS};
+
+    #[test]
+    fn cells_are_set_by_column_and_empty_before() {
+        let schema = Schema::runs(&["design.bloom"]).unwrap();
+        let mut row = Row::new(&schema);
+        assert!(row.get(&OPS).is_empty());
+        row.set(&OPS, 5_u64).set(&FPR, 1_u64).set(&LABEL, "x").set_swept("design.bloom", "12").unwrap();
+        assert_eq!(row.get(&OPS), &Value::Integer(5));
+        assert_eq!(row.get(&FPR), &Value::Number(1.0));
+        assert!(row.set_swept("design.fence", "x").is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "column \"ops\" holds a whole number")]
+    fn a_cell_of_the_wrong_kind_is_a_mistake_in_the_code() {
+        Row::new(&Schema::runs::<&str>(&[]).unwrap()).set(&OPS, 0.5);
+    }
+}

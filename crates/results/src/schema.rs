@@ -1,0 +1,259 @@
+//! The columns of one file: identity, swept paths, metrics.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
+use crate::error::closest;
+use crate::metric::{Better, Kind, Metric, Unit};
+use crate::{ResultsError, Value};
+
+/// One column of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// A column of the list in [`columns`](crate::columns).
+    Fixed(Metric),
+    /// The values of one swept path, such as `design.bloom.bits_per_key`.
+    Swept(String),
+}
+
+impl Column {
+    /// The name in the header.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Fixed(metric) => metric.name,
+            Self::Swept(path) => path,
+        }
+    }
+
+    /// What an axis calls it: the metric's title, or the path without its first word `design` or `phase`.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Fixed(metric) => metric.title,
+            Self::Swept(path) => path.strip_prefix("design.").unwrap_or(path),
+        }
+    }
+
+    /// Its unit; swept values carry theirs in their text.
+    pub fn unit(&self) -> Unit {
+        match self {
+            Self::Fixed(metric) => metric.unit,
+            Self::Swept(_) => Unit::Plain,
+        }
+    }
+
+    /// Which direction is better.
+    pub fn better(&self) -> Better {
+        match self {
+            Self::Fixed(metric) => metric.better,
+            Self::Swept(_) => Better::Neither,
+        }
+    }
+
+    /// Reads one cell.
+    pub(crate) fn parse(&self, text: &str) -> Result<Value, String> {
+        match self {
+            Self::Swept(_) => Ok(Value::infer(text)),
+            Self::Fixed(metric) => Value::parse(text, metric.kind).ok_or_else(|| {
+                format!("column \"{}\" holds {text:?}, expected {}", metric.name, metric.kind.expected())
+            }),
+        }
+    }
+
+    /// The value as this column holds it; nothing if it cannot.
+    pub(crate) fn accept(&self, value: Value) -> Option<Value> {
+        let Self::Fixed(metric) = self else {
+            return Some(Value::infer(&value.to_string()));
+        };
+        match (metric.kind, value) {
+            (_, Value::Empty) => Some(Value::Empty),
+            (Kind::Text, text @ Value::Text(_)) => Some(text),
+            (Kind::Integer, integer @ Value::Integer(_)) => Some(integer),
+            (Kind::Number, Value::Integer(integer)) => Some(Value::Number(integer as f64)),
+            (Kind::Number, number @ Value::Number(_)) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+/// The columns of one file, in order. Copies share them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    columns: Arc<[Column]>,
+    swept: usize,
+}
+
+impl Schema {
+    /// The columns of `runs.csv` for an experiment that sweeps these paths.
+    ///
+    /// # Errors
+    /// A path that stands twice, is empty, is the name of another column, or holds a control character.
+    pub fn runs<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
+        Self::build(swept, METRICS)
+    }
+
+    /// The columns of `timeline.csv` for an experiment that sweeps these paths.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn timeline<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
+        Self::build(swept, TIMELINE_METRICS)
+    }
+
+    fn build<S: AsRef<str>>(swept: &[S], metrics: &[Metric]) -> Result<Self, ResultsError> {
+        let mut columns: Vec<Column> = IDENTITY.iter().map(|metric| Column::Fixed(*metric)).collect();
+        for path in swept.iter().map(AsRef::as_ref) {
+            let wrong = |message: &str| {
+                Err(ResultsError::SweptPath { path: path.to_owned(), message: message.to_owned() })
+            };
+            if path.is_empty() || path.chars().any(char::is_control) {
+                return wrong("a path is words joined by dots");
+            }
+            if metrics.iter().any(|metric| metric.name == path) {
+                return wrong("it is the name of a measured column");
+            }
+            if columns.iter().any(|column| column.name() == path) {
+                return wrong("there is a column of this name already");
+            }
+            columns.push(Column::Swept(path.to_owned()));
+        }
+        columns.extend(metrics.iter().map(|metric| Column::Fixed(*metric)));
+        Ok(Self { columns: columns.into(), swept: swept.len() })
+    }
+
+    /// Reads a header. Measured columns may be missing (an older version did not have them), but those that
+    /// are there stand in order.
+    pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
+        let wrong = |column: usize, message: String| {
+            Err(ResultsError::Header { path: path.to_owned(), column: column + 1, message })
+        };
+        for (at, identity) in IDENTITY.iter().enumerate() {
+            match header.get(at) {
+                Some(name) if *name == identity.name => {}
+                found => {
+                    let found = found.map_or("nothing".to_owned(), |name| format!("{name:?}"));
+                    return wrong(at, format!("expected \"{}\", found {found}", identity.name));
+                }
+            }
+        }
+        let rest = &header[IDENTITY.len()..];
+        let timeline = rest.contains(&TIMELINE_METRICS[0].name);
+        let metrics = if timeline { TIMELINE_METRICS } else { METRICS };
+        let is_metric = |name: &str| metrics.iter().any(|metric| metric.name == name);
+        let swept = rest.iter().position(|name| is_metric(name)).unwrap_or(rest.len());
+        let mut measured = Vec::new();
+        let mut next = 0;
+        for (at, name) in rest.iter().enumerate().skip(swept) {
+            let Some(place) = metrics[next..].iter().position(|metric| metric.name == *name) else {
+                let message = match closest(name, metrics[next..].iter().map(|metric| metric.name)) {
+                    _ if is_metric(name) => format!("\"{name}\" stands out of order or twice"),
+                    Some(close) => format!("unknown column \"{name}\"; did you mean \"{close}\"?"),
+                    None => format!("unknown column \"{name}\"; a newer lsmbench may have written it"),
+                };
+                return wrong(IDENTITY.len() + at, message);
+            };
+            measured.push(metrics[next + place]);
+            next += place + 1;
+        }
+        Self::build(&rest[..swept], &measured)
+    }
+
+    /// The columns, in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The swept paths, in order.
+    pub fn swept(&self) -> impl Iterator<Item = &str> {
+        self.columns[IDENTITY.len()..][..self.swept].iter().map(Column::name)
+    }
+
+    /// Where the column of this name stands.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name() == name)
+    }
+
+    /// Where the column of this name stands.
+    ///
+    /// # Errors
+    /// Names the closest column and the swept ones.
+    pub fn find(&self, name: &str) -> Result<usize, ResultsError> {
+        self.position(name).ok_or_else(|| {
+            let names = || self.columns.iter().map(Column::name);
+            // "bits_per_key" for "design.bloom.bits_per_key" is too far for an edit distance.
+            let close =
+                closest(name, names()).or_else(|| names().find(|full| full.ends_with(&format!(".{name}"))));
+            let swept: Vec<&str> = self.swept().collect();
+            let swept = if swept.is_empty() {
+                "nothing is swept".to_owned()
+            } else {
+                format!("swept are {}", swept.join(", "))
+            };
+            let hint = match close {
+                Some(close) => format!("did you mean \"{close}\"? {swept}"),
+                None => format!("{swept}; `docs/results.md` lists the measured columns"),
+            };
+            ResultsError::UnknownColumn { name: name.to_owned(), hint }
+        })
+    }
+
+    /// The header line, without its end.
+    pub(crate) fn header(&self) -> Vec<&str> {
+        self.columns.iter().map(Column::name).collect()
+    }
+
+    /// The first difference to another schema, in words.
+    pub(crate) fn difference(&self, theirs: &Self) -> Option<String> {
+        let (ours, theirs) = (self.header(), theirs.header());
+        let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
+        let name = |names: &[&str]| names.get(at).map_or("nothing".to_owned(), |name| format!("\"{name}\""));
+        Some(format!("column {} is {} there and {} here", at + 1, name(&theirs), name(&ours)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swept_paths_stand_between_identity_and_metrics() {
+        let schema = Schema::runs(&["design.bloom", "design.bloom.bits_per_key"]).unwrap();
+        let header = schema.header();
+        assert_eq!(header[8..13], ["loop", "design.bloom", "design.bloom.bits_per_key", "ops", "seconds"]);
+        assert_eq!(Schema::read(Path::new("x"), &header).unwrap(), schema);
+        assert_eq!(schema.swept().collect::<Vec<_>>(), ["design.bloom", "design.bloom.bits_per_key"]);
+        for bad in [vec!["ops"], vec!["cell"], vec![""], vec!["a", "a"], vec!["a\nb"]] {
+            assert!(Schema::runs(&bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_older_header_reads_and_a_wrong_one_says_where() {
+        let schema = Schema::runs(&["design.bloom"]).unwrap();
+        let header = schema.header();
+        let older: Vec<&str> = header[..header.len() - 3].to_vec();
+        assert!(Schema::read(Path::new("x"), &older).is_ok());
+
+        let message = |header: &[&str]| Schema::read(Path::new("x.csv"), header).unwrap_err().to_string();
+        let mut misspelt = header.clone();
+        misspelt[14] = "p5_ns";
+        assert_eq!(
+            message(&misspelt),
+            "x.csv:1: column 15: unknown column \"p5_ns\"; did you mean \"p50_ns\"?"
+        );
+        let mut swapped = header.clone();
+        swapped.swap(12, 13);
+        assert!(message(&swapped).contains("out of order"));
+        assert_eq!(message(&header[1..]), "x.csv:1: column 1: expected \"experiment\", found \"cell\"");
+        assert_eq!(message(&[]), "x.csv:1: column 1: expected \"experiment\", found nothing");
+    }
+
+    #[test]
+    fn a_misspelt_name_gets_a_suggestion() {
+        let schema = Schema::runs(&["design.bloom.bits_per_key"]).unwrap();
+        let hint = |name: &str| schema.find(name).unwrap_err().to_string();
+        assert!(hint("p99ns").contains("did you mean \"p99_ns\"?"));
+        assert!(hint("bits_per_key").contains("did you mean \"design.bloom.bits_per_key\"?"));
+        assert!(hint("banana").contains("swept are design.bloom.bits_per_key"));
+    }
+}

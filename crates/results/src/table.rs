@@ -1,0 +1,194 @@
+//! A table read back: every cell checked, a torn end cut and reported, rows to filter and group.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::columns::{OPERATION, PHASE};
+use crate::{Column, ResultsError, Row, Schema, Value};
+
+/// The rows of one CSV file.
+#[derive(Clone, Debug)]
+pub struct Table {
+    path: PathBuf,
+    schema: Schema,
+    rows: Vec<Row>,
+    torn: Option<Torn>,
+}
+
+/// A last line without an end: the run was killed while it wrote. It is not among the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// The line, from 1.
+    pub line: u64,
+    /// How many bytes of it there are.
+    pub bytes: usize,
+}
+
+/// What is measured in one go and appended in one write: one cell in one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group {
+    /// The number of the cell.
+    pub cell: u64,
+    /// The number of the trial.
+    pub trial: u64,
+}
+
+/// Rows that agree on some columns.
+#[derive(Clone, Debug)]
+pub struct RowGroup<'a> {
+    /// What they agree on, in the order asked for.
+    pub key: Vec<Value>,
+    /// The rows, in the order of the table.
+    pub rows: Vec<&'a Row>,
+}
+
+impl Table {
+    /// Reads `runs.csv` or `timeline.csv`.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a
+    /// cell of the wrong type. Errors name file, line, column and what was expected.
+    pub fn read(path: &Path) -> Result<Self, ResultsError> {
+        let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
+        let (text, torn) = split_torn(path, &bytes)?;
+        let mut reader =
+            csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+        let mut records = reader.records();
+        let header = match records.next() {
+            Some(header) => header.map_err(|error| row_error(path, 1, &error))?,
+            None => csv::StringRecord::new(),
+        };
+        let schema = Schema::read(path, &header.iter().collect::<Vec<_>>())?;
+        let mut rows = Vec::new();
+        for (index, record) in records.enumerate() {
+            let line = index as u64 + 2;
+            let record = record.map_err(|error| row_error(path, line, &error))?;
+            let cells = read_cells(&schema, &record).map_err(|message| ResultsError::Row {
+                path: path.to_owned(),
+                line,
+                message,
+            })?;
+            rows.push(Row::from_cells(&schema, cells));
+        }
+        Ok(Self { path: path.to_owned(), schema, rows, torn })
+    }
+
+    /// A table of rows that were never on disk.
+    pub fn new(schema: Schema, rows: Vec<Row>) -> Self {
+        Self { path: PathBuf::new(), schema, rows, torn: None }
+    }
+
+    /// Where it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Its rows, in order.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The torn last line, if there was one.
+    pub fn torn(&self) -> Option<Torn> {
+        self.torn
+    }
+
+    /// The column of this name.
+    ///
+    /// # Errors
+    /// Names the closest column.
+    pub fn column(&self, name: &str) -> Result<&Column, ResultsError> {
+        Ok(&self.schema.columns()[self.schema.find(name)?])
+    }
+
+    /// The rows for which `keep` holds.
+    #[must_use]
+    pub fn filter(&self, keep: impl Fn(&Row) -> bool) -> Self {
+        let rows = self.rows.iter().filter(|row| keep(row)).cloned().collect();
+        Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
+    }
+
+    /// The rows whose column holds this value, as the CSV writes it.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub fn only(&self, column: &str, value: &str) -> Result<Self, ResultsError> {
+        let at = self.schema.find(column)?;
+        Ok(self.filter(|row| row.cells()[at].to_string() == value))
+    }
+
+    /// The different values of a column, in the order of their first rows.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub fn distinct(&self, column: &str) -> Result<Vec<Value>, ResultsError> {
+        Ok(self.group_by(&[column])?.into_iter().map(|mut group| group.key.remove(0)).collect())
+    }
+
+    /// The rows by the values of some columns, in the order of their first rows.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub fn group_by(&self, columns: &[&str]) -> Result<Vec<RowGroup<'_>>, ResultsError> {
+        let at = columns.iter().map(|name| self.schema.find(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut groups: Vec<RowGroup<'_>> = Vec::new();
+        // The key as text stands for the values, which are not all hashable.
+        let mut places = HashMap::new();
+        for row in &self.rows {
+            let key: Vec<String> = at.iter().map(|at| row.cells()[*at].to_string()).collect();
+            let place = *places.entry(key).or_insert_with(|| {
+                let key = at.iter().map(|at| row.cells()[*at].clone()).collect();
+                groups.push(RowGroup { key, rows: Vec::new() });
+                groups.len() - 1
+            });
+            groups[place].rows.push(row);
+        }
+        Ok(groups)
+    }
+
+    /// The groups that are complete: those with a row of the experiment's last phase and operation `all`,
+    /// which is the last row of every group. A resumed run measures the others again.
+    pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
+        self.rows
+            .iter()
+            .filter(|row| row.get(&PHASE).text() == Some(last_phase))
+            .filter(|row| row.get(&OPERATION).text() == Some("all"))
+            .filter_map(Row::group)
+            .collect()
+    }
+}
+
+/// The complete lines, and the torn one behind them.
+fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>), ResultsError> {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let lines_before = |at: usize| bytes[..at].split(|byte| *byte == b'\n').count() as u64 - 1;
+    let text = str::from_utf8(&bytes[..end]).map_err(|error| ResultsError::Row {
+        path: path.to_owned(),
+        line: lines_before(error.valid_up_to()) + 1,
+        message: "the line is damaged: it is no UTF-8".to_owned(),
+    })?;
+    let torn = (end < bytes.len()).then(|| Torn { line: lines_before(end) + 1, bytes: bytes.len() - end });
+    Ok((text, torn))
+}
+
+fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>, String> {
+    let columns = schema.columns();
+    // No cell is written with a line break, so one inside a cell is a quote that damage has opened.
+    if record.iter().any(|text| text.contains(['\n', '\r'])) {
+        return Err("a quote is opened and not closed on this line".to_owned());
+    }
+    if record.len() != columns.len() {
+        return Err(format!("{} cells, expected {}", record.len(), columns.len()));
+    }
+    columns.iter().zip(record).map(|(column, text)| column.parse(text)).collect()
+}
+
+fn row_error(path: &Path, line: u64, error: &csv::Error) -> ResultsError {
+    ResultsError::Row { path: path.to_owned(), line, message: error.to_string() }
+}

@@ -1,0 +1,199 @@
+//! What one cell of a table holds.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::metric::Kind;
+
+/// A cell. Empty means: not measured.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Value {
+    /// Not measured.
+    #[default]
+    Empty,
+    /// Text on one line.
+    Text(String),
+    /// A whole number.
+    Integer(i128),
+    /// A finite number.
+    Number(f64),
+}
+
+impl Value {
+    /// A cell of a swept column, whose type is in the text itself: `8` is a whole number, `0.5` a number,
+    /// `4MiB` and `blocked(bits_per_key=12)` are text.
+    pub fn infer(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::Empty;
+        }
+        // Rust reads "inf" and "nan" as numbers; in a sweep they are names.
+        if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
+            if let Ok(number) = text.parse::<i128>() {
+                return Self::Integer(number);
+            }
+            if let Some(number) = text.parse::<f64>().ok().filter(|n| n.is_finite()) {
+                return Self::Number(number);
+            }
+        }
+        Self::Text(text.to_owned())
+    }
+
+    /// A cell of a column of this kind; nothing if the text is no such thing.
+    pub(crate) fn parse(text: &str, kind: Kind) -> Option<Self> {
+        if text.is_empty() {
+            return Some(Self::Empty);
+        }
+        match kind {
+            Kind::Text => Some(Self::Text(text.to_owned())),
+            Kind::Integer => text.parse().ok().map(Self::Integer),
+            Kind::Number => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Self::Number),
+        }
+    }
+
+    /// The number it holds, whole or not.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(number) => Some(*number as f64),
+            Self::Number(number) => Some(*number),
+            Self::Empty | Self::Text(_) => None,
+        }
+    }
+
+    /// The whole number it holds, where it is not negative and fits.
+    pub fn integer(&self) -> Option<u64> {
+        match self {
+            Self::Integer(number) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// The text it holds.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::Empty
+    }
+
+    /// A total order for sorting: empty, then numbers by size, then text.
+    pub fn total_cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Integer(a), Self::Integer(b)) => a.cmp(b),
+            _ => match (self.number(), other.number()) {
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                _ => self.rank().cmp(&other.rank()),
+            },
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Empty => 0,
+            Self::Integer(_) | Self::Number(_) => 1,
+            Self::Text(_) => 2,
+        }
+    }
+}
+
+/// As the CSV holds it: reading gives the same value back, to the last bit of a number.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => Ok(()),
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Number(number) => write!(f, "{number:?}"),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        if text.is_empty() { Self::Empty } else { Self::Text(text.to_owned()) }
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        if text.is_empty() { Self::Empty } else { Self::Text(text) }
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Integer(number.into())
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Integer(number as i128)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Integer(number.into())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Integer(number.into())
+    }
+}
+
+/// A quotient that has no value, such as a hit rate without accesses, was not measured: it is empty.
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        if number.is_finite() { Self::Number(number) } else { Self::Empty }
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Empty, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn swept_values_say_their_own_type() {
+        assert_eq!(Value::infer("8"), Value::Integer(8));
+        assert_eq!(Value::infer("-5"), Value::Integer(-5));
+        assert_eq!(Value::infer("0.99"), Value::Number(0.99));
+        for text in ["4MiB", "inf", "nan", "blocked(bits_per_key=12)", "1e999", "true", "-", "1_000"] {
+            assert_eq!(Value::infer(text), Value::Text(text.to_owned()));
+        }
+        assert_eq!(Value::infer(""), Value::Empty);
+    }
+
+    #[test]
+    fn what_has_no_value_is_empty_not_zero() {
+        assert_eq!(Value::from(f64::NAN), Value::Empty);
+        assert_eq!(Value::from(f64::INFINITY), Value::Empty);
+        assert_eq!(Value::from(None::<u64>), Value::Empty);
+        assert_eq!(Value::from(0_u64).to_string(), "0");
+        assert_eq!(Value::Empty.to_string(), "");
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back_to_the_last_bit(number in any::<f64>().prop_filter("finite", |n| n.is_finite())) {
+            let value = Value::Number(number);
+            prop_assert_eq!(Value::parse(&value.to_string(), Kind::Number), Some(value.clone()));
+            prop_assert_eq!(Value::infer(&value.to_string()), value);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Files that are there whole or not at all.
+
+use std::fs::Permissions;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::ResultsError;
+
+/// Writes `bytes` beside `path`, to the device if the file must outlive a power failure, and puts the new
+/// file in the old one's place.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], durable: bool) -> Result<(), ResultsError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        // Readable as any other file; the default is for secrets.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+        .map_err(ResultsError::io(path, "create"))?;
+    file.write_all(bytes).map_err(ResultsError::io(path, "write"))?;
+    if durable {
+        file.as_file().sync_all().map_err(ResultsError::io(path, "write"))?;
+    }
+    file.persist(path).map_err(|error| ResultsError::io(path, "replace")(error.error))?;
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! Checking answers off the clock: the operations are made once more and every recorded answer is compared
+//! with what the shadow says it must have been.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::batch::Batch;
+use crate::digest::{self, Parts};
+use crate::dsl;
+use crate::operation::{Kind, Operation};
+use crate::plan::{Extent, PhasePlan};
+use crate::shadow::Shadow;
+use crate::stream::Stream;
+
+/// The wrong answers that are described; more are counted.
+const DESCRIBED: usize = 10;
+
+/// What one thread did in a phase, and digests of its answers.
+#[derive(Clone, Debug)]
+pub struct Record {
+    stride: u64,
+    until_next: u64,
+    operations: u64,
+    digests: Vec<u64>,
+}
+
+/// What checking a phase found.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict {
+    /// The answers that were compared with what they must be. Writes answer nothing.
+    pub checked: u64,
+    /// The recorded answers that nothing is known of: ranges and multi-gets while other threads write.
+    pub unchecked: u64,
+    /// The answers that were wrong.
+    pub wrong: u64,
+    /// The first of them.
+    pub examples: Vec<WrongAnswer>,
+    /// How far the operations that were done gave out keys and versions: where the next phase starts.
+    pub extent: Extent,
+}
+
+/// An answer that no correct store gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongAnswer {
+    /// The thread that got it.
+    pub thread: u32,
+    /// The number of the operation in its stream, from 0.
+    pub operation: u64,
+    /// What was asked.
+    pub kind: Kind,
+    /// The key, as the DSL prints it.
+    pub key: String,
+    /// What the answer should have been.
+    pub expected: String,
+}
+
+impl fmt::Display for WrongAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { thread, operation, kind, key, expected } = self;
+        write!(f, "thread {thread}, operation {operation}: {kind} {key} should have given {expected}")
+    }
+}
+
+impl Record {
+    /// A record that keeps the answer of every `stride`-th operation; 0 keeps none.
+    pub fn new(stride: u64) -> Self {
+        Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
+    }
+
+    /// Whether the answer of the next operation is kept.
+    #[inline]
+    pub fn wants(&self) -> bool {
+        self.until_next == 0 && self.stride != 0
+    }
+
+    /// Counts an operation; `digest` is only called where its answer is kept.
+    #[inline]
+    pub fn done(&mut self, digest: impl FnOnce() -> u64) {
+        if self.wants() {
+            self.digests.push(digest());
+            self.until_next = self.stride;
+        }
+        self.until_next = self.until_next.saturating_sub(1);
+        self.operations += 1;
+    }
+
+    /// The operations that were done, a group as one.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+}
+
+/// Goes through what the threads of a phase did, checks the recorded answers, and leaves the shadow as the
+/// store must be now.
+///
+/// With one thread, or none that writes, all recorded answers are checked exactly. With more, a thread's gets
+/// of its own keys are; a get of another thread's key may have found any version that the phase wrote to it,
+/// or what was there before; ranges and multi-gets are counted as unchecked.
+///
+/// # Panics
+/// If there are more records than threads.
+pub fn check(phase: &Arc<PhasePlan>, from: Extent, records: &[Record], shadow: &mut Shadow) -> Verdict {
+    shadow.begin(phase, from);
+    let streams = || phase.streams(from).into_iter().zip(records);
+    let contended = records.len() > 1 && phase.mixes_writes();
+    let mut checker = Checker { shadow, contended, witnesses: HashMap::new(), verdict: Verdict::default() };
+    if contended {
+        for (stream, record) in streams() {
+            walk(stream, record, |step| checker.call_witness(step));
+        }
+        for (stream, record) in streams() {
+            walk(stream, record, |step| checker.note_writes(step));
+        }
+    }
+    for (stream, record) in streams() {
+        let extent = walk(stream, record, |step| checker.step(step));
+        checker.verdict.extent = checker.verdict.extent.join(extent);
+    }
+    checker.verdict
+}
+
+/// One operation that was done, made once more.
+struct Step<'a> {
+    stream: &'a Stream,
+    /// The number of the operation in its stream.
+    ordinal: u64,
+    batch: &'a Batch,
+    at: usize,
+    /// The digest of its answer, where it was kept.
+    answer: Option<u64>,
+}
+
+impl Step<'_> {
+    fn operation(&self) -> &Operation {
+        &self.batch.operations()[self.at]
+    }
+
+    /// The operation and the members of its group.
+    fn all(&self) -> &[Operation] {
+        &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
+    }
+
+    /// Whether it is a recorded get of a key that another thread may write.
+    fn is_foreign_get(&self) -> bool {
+        let Operation { kind, key, .. } = *self.operation();
+        kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
+    }
+}
+
+/// Makes the operations that a thread did once more, hands each with its recorded answer to `visit`, and
+/// returns how far it came.
+fn walk(mut stream: Stream, record: &Record, mut visit: impl FnMut(&Step<'_>)) -> Extent {
+    let mut batch = Batch::default();
+    let mut answers = record.digests.iter().copied();
+    let mut ordinal = 0;
+    while ordinal < record.operations {
+        let limit = (record.operations - ordinal).min(Batch::OPERATIONS as u64) as usize;
+        if stream.fill(&mut batch, limit) == 0 {
+            break;
+        }
+        for at in batch.heads() {
+            let kept = record.stride != 0 && ordinal.is_multiple_of(record.stride);
+            let answer = if kept { answers.next() } else { None };
+            visit(&Step { stream: &stream, ordinal, batch: &batch, at, answer });
+            ordinal += 1;
+        }
+    }
+    stream.extent()
+}
+
+struct Checker<'a> {
+    shadow: &'a mut Shadow,
+    /// Whether threads write while others read.
+    contended: bool,
+    /// For every key that one thread read and another writes, the digests of all that may have been found.
+    witnesses: HashMap<u64, Vec<u64>>,
+    verdict: Verdict,
+}
+
+impl Checker<'_> {
+    /// Notes what a key of another thread was before the phase.
+    fn call_witness(&mut self, step: &Step<'_>) {
+        if step.is_foreign_get() {
+            let key = step.operation().key;
+            let before = digest::of_value(self.shadow.expected(key));
+            self.witnesses.entry(key.index()).or_insert_with(|| vec![before]);
+        }
+    }
+
+    /// Notes what such a key became in the phase.
+    fn note_writes(&mut self, step: &Step<'_>) {
+        // The head of a batch has no version: it writes nothing itself.
+        for operation in step.all().iter().filter(|operation| operation.version > 0) {
+            if let Some(found) = self.witnesses.get_mut(&operation.key.index()) {
+                let Operation { key, version, .. } = *operation;
+                let deleted = operation.kind == Kind::Delete;
+                found.push(if deleted {
+                    0
+                } else {
+                    digest::of_value(Some(self.shadow.value(key.index(), version)))
+                });
+            }
+        }
+    }
+
+    /// Checks one operation, then applies it with its members.
+    fn step(&mut self, step: &Step<'_>) {
+        if let Some(answer) = step.answer.filter(|_| step.operation().kind.answers()) {
+            let right = self.is_right(step, answer);
+            self.judge(step, right);
+        }
+        for operation in step.all() {
+            self.shadow.apply(operation);
+        }
+    }
+
+    /// Whether an answer is right; `None` where nothing is known of it.
+    fn is_right(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
+        let operation = step.operation();
+        match operation.kind {
+            Kind::Get if self.contended && step.is_foreign_get() => {
+                Some(self.witnesses[&operation.key.index()].contains(&answer))
+            }
+            Kind::Get | Kind::ReadModifyWrite => {
+                Some(digest::of_value(self.shadow.expected(operation.key)) == answer)
+            }
+            Kind::Range if !self.contended => self.range(operation).map(|expected| expected == answer),
+            Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
+            Kind::Range | Kind::MultiGet => None,
+            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch => {
+                unreachable!("a write has no answer to check")
+            }
+        }
+    }
+
+    fn range(&mut self, operation: &Operation) -> Option<u64> {
+        let mut parts = Parts::default();
+        let Operation { key, count, backward, .. } = *operation;
+        let known =
+            self.shadow.range(key.index(), count as usize, backward, |key, value| parts.entry(key, value));
+        known.then(|| parts.digest())
+    }
+
+    fn multi_get(&self, members: &[Operation]) -> u64 {
+        let mut parts = Parts::default();
+        for member in members {
+            parts.add(digest::of_value(self.shadow.expected(member.key)));
+        }
+        parts.digest()
+    }
+
+    fn judge(&mut self, step: &Step<'_>, right: Option<bool>) {
+        let Some(right) = right else {
+            self.verdict.unchecked += 1;
+            return;
+        };
+        self.verdict.checked += 1;
+        self.verdict.wrong += u64::from(!right);
+        if !right && self.verdict.examples.len() < DESCRIBED {
+            let example = self.describe(step);
+            self.verdict.examples.push(example);
+        }
+    }
+
+    fn describe(&self, step: &Step<'_>) -> WrongAnswer {
+        let operation = step.operation();
+        let expected = match operation.kind {
+            Kind::Range => format!("the {} next entries", operation.count),
+            Kind::MultiGet => format!("the values of {} keys", operation.count),
+            _ if self.contended && step.is_foreign_get() => {
+                "a value that this phase or an earlier one wrote".to_owned()
+            }
+            _ => match self.shadow.expected(operation.key) {
+                None => "nothing".to_owned(),
+                Some(value) => {
+                    let version = self.shadow.version(operation.key.index());
+                    format!("version {version} of {} bytes", value.len())
+                }
+            },
+        };
+        WrongAnswer {
+            thread: step.stream.thread(),
+            operation: step.ordinal,
+            kind: operation.kind,
+            key: dsl::token(step.batch.key(step.at)),
+            expected,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! One line of the DSL as data, and how it is printed.
+
+use std::fmt::{self, Write};
+
+/// A command; its `Display` is the line that reads back as the same command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `p KEY VALUE`
+    Put {
+        /// The key.
+        key: Vec<u8>,
+        /// Its new value.
+        value: Vec<u8>,
+    },
+    /// `g KEY`
+    Get {
+        /// The key.
+        key: Vec<u8>,
+    },
+    /// `d KEY`
+    Delete {
+        /// The key.
+        key: Vec<u8>,
+    },
+    /// `r LOW HIGH`
+    Range {
+        /// The first key.
+        low: Vec<u8>,
+        /// The key behind the last.
+        high: Vec<u8>,
+    },
+    /// `l "FILE"`
+    Load {
+        /// The path, as bytes.
+        file: Vec<u8>,
+    },
+    /// `s`
+    Statistics,
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Put { key, value } => write!(f, "p {} {}", Token(key), Token(value)),
+            Self::Get { key } => write!(f, "g {}", Token(key)),
+            Self::Delete { key } => write!(f, "d {}", Token(key)),
+            Self::Range { low, high } => write!(f, "r {} {}", Token(low), Token(high)),
+            Self::Load { file } => write!(f, "l {}", Quoted(file)),
+            Self::Statistics => f.write_str("s"),
+        }
+    }
+}
+
+/// Bytes as one token of a line.
+pub(crate) fn token(bytes: &[u8]) -> String {
+    Token(bytes).to_string()
+}
+
+/// Bytes as they are where that is possible, else in quotes.
+struct Token<'a>(&'a [u8]);
+
+impl fmt::Display for Token<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bare = !self.0.is_empty() && self.0.iter().all(|byte| is_bare(*byte));
+        match std::str::from_utf8(self.0) {
+            Ok(text) if bare => f.write_str(text),
+            _ => Quoted(self.0).fmt(f),
+        }
+    }
+}
+
+/// Bytes in quotes, with escapes.
+struct Quoted<'a>(&'a [u8]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for byte in self.0 {
+            match byte {
+                b'"' => f.write_str("\\\"")?,
+                b'\\' => f.write_str("\\\\")?,
+                b'\n' => f.write_str("\\n")?,
+                b'\r' => f.write_str("\\r")?,
+                b'\t' => f.write_str("\\t")?,
+                0 => f.write_str("\\0")?,
+                b' '..=b'~' => f.write_char(char::from(*byte))?,
+                _ => write!(f, "\\x{byte:02x}")?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// Whether a byte may stand outside of quotes: printable ASCII but for quote and backslash.
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_graphic() && byte != b'"' && byte != b'\\'
+}

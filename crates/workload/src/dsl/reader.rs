@@ -1,0 +1,117 @@
+//! Commands from a stream of text, one at a time.
+
+use std::io::{self, BufRead};
+
+use thiserror::Error;
+use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+
+use super::command::Command;
+use super::parse::SyntaxError;
+
+/// The longest line: a key and a value, every byte of them escaped, and some blanks.
+const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
+
+/// Why a text cannot be replayed.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The text cannot be read.
+    #[error("line {line}: {source}")]
+    Io {
+        /// The line, from 1.
+        line: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line is no command.
+    #[error("line {line}, {error}")]
+    Syntax {
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        error: SyntaxError,
+    },
+    /// A line is longer than any command.
+    #[error("line {line}: longer than {LONGEST_LINE} bytes, which no command is; is this a text file?")]
+    TooLong {
+        /// The line, from 1.
+        line: u64,
+    },
+}
+
+/// Reads commands; holds one line in memory at a time.
+#[derive(Debug)]
+pub struct CommandReader<R> {
+    reader: R,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<R: BufRead> CommandReader<R> {
+    /// Reads from `reader`.
+    pub fn new(reader: R) -> Self {
+        Self { reader, line: Vec::new(), number: 0 }
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub fn line(&self) -> u64 {
+        self.number
+    }
+
+    /// The next command, or `None` at the end of the text. After a [`Syntax`](ReadError::Syntax) error it
+    /// goes on with the next line.
+    ///
+    /// # Errors
+    /// Names the line and what is wrong with it.
+    pub fn read(&mut self) -> Result<Option<Command>, ReadError> {
+        loop {
+            self.line.clear();
+            self.number += 1;
+            let line = self.number;
+            let read = io::Read::take(&mut self.reader, LONGEST_LINE).read_until(b'\n', &mut self.line);
+            match read {
+                Ok(0) => return Ok(None),
+                Ok(read) if read as u64 == LONGEST_LINE => return Err(ReadError::TooLong { line }),
+                Ok(_) => {}
+                Err(source) => return Err(ReadError::Io { line, source }),
+            }
+            match Command::parse(&self.line) {
+                Ok(None) => {}
+                Ok(command) => return Ok(command),
+                Err(error) => return Err(ReadError::Syntax { line, error }),
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Iterator for CommandReader<R> {
+    type Item = Result<Command, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_come_one_by_one_and_errors_name_their_line() {
+        let text = "# a comment\n\np 1 2\ng 1\noops\nd 1";
+        let mut reader = CommandReader::new(text.as_bytes());
+        assert_eq!(reader.read().unwrap().unwrap().to_string(), "p 1 2");
+        assert_eq!(reader.line(), 3);
+        assert_eq!(reader.read().unwrap().unwrap().to_string(), "g 1");
+        let error = reader.read().unwrap_err();
+        assert!(error.to_string().starts_with("line 5, column 1: \"oops\" is no command"), "{error}");
+        assert_eq!(reader.read().unwrap().unwrap().to_string(), "d 1");
+        assert!(reader.read().unwrap().is_none() && reader.next().is_none());
+    }
+
+    /// A file without line ends is refused before it fills the memory.
+    #[test]
+    fn endless_lines_are_refused() {
+        let endless = io::BufReader::with_capacity(1 << 20, io::repeat(b'x'));
+        assert!(matches!(CommandReader::new(endless).read(), Err(ReadError::TooLong { line: 1 })));
+    }
+}

@@ -1,0 +1,110 @@
+//! Streams of operations as lines of the DSL.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use super::command::Command;
+use crate::batch::Batch;
+use crate::format::KeyFormat;
+use crate::operation::{KeyId, Kind};
+use crate::order::KeyOrder;
+use crate::plan::{Extent, PhasePlan};
+use crate::stream::Stream;
+
+/// Writes the first `limit` operations of a phase to `out`, the threads taking turns, and returns their
+/// number.
+///
+/// A batch and a multi-get become one line per member, a read-modify-write a get and a put. A range of n
+/// entries becomes `r LOW HIGH` with the bounds of n keys, deleted ones among them; the DSL has no
+/// direction. A phase that replays a text file has no operations; print the file.
+///
+/// # Errors
+/// If `out` cannot be written, or a range is to be printed over more keys than can be sorted.
+pub fn write_operations(
+    phase: &Arc<PhasePlan>,
+    from: Extent,
+    limit: u64,
+    out: &mut dyn Write,
+) -> io::Result<u64> {
+    let mut printer = Printer { format: &*phase.format, order: None, out };
+    let mut streams = phase.streams(from);
+    let mut batch = Batch::default();
+    let mut written = 0;
+    loop {
+        let before = written;
+        for stream in &mut streams {
+            if written < limit && stream.fill(&mut batch, 1) == 1 {
+                for at in 0..batch.operations().len() {
+                    printer.print(stream, &batch, at)?;
+                }
+                written += 1;
+            }
+        }
+        if written == before {
+            return Ok(written);
+        }
+    }
+}
+
+struct Printer<'a> {
+    format: &'a dyn KeyFormat,
+    order: Option<KeyOrder>,
+    out: &'a mut dyn Write,
+}
+
+impl Printer<'_> {
+    fn print(&mut self, stream: &Stream, batch: &Batch, at: usize) -> io::Result<()> {
+        let operation = &batch.operations()[at];
+        let key = || batch.key(at).to_vec();
+        let put = || Command::Put { key: key(), value: batch.value(at).to_vec() };
+        let command = match operation.kind {
+            Kind::Get => Command::Get { key: key() },
+            Kind::Put | Kind::Insert => put(),
+            Kind::Delete => Command::Delete { key: key() },
+            Kind::ReadModifyWrite => {
+                writeln!(self.out, "{}", Command::Get { key: key() })?;
+                put()
+            }
+            Kind::Range => {
+                let (index, count) = (operation.key.index(), u64::from(operation.count));
+                let (low, high) = self.bounds(stream.extent().keys, index, count, operation.backward)?;
+                Command::Range { low, high }
+            }
+            // The members speak for themselves.
+            Kind::Batch | Kind::MultiGet => return Ok(()),
+        };
+        writeln!(self.out, "{command}")
+    }
+
+    /// The first of so many keys from key `index` on, and the bound behind the last.
+    fn bounds(
+        &mut self,
+        keys: u64,
+        index: u64,
+        count: u64,
+        backward: bool,
+    ) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
+            self.order = KeyOrder::new(self.format, keys + keys / 4);
+        }
+        let order =
+            self.order.as_ref().ok_or_else(|| io::Error::other("too many keys to sort for ranges"))?;
+        let place = order.place(index);
+        let (first, behind) = if backward {
+            ((place + 1).saturating_sub(count), place + 1)
+        } else {
+            (place, place.saturating_add(count))
+        };
+        let at = |place| order.index(place, keys).map(|index| self.key(index));
+        let low = at(first).unwrap_or_else(|| self.key(index));
+        // Behind the last key of all: one that is longer than any and begins with the largest byte.
+        let high = at(behind).unwrap_or_else(|| vec![0xff; self.format.max_bytes() + 1]);
+        Ok((low, high))
+    }
+
+    fn key(&self, index: u64) -> Vec<u8> {
+        let mut key = Vec::new();
+        self.format.append(KeyId::present(index), &mut key);
+        key
+    }
+}

@@ -1,0 +1,69 @@
+//! The keys of a replayed trace as they were recorded: big-endian numbers of the width of the trace. Key i
+//! is the i-th smallest of them, so key order is index order.
+//!
+//! Every number of the width may be a key of the trace, so an absent key is a present one with a zero byte
+//! behind it: it is one byte longer, and stands right behind it.
+
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::policy::{KeyFormat, KeyFormatPolicy};
+use crate::operation::KeyId;
+use crate::trace::Recording;
+
+pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
+    Variant::new::<Policy>("trace", "the numbers of the replayed trace, as they were recorded", "");
+
+struct Policy;
+
+/// There is nothing to set: the width is that of the trace.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn KeyFormatPolicy> for Policy {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn KeyFormatPolicy>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl KeyFormatPolicy for Policy {
+    fn open(&self, recording: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String> {
+        match recording {
+            Some(recording) => Ok(Arc::new(Recorded(Arc::clone(recording)))),
+            None => {
+                Err("no phase replays a raw trace whose keys could be taken; add one, or choose another \
+                         format such as \"u64\""
+                    .to_owned())
+            }
+        }
+    }
+}
+
+struct Recorded(Arc<Recording>);
+
+impl KeyFormat for Recorded {
+    fn append(&self, key: KeyId, out: &mut Vec<u8>) {
+        let number = self.0.numbers()[key.index() as usize].to_be_bytes();
+        out.extend_from_slice(&number[8 - self.0.width()..]);
+        if key.is_absent() {
+            out.push(0);
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        self.0.numbers().len() as u64
+    }
+
+    fn ordered(&self) -> bool {
+        true
+    }
+
+    fn max_bytes(&self) -> usize {
+        self.0.width() + 1
+    }
+}

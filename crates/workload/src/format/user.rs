@@ -1,0 +1,88 @@
+//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index, so that the order of keys says nothing
+//! about the order of their indexes (`insertorder=hashed`, `zeropadding=1`).
+//!
+//! The absent key of index i is the present one with its last digit replaced by `:`, which sorts behind all
+//! digits: it stands among the present keys wherever they are, and none of them has such a byte.
+
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::policy::{KeyFormat, KeyFormatPolicy};
+use crate::fnv::fnv1a_abs;
+use crate::operation::KeyId;
+use crate::trace::Recording;
+
+pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
+    Variant::new::<User>("user", "\"user\" and a hashed number of up to 19 digits, as YCSB writes them", "");
+
+/// What every key begins with.
+const PREFIX: &[u8] = b"user";
+
+/// Replaces the last digit of an absent key: the byte behind `9`.
+const ABSENT: u8 = b':';
+
+/// The policy and the format in one: there is nothing to hold.
+struct User;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn KeyFormatPolicy> for User {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn KeyFormatPolicy>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl KeyFormatPolicy for User {
+    fn open(&self, _: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String> {
+        Ok(Arc::new(Self))
+    }
+}
+
+/// The bytes of the longest key: hashes are at most 2⁶³, of 19 digits.
+const LONGEST: usize = PREFIX.len() + 19;
+
+impl KeyFormat for User {
+    fn append(&self, key: KeyId, out: &mut Vec<u8>) {
+        let digits = super::decimal_digits(fnv1a_abs(key.index()));
+        let leading = digits.iter().take(digits.len() - 1).take_while(|digit| **digit == b'0').count();
+        out.extend_from_slice(PREFIX);
+        out.extend_from_slice(&digits[leading..]);
+        if key.is_absent() {
+            *out.last_mut().expect("a key has digits") = ABSENT;
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        1 << 62
+    }
+
+    fn ordered(&self) -> bool {
+        false
+    }
+
+    fn max_bytes(&self) -> usize {
+        LONGEST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_keys_of_ycsb() {
+        let mut key = Vec::new();
+        User.append(KeyId::present(0), &mut key);
+        assert_eq!(key, b"user6284781860667377211");
+        key.clear();
+        User.append(KeyId::absent(0), &mut key);
+        assert_eq!(key, b"user628478186066737721:");
+    }
+}

@@ -1,0 +1,35 @@
+//! The key axis of a workload: which of the keys that are there an operation is about.
+
+mod distribution;
+mod exponential;
+mod hotspot;
+mod latest;
+mod mixgraph;
+mod permuted;
+mod power;
+mod sequential;
+mod uniform;
+mod ycsb_scrambled;
+mod zipf;
+mod zipfian;
+
+use catalog::Catalog;
+
+pub use distribution::{KeyDistribution, KeySampler, Scope};
+pub(crate) use zipf::check_theta;
+
+/// All distributions of keys. The first is the default.
+pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog {
+    axis: "keys",
+    summary: "which keys operations are about",
+    variants: &[
+        uniform::VARIANT,
+        zipfian::VARIANT,
+        ycsb_scrambled::VARIANT,
+        latest::VARIANT,
+        hotspot::VARIANT,
+        exponential::VARIANT,
+        mixgraph::VARIANT,
+        sequential::VARIANT,
+    ],
+};

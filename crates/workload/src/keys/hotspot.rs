@@ -1,0 +1,146 @@
+//! A hot set: a small part of the keys takes most of the accesses, evenly inside and outside of it, as
+//! YCSB's `HotspotIntegerGenerator`.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{KeyDistribution, KeySampler, Scope};
+use super::permuted::{Permuted, Ranks};
+use crate::random::{Random, threshold};
+
+pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Hotspot>(
+    "hotspot",
+    "a hot set of keys takes a fixed share of the accesses",
+    "# The share of the keys that is hot, and the share of the accesses that goes to them.
+data = 0.2
+accesses = 0.8
+# Whether the hot keys stand side by side; else they are scattered over all keys.
+contiguous = false
+",
+);
+
+struct Hotspot(Params);
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    data: f64,
+    accesses: f64,
+    contiguous: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { data: 0.2, accesses: 0.8, contiguous: false }
+    }
+}
+
+impl Params {
+    /// How many of `keys` keys are hot: at least one, and all but one unless all are.
+    fn hot(&self, keys: u64) -> u64 {
+        ((self.data * keys as f64).round() as u64).clamp(1, keys)
+    }
+}
+
+impl Build<dyn KeyDistribution> for Hotspot {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
+        for (name, share) in [("data", params.data), ("accesses", params.accesses)] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(format!("{name} is {share}; it is a share between 0 and 1"));
+            }
+        }
+        if params.data == 0.0 {
+            return Err("data is 0; a hot set has at least one key".to_owned());
+        }
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl KeyDistribution for Hotspot {
+    fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler> {
+        let ranks =
+            HotRanks { params: self.0.clone(), ranks: 1, hot: 1, accesses: threshold(self.0.accesses) };
+        if self.0.contiguous { Box::new(Contiguous(ranks)) } else { Box::new(Permuted::new(ranks, scope)) }
+    }
+
+    fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
+        let hot = self.0.hot(keys);
+        if hot == keys {
+            return Some(hottest as f64 / keys as f64);
+        }
+        let (per_hot, per_cold) =
+            (self.0.accesses / hot as f64, (1.0 - self.0.accesses) / (keys - hot) as f64);
+        // A hot set with less than its part of the accesses is the cold one.
+        let (first, many, then) =
+            if per_hot >= per_cold { (per_hot, hot, per_cold) } else { (per_cold, keys - hot, per_hot) };
+        let inside = hottest.min(many);
+        Some(first * inside as f64 + then * (hottest - inside) as f64)
+    }
+}
+
+/// The hot ranks come first.
+struct HotRanks {
+    params: Params,
+    ranks: u64,
+    hot: u64,
+    accesses: u64,
+}
+
+impl Ranks for HotRanks {
+    fn resize(&mut self, ranks: u64, _: u64) {
+        self.ranks = ranks;
+        self.hot = self.params.hot(ranks);
+    }
+
+    fn draw(&self, random: &mut Random) -> u64 {
+        let (choice, place) = (random.bits(), random.bits());
+        if choice <= self.accesses || self.hot == self.ranks {
+            crate::random::scale(place, self.hot)
+        } else {
+            self.hot + crate::random::scale(place, self.ranks - self.hot)
+        }
+    }
+}
+
+/// The hot keys are those with the smallest indexes.
+struct Contiguous(HotRanks);
+
+impl KeySampler for Contiguous {
+    fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
+        if existing != self.0.ranks {
+            self.0.resize(existing, existing);
+        }
+        for key in keys {
+            *key = self.0.draw(random);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_shares_are_refused() {
+        for params in [
+            Params { data: 0.0, ..Params::default() },
+            Params { data: 1.1, ..Params::default() },
+            Params { accesses: -0.1, ..Params::default() },
+            Params { accesses: f64::NAN, ..Params::default() },
+        ] {
+            assert!(Hotspot::build(params).is_err());
+        }
+    }
+
+    #[test]
+    fn contiguous_hot_keys_are_the_first() {
+        let hotspot = Hotspot(Params { data: 0.1, accesses: 0.9, contiguous: true });
+        let scope = Scope { keys: 1000, planned: 1000, popularity: 0, thread: 0, threads: 1 };
+        let mut keys = vec![0; 100_000];
+        hotspot.sampler(&scope).fill(&mut Random::new(2), 1000, &mut keys);
+        let hot = keys.iter().filter(|key| **key < 100).count() as f64 / keys.len() as f64;
+        assert!((hot - 0.9).abs() < 0.005, "{hot}");
+    }
+}

@@ -1,0 +1,94 @@
+//! The newest keys most often: Zipf's law over the age of a key, as YCSB's `SkewedLatestGenerator` and
+//! workload D. It follows the keys that the phase adds.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{KeyDistribution, KeySampler, Scope};
+use super::zipf::{GrowingZipf, check_theta, harmonic};
+use crate::random::Random;
+
+pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Latest>(
+    "latest",
+    "the newest keys most often, by a Zipf law over their age",
+    "# The exponent of the law.\ntheta = 0.99\n",
+);
+
+struct Latest {
+    theta: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    theta: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { theta: 0.99 }
+    }
+}
+
+impl Build<dyn KeyDistribution> for Latest {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
+        check_theta(params.theta)?;
+        Ok(Box::new(Self { theta: params.theta }))
+    }
+}
+
+impl KeyDistribution for Latest {
+    fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler> {
+        Box::new(Sampler { ages: GrowingZipf::new(self.theta), existing: 0, room: 0, scope: *scope })
+    }
+
+    fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
+        Some(harmonic(hottest, self.theta) / harmonic(keys, self.theta))
+    }
+}
+
+struct Sampler {
+    ages: GrowingZipf,
+    existing: u64,
+    room: u64,
+    scope: Scope,
+}
+
+impl KeySampler for Sampler {
+    fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
+        if existing > self.existing {
+            if existing > self.room {
+                self.room = self.scope.room(existing);
+            }
+            self.ages.resize(existing, self.room);
+            self.existing = existing;
+        }
+        for key in keys {
+            *key = existing - 1 - self.ages.draw(random);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With keys added between the draws, the newest key always has the share of rank 1.
+    #[test]
+    fn the_newest_key_leads_as_keys_are_added() {
+        let latest = Latest { theta: 0.99 };
+        let scope = Scope { keys: 1000, planned: 3000, popularity: 0, thread: 0, threads: 1 };
+        let (mut sampler, mut random) = (latest.sampler(&scope), Random::new(4));
+        let (mut newest, mut draws) = (0.0, 0.0);
+        for existing in 1000..3000 {
+            let mut keys = [0; 100];
+            sampler.fill(&mut random, existing, &mut keys);
+            newest += keys.iter().filter(|key| **key == existing - 1).count() as f64;
+            draws += 100.0;
+        }
+        let expected = latest.share(2000, 1).unwrap();
+        assert!((newest / draws - expected).abs() < 0.004, "{} {expected}", newest / draws);
+    }
+}

@@ -1,0 +1,30 @@
+//! Powers that are rounded down to a whole number, the same on every machine.
+
+/// ⌊scale · baseᵉˣᵖᵒⁿᵉⁿᵗ⌋.
+///
+/// The power of the standard library is quick, but its last bit depends on the system, and near a whole
+/// number that bit decides. There, and only there, a portable and slower power is asked.
+#[inline]
+pub(super) fn floor_of_power(scale: f64, base: f64, exponent: f64) -> u64 {
+    // A hundred times the error that a library may have.
+    const DOUBT: f64 = 1e-13;
+    let near = scale * base.powf(exponent);
+    let floor = near as u64;
+    let (beyond, doubt) = (near - floor as f64, near * DOUBT);
+    if beyond > doubt && beyond < 1.0 - doubt { floor } else { (scale * libm::pow(base, exponent)) as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_the_portable_power() {
+        let mut random = crate::random::Random::new(1);
+        for _ in 0..200_000 {
+            let (base, exponent) = (0.8 + 0.2 * random.unit(), 99.0 + 2.0 * random.unit());
+            assert_eq!(floor_of_power(1e10, base, exponent), (1e10 * libm::pow(base, exponent)) as u64);
+        }
+        assert_eq!(floor_of_power(1.0, 10.0, 3.0), 1000);
+    }
+}

@@ -1,0 +1,75 @@
+//! One key after the other in index order, and again from the first.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{KeyDistribution, KeySampler, Scope};
+use crate::random::Random;
+
+pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
+    Variant::new::<Sequential>("sequential", "one key after the other, again and again from the first", "");
+
+struct Sequential;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn KeyDistribution> for Sequential {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn KeyDistribution>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl KeyDistribution for Sequential {
+    fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler> {
+        let first = u64::from(scope.thread);
+        Box::new(Cursor { next: first, first, step: u64::from(scope.threads) })
+    }
+
+    fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
+        Some(hottest as f64 / keys as f64)
+    }
+}
+
+/// Thread t of T visits the keys t, t + T, t + 2 T …: together the threads visit each key once per lap.
+struct Cursor {
+    next: u64,
+    first: u64,
+    step: u64,
+}
+
+impl KeySampler for Cursor {
+    fn fill(&mut self, _: &mut Random, existing: u64, keys: &mut [u64]) {
+        for key in keys {
+            if self.next >= existing {
+                // Fewer keys than threads: the thread has none of its own.
+                self.next = self.first % existing;
+            }
+            *key = self.next;
+            self.next += self.step;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_the_keys_and_wrap() {
+        let mut visits = vec![0; 10];
+        for thread in 0..3 {
+            let scope = Scope { keys: 10, planned: 10, popularity: 0, thread, threads: 3 };
+            let mut keys = vec![0; [8, 6, 6][thread as usize]];
+            Sequential.sampler(&scope).fill(&mut Random::new(0), 10, &mut keys);
+            for key in keys {
+                visits[key as usize] += 1;
+            }
+        }
+        assert_eq!(visits, [2; 10]);
+    }
+}

@@ -1,0 +1,44 @@
+//! Every key equally often.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{KeyDistribution, KeySampler, Scope};
+use crate::random::Random;
+
+pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
+    Variant::new::<Uniform>("uniform", "every key equally often: nothing for a cache to learn", "");
+
+/// The distribution and its sampler in one: there is nothing to hold.
+struct Uniform;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn KeyDistribution> for Uniform {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn KeyDistribution>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl KeyDistribution for Uniform {
+    fn sampler(&self, _: &Scope) -> Box<dyn KeySampler> {
+        Box::new(Self)
+    }
+
+    fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
+        Some(hottest as f64 / keys as f64)
+    }
+}
+
+impl KeySampler for Uniform {
+    fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
+        for key in keys {
+            *key = random.below(existing);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The mix of a phase: how often each kind of operation comes.
+
+use catalog::ChoiceError;
+use toml::{Table, Value};
+
+use crate::operation::Kind;
+use crate::random::{Random, threshold};
+use crate::spelling::{self, Spelling};
+
+/// A weight for every kind; they need not sum to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mix {
+    weights: [f64; Kind::ALL.len()],
+}
+
+impl Mix {
+    /// A mix of one kind.
+    pub fn only(kind: Kind) -> Self {
+        let mut weights = [0.0; Kind::ALL.len()];
+        weights[kind as usize] = 1.0;
+        Self { weights }
+    }
+
+    /// Reads `{ get = 0.95, put = 0.05 }`, or a bare kind for a mix of only that.
+    ///
+    /// # Errors
+    /// Names the weight at fault: one that is negative, or a kind that is not known; or all are 0.
+    pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
+        let table = match value {
+            Value::Table(table) => table.clone(),
+            Value::String(kind) => Table::from_iter([(kind.clone(), Value::Integer(1))]),
+            other => {
+                let message = format!("mix is a {}; write {{ get = 0.95, put = 0.05 }}", other.type_str());
+                return Err(ChoiceError::whole(message));
+            }
+        };
+        let mut spelling = Spelling::new(table);
+        let mut weights = [0.0; Kind::ALL.len()];
+        for kind in Kind::ALL {
+            if let Some(weight) = spelling.take(kind.name()) {
+                let weight = spelling::number(kind.name(), &weight)?;
+                if weight < 0.0 {
+                    let message = format!("the weight of {kind} is {weight}; weights are 0 or more");
+                    return Err(ChoiceError::at(kind.name(), message));
+                }
+                weights[kind as usize] = weight;
+            }
+        }
+        spelling.finish("mix")?;
+        let sum: f64 = weights.iter().sum();
+        if !(sum.is_finite() && sum > 0.0) {
+            return Err(ChoiceError::whole(format!("the weights of mix sum to {sum}; some must be above 0")));
+        }
+        Ok(Self { weights })
+    }
+
+    /// The kinds that occur, with their weights as they were given.
+    pub fn to_toml(&self) -> Value {
+        let kinds = Kind::ALL.into_iter().filter(|kind| self.has(*kind));
+        Value::Table(
+            kinds
+                .map(|kind| (kind.name().to_owned(), Value::Float(self.weights[kind as usize])))
+                .collect::<Table>(),
+        )
+    }
+
+    /// The share of a kind, between 0 and 1.
+    pub fn share(&self, kind: Kind) -> f64 {
+        self.weights[kind as usize] / self.weights.iter().sum::<f64>()
+    }
+
+    /// Whether a kind occurs.
+    pub fn has(&self, kind: Kind) -> bool {
+        self.weights[kind as usize] > 0.0
+    }
+
+    /// Whether anything in it changes the store.
+    pub fn writes(&self) -> bool {
+        Kind::ALL.into_iter().any(|kind| kind.writes() && self.has(kind))
+    }
+}
+
+/// Draws kinds by their weights.
+#[derive(Clone, Debug)]
+pub(crate) struct KindSampler {
+    /// Random bits at or above `below[i]` mean a kind behind kind i.
+    below: [u64; Kind::ALL.len()],
+    /// The kind for all random bits with the same upper byte, where that settles it.
+    by_upper_byte: [Option<Kind>; 256],
+    /// The kind, where there is but one.
+    only: Option<Kind>,
+}
+
+impl KindSampler {
+    pub(crate) fn new(mix: &Mix) -> Self {
+        let mut below = [0; Kind::ALL.len()];
+        let mut sum = 0.0;
+        let last = Kind::ALL.into_iter().rfind(|kind| mix.has(*kind));
+        for kind in Kind::ALL {
+            sum += mix.share(kind);
+            // What rounding leaves over goes to the last kind that occurs, and to none behind it.
+            below[kind as usize] = if Some(kind) < last { threshold(sum) } else { u64::MAX };
+        }
+        let mut kinds = Kind::ALL.into_iter().filter(|kind| mix.has(*kind));
+        let only = kinds.next().filter(|_| kinds.next().is_none());
+        let by_upper_byte = std::array::from_fn(|byte| {
+            let first = (byte as u64) << 56;
+            let kind = kind_of(&below, first);
+            (kind == kind_of(&below, first | u64::MAX >> 8)).then_some(kind)
+        });
+        Self { below, by_upper_byte, only }
+    }
+
+    /// Fills `kinds`; draws nothing where there is but one kind.
+    pub(crate) fn fill(&self, random: &mut Random, kinds: &mut [Kind]) {
+        if let Some(only) = self.only {
+            kinds.fill(only);
+            return;
+        }
+        for kind in kinds {
+            let bits = random.bits();
+            let settled = self.by_upper_byte[(bits >> 56) as usize];
+            *kind = settled.unwrap_or_else(|| kind_of(&self.below, bits));
+        }
+    }
+}
+
+fn kind_of(below: &[u64; Kind::ALL.len()], bits: u64) -> Kind {
+    // The largest number must not count as behind the last kind.
+    let bits = bits.min(u64::MAX - 1);
+    Kind::ALL[below.iter().filter(|below| bits >= **below).count()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(toml: &str) -> Result<Mix, ChoiceError> {
+        let table: Table = toml::from_str(&format!("x = {toml}")).unwrap();
+        Mix::from_toml(&table["x"])
+    }
+
+    #[test]
+    fn weights_become_shares() {
+        let mix = read("{ get = 3, put = 1 }").unwrap();
+        assert!((mix.share(Kind::Get) - 0.75).abs() < 1e-12 && mix.writes());
+        assert_eq!(Mix::from_toml(&mix.to_toml()), Ok(mix));
+        assert_eq!(read("\"get\""), Ok(Mix::only(Kind::Get)));
+        assert!(!Mix::only(Kind::Range).writes());
+    }
+
+    #[test]
+    fn impossible_mixes_name_their_key() {
+        for (toml, key, message) in [
+            ("{ get = -1 }", Some("get"), "weights are 0 or more"),
+            ("{ get = inf }", Some("get"), "finite number"),
+            ("{ get = \"much\" }", Some("get"), "expected a number"),
+            ("{ git = 1 }", Some("git"), "mix has no \"git\"; did you mean \"get\"?"),
+            ("{ get = 0 }", None, "sum to 0"),
+            ("{}", None, "sum to 0"),
+            ("3", None, "mix is a integer"),
+        ] {
+            let error = read(toml).unwrap_err();
+            assert!(error.message.contains(message), "{toml}: {error}");
+            assert_eq!(error.key.as_deref(), key);
+        }
+    }
+
+    #[test]
+    fn kinds_come_as_often_as_their_weights_say() {
+        let mix = read("{ get = 0.5, delete = 0.2, range = 0.25, multi_get = 0.05 }").unwrap();
+        let mut kinds = vec![Kind::Put; 400_000];
+        KindSampler::new(&mix).fill(&mut Random::new(5), &mut kinds);
+        let mut chi2 = 0.0;
+        for kind in Kind::ALL {
+            let count = kinds.iter().filter(|k| **k == kind).count() as f64;
+            let expected = mix.share(kind) * kinds.len() as f64;
+            if expected == 0.0 {
+                assert_eq!(count.to_bits(), 0, "{kind}");
+            } else {
+                chi2 += (count - expected).powi(2) / expected;
+            }
+        }
+        // 3 degrees of freedom: 1 in 100 000.
+        assert!(chi2 < 25.9, "{chi2}");
+    }
+}

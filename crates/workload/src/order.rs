@@ -1,0 +1,113 @@
+//! The keys of a workload in the order in which a store keeps them.
+
+use crate::format::KeyFormat;
+use crate::operation::KeyId;
+
+/// From the index of a key to its place among all keys in key order, and back.
+pub(crate) enum KeyOrder {
+    /// The format keeps the order of indexes: place and index are one.
+    Index,
+    /// The format scatters the keys, so they were sorted.
+    Sorted { index_at: Vec<u32>, place_of: Vec<u32> },
+}
+
+impl KeyOrder {
+    /// The order of the first `keys` keys; `None` where they would have to be sorted and are too many.
+    pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
+        if format.ordered() {
+            return Some(Self::Index);
+        }
+        let keys = u32::try_from(keys).ok()?;
+        let mut key = Vec::new();
+        let mut heads: Vec<(u128, u32)> =
+            (0..keys).map(|index| (head(format, index, &mut key), index)).collect();
+        heads.sort_unstable();
+        let mut index_at: Vec<u32> = heads.iter().map(|(_, index)| *index).collect();
+        sort_ties(format, &heads, &mut index_at);
+        let mut place_of = vec![0; index_at.len()];
+        for (place, index) in index_at.iter().enumerate() {
+            place_of[*index as usize] = place as u32;
+        }
+        Some(Self::Sorted { index_at, place_of })
+    }
+
+    /// Whether it holds the first `keys` keys.
+    pub(crate) fn covers(&self, keys: u64) -> bool {
+        match self {
+            Self::Index => true,
+            Self::Sorted { index_at, .. } => keys <= index_at.len() as u64,
+        }
+    }
+
+    /// The place of key `index`.
+    pub(crate) fn place(&self, index: u64) -> u64 {
+        match self {
+            Self::Index => index,
+            Self::Sorted { place_of, .. } => u64::from(place_of[index as usize]),
+        }
+    }
+
+    /// The index of the key at `place`, or `None` behind the last of `keys` keys.
+    pub(crate) fn index(&self, place: u64, keys: u64) -> Option<u64> {
+        match self {
+            Self::Index => (place < keys).then_some(place),
+            Self::Sorted { index_at, .. } => index_at.get(place as usize).map(|index| u64::from(*index)),
+        }
+    }
+}
+
+/// The first sixteen bytes of a key as a number that orders like it.
+fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
+    key.clear();
+    format.append(KeyId::present(u64::from(index)), key);
+    let mut padded = [0; 16];
+    let bytes = key.len().min(16);
+    padded[..bytes].copy_from_slice(&key[..bytes]);
+    u128::from_be_bytes(padded)
+}
+
+/// Puts keys that share their first sixteen bytes into order by the rest.
+fn sort_ties(format: &dyn KeyFormat, heads: &[(u128, u32)], index_at: &mut [u32]) {
+    let mut start = 0;
+    for group in heads.chunk_by(|a, b| a.0 == b.0) {
+        if group.len() > 1 {
+            index_at[start..start + group.len()].sort_by_cached_key(|index| {
+                let mut key = Vec::new();
+                format.append(KeyId::present(u64::from(*index)), &mut key);
+                key
+            });
+        }
+        start += group.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::Choice;
+
+    use super::*;
+    use crate::format::FORMATS;
+
+    #[test]
+    fn places_are_those_of_sorted_keys() {
+        let scattered =
+            ["u64(scattered=true)", "decimal(scattered=true)", "decimal(bytes=40B, scattered=true)"];
+        let scattered = scattered.map(|label| FORMATS.choose(&label.into()).unwrap());
+        let plain = ["u64", "decimal", "user"].map(|kind| Choice::default_of(FORMATS.variant(kind).unwrap()));
+        for choice in scattered.into_iter().chain(plain) {
+            let format = FORMATS.build(&choice).unwrap().open(None).unwrap();
+            let order = KeyOrder::new(&*format, 5000).unwrap();
+            let mut last = Vec::new();
+            for place in 0..5000 {
+                let index = order.index(place, 5000).unwrap();
+                assert_eq!(order.place(index), place);
+                let mut key = Vec::new();
+                format.append(KeyId::present(index), &mut key);
+                assert!(last < key, "{choice}: {place}");
+                last = key;
+            }
+            assert_eq!(order.index(5000, 5000), None);
+            assert!(order.covers(5000));
+        }
+    }
+}

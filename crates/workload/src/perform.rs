@@ -1,0 +1,186 @@
+//! Doing an operation: the one place where plain data becomes a call to a store.
+
+use types::Direction;
+
+use crate::batch::Batch;
+use crate::digest::{self, Parts};
+use crate::dsl::Command;
+use crate::operation::Kind;
+use crate::target::{Scan, Target, TargetError, Write};
+
+/// Does operations on a store, with memory that is used again.
+pub struct Performer<'a> {
+    target: &'a dyn Target,
+    value: Vec<u8>,
+    bound: Vec<u8>,
+    digests: Vec<u64>,
+    digest: Digest,
+}
+
+/// What an operation found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The keys that were asked for and found.
+    pub found: u32,
+    /// The keys that were asked for and not found.
+    pub missing: u32,
+    /// The entries that a range read.
+    pub entries: u32,
+}
+
+/// What is known of the last answer.
+#[derive(Clone, Copy)]
+enum Digest {
+    /// It stands in the value buffer; its digest is made when it is asked for.
+    Value { found: bool },
+    /// It was made as the answer came.
+    Made(u64),
+}
+
+impl<'a> Performer<'a> {
+    /// A performer on `target`.
+    pub fn new(target: &'a dyn Target) -> Self {
+        Self { target, value: Vec::new(), bound: Vec::new(), digests: Vec::new(), digest: Digest::Made(0) }
+    }
+
+    /// Does operation number `at` of `batch`, a group with all its members.
+    ///
+    /// Only with `check` is the answer of a range or multi-get looked at closely enough to have a
+    /// [`digest`](Self::digest); that of a get always has one, and it costs nothing until it is asked for.
+    ///
+    /// # Errors
+    /// What the store says.
+    #[inline]
+    pub fn perform(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
+        let operation = &batch.operations()[at];
+        match operation.kind {
+            Kind::Get => self.get(batch.key(at)),
+            Kind::Put | Kind::Insert => self.put(batch, at),
+            Kind::Delete => {
+                self.digest = Digest::Made(0);
+                self.target.delete(batch.key(at))?;
+                Ok(Outcome::default())
+            }
+            Kind::ReadModifyWrite => {
+                let outcome = self.get(batch.key(at))?;
+                self.target.put(batch.key(at), batch.value(at))?;
+                Ok(outcome)
+            }
+            Kind::Range => self.range(batch, at, check),
+            Kind::Batch => self.write(batch, at),
+            Kind::MultiGet => self.multi_get(batch, at, check),
+        }
+    }
+
+    /// Does one command of a text replay; loading and statistics are the caller's.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn command(&mut self, command: &Command, check: bool) -> Result<Outcome, TargetError> {
+        match command {
+            Command::Get { key } => return self.get(key),
+            Command::Range { low, high } => {
+                let direction = Direction::Forward;
+                let scan = Scan { low, high: Some(high), direction, limit: usize::MAX };
+                return self.scan(&scan, check);
+            }
+            Command::Put { key, value } => self.target.put(key, value)?,
+            Command::Delete { key } => self.target.delete(key)?,
+            Command::Load { .. } | Command::Statistics => {}
+        }
+        self.digest = Digest::Made(0);
+        Ok(Outcome::default())
+    }
+
+    /// A digest of the last answer, for a [`Record`](crate::Record).
+    pub fn digest(&self) -> u64 {
+        match self.digest {
+            Digest::Value { found } => digest::of_value(found.then_some(&*self.value)),
+            Digest::Made(digest) => digest,
+        }
+    }
+
+    /// The value that the last get, or the read of the last read-modify-write, found.
+    pub fn value(&self) -> Option<&[u8]> {
+        matches!(self.digest, Digest::Value { found: true }).then_some(&*self.value)
+    }
+
+    #[inline]
+    fn get(&mut self, key: &[u8]) -> Result<Outcome, TargetError> {
+        self.value.clear();
+        let found = self.target.get(key, &mut self.value)?;
+        self.digest = Digest::Value { found };
+        Ok(Outcome { found: u32::from(found), missing: u32::from(!found), entries: 0 })
+    }
+
+    #[inline]
+    fn put(&mut self, batch: &Batch, at: usize) -> Result<Outcome, TargetError> {
+        self.digest = Digest::Made(0);
+        self.target.put(batch.key(at), batch.value(at))?;
+        Ok(Outcome::default())
+    }
+
+    fn range(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
+        let operation = &batch.operations()[at];
+        let limit = operation.count as usize;
+        if !operation.backward {
+            let scan = Scan { low: batch.key(at), high: None, direction: Direction::Forward, limit };
+            return self.scan(&scan, check);
+        }
+        // Up to and with the key: below the smallest key that is larger.
+        let mut bound = std::mem::take(&mut self.bound);
+        bound.clear();
+        bound.extend_from_slice(batch.key(at));
+        bound.push(0);
+        let scan = Scan { low: b"", high: Some(&bound), direction: Direction::Backward, limit };
+        let outcome = self.scan(&scan, check);
+        self.bound = bound;
+        outcome
+    }
+
+    fn scan(&mut self, scan: &Scan<'_>, check: bool) -> Result<Outcome, TargetError> {
+        let entries = if check {
+            let mut parts = Parts::default();
+            let entries = self.target.range(scan, &mut |key, value| parts.entry(key, value))?;
+            self.digest = Digest::Made(parts.digest());
+            entries
+        } else {
+            self.digest = Digest::Made(0);
+            self.target.range(scan, &mut |key, value| {
+                std::hint::black_box((key, value));
+            })?
+        };
+        Ok(Outcome { entries: u32::try_from(entries).unwrap_or(u32::MAX), ..Outcome::default() })
+    }
+
+    fn write(&mut self, batch: &Batch, at: usize) -> Result<Outcome, TargetError> {
+        let members = at + 1..at + batch.width(at);
+        let writes: Vec<Write<'_>> =
+            members.map(|member| Write::Put { key: batch.key(member), value: batch.value(member) }).collect();
+        self.digest = Digest::Made(0);
+        self.target.write(&writes)?;
+        Ok(Outcome::default())
+    }
+
+    fn multi_get(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
+        let keys: Vec<&[u8]> = (at + 1..at + batch.width(at)).map(|member| batch.key(member)).collect();
+        let mut outcome = Outcome::default();
+        let digests = &mut self.digests;
+        digests.clear();
+        digests.resize(keys.len(), 0);
+        self.target.multi_get(&keys, &mut |place, value| {
+            outcome.found += u32::from(value.is_some());
+            outcome.missing += u32::from(value.is_none());
+            if check {
+                digests[place] = digest::of_value(value);
+            }
+            std::hint::black_box(value);
+        })?;
+        let mut parts = Parts::default();
+        for digest in digests {
+            parts.add(*digest);
+        }
+        self.digest = Digest::Made(parts.digest());
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,413 @@
+//! A phase of a workload as it stands in an experiment file.
+
+use std::path::PathBuf;
+
+use catalog::{Choice, ChoiceError, Count, Time};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use toml::{Table, Value};
+
+use crate::keys;
+use crate::mix::Mix;
+use crate::operation::Kind;
+use crate::range::RangeSpec;
+use crate::rate::Rate;
+use crate::spelling::{self, Spelling, inside};
+use crate::trace::TraceFile;
+use crate::value::ValueSpec;
+
+/// The most operations that one batch or multi-get may hold.
+const MOST_MEMBERS: u64 = 65_536;
+
+/// The most threads of a phase.
+const MOST_THREADS: u64 = 1024;
+
+/// The members of a batch or multi-get where the phase does not say.
+const DEFAULT_MEMBERS: u32 = 100;
+
+/// One `[[phase]]`: a load, a mix of operations, or a replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// The name, unique in its workload; the random streams hang on it.
+    pub name: String,
+    /// What is done.
+    pub work: Work,
+    /// The values that are written.
+    pub value: ValueSpec,
+    /// The threads that do it.
+    pub threads: u32,
+    /// How fast it is asked for.
+    pub rate: Rate,
+}
+
+/// What a phase does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// Adds keys, each once.
+    Load(Load),
+    /// Does operations of a mix, on keys that are drawn or recorded.
+    Mixed(Box<Mixed>),
+    /// Does the commands of a text file in the DSL.
+    Text(PathBuf),
+}
+
+/// A phase that adds keys: `insert = 1_000_000`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// How many keys are added behind those that exist; `None` for all keys of the replayed trace.
+    pub keys: Option<u64>,
+    /// The order in which they are added.
+    pub order: Order,
+    /// How many are added in one atomic batch; `None` for one put each.
+    pub batch: Option<u32>,
+}
+
+/// The order in which keys are added, by their indexes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// A seeded permutation.
+    #[default]
+    Random,
+    /// From the first to the last.
+    Sequential,
+    /// From the last to the first.
+    Reverse,
+}
+
+/// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mixed {
+    /// The number of operations over all threads; `None` for no limit but the time or the trace.
+    pub operations: Option<u64>,
+    /// The nanoseconds after which the phase ends, whatever is left of it.
+    pub time_limit_ns: Option<u64>,
+    /// How often each kind comes.
+    pub mix: Mix,
+    /// Which keys it is about.
+    pub keys: KeySource,
+    /// The share of gets, alone or in a multi-get, for keys that are not there and never were.
+    pub absent: f64,
+    /// The ranges.
+    pub range: RangeSpec,
+    /// The members of a batch or multi-get.
+    pub batch: u32,
+}
+
+/// Where the keys of a mixed phase come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KeySource {
+    /// They are drawn: one of [`keys::CATALOG`].
+    Drawn(Choice),
+    /// They are those of a raw trace, in recorded order.
+    Recorded(TraceFile),
+}
+
+/// Which of its three kinds of work a phase names.
+enum Source {
+    Load(Option<u64>),
+    Mixed,
+    Raw(TraceFile),
+    Text(PathBuf),
+}
+
+impl Phase {
+    /// Reads a `[[phase]]` table.
+    ///
+    /// # Errors
+    /// Names the key at fault, as `keys.theta` where it stands in an inner table, and says what it may be.
+    pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
+        let mut spelling = Spelling::new(table.clone());
+        let name: String = spelling.read("name")?.unwrap_or_default();
+        check_name(&name)?;
+        let work = match read_source(&mut spelling)? {
+            Source::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
+            Source::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
+            Source::Raw(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
+            Source::Text(file) => {
+                let reason = "the commands of a text replay say it all";
+                for key in
+                    ["operations", "order", "seconds", "mix", "keys", "absent", "value", "range", "batch"]
+                {
+                    spelling.forbid(key, reason)?;
+                }
+                Work::Text(file)
+            }
+        };
+        let value = match spelling.take("value") {
+            Some(value) => ValueSpec::from_toml(&value).map_err(|error| inside("value", error))?,
+            None => ValueSpec::default(),
+        };
+        let threads = read_bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
+        let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
+        spelling.finish("a phase")?;
+        let phase = Self { name, work, value, threads, rate };
+        phase.check_threads()?;
+        Ok(phase)
+    }
+
+    /// The phase as TOML, everything spelt out; it reads back as the same phase.
+    pub fn to_toml(&self) -> Table {
+        let mut table = Table::new();
+        table.insert("name".to_owned(), self.name.clone().into());
+        match &self.work {
+            Work::Load(load) => load.write(&mut table),
+            Work::Mixed(mixed) => mixed.write(&mut table),
+            Work::Text(file) => {
+                let mut replay = Table::new();
+                replay.insert("kind".to_owned(), "text".into());
+                replay.insert("file".to_owned(), file.to_string_lossy().into_owned().into());
+                table.insert("replay".to_owned(), Value::Table(replay));
+            }
+        }
+        if !matches!(self.work, Work::Text(_)) {
+            table.insert("value".to_owned(), self.value.to_toml());
+        }
+        table.insert("threads".to_owned(), i64::from(self.threads).into());
+        table.insert("rate".to_owned(), self.rate.to_toml());
+        table
+    }
+
+    /// The trace it replays, if it does.
+    pub(crate) fn trace(&self) -> Option<&TraceFile> {
+        match &self.work {
+            Work::Mixed(mixed) => match &mixed.keys {
+                KeySource::Recorded(trace) => Some(trace),
+                KeySource::Drawn(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn check_threads(&self) -> Result<(), ChoiceError> {
+        let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
+        let reason = match &self.work {
+            Work::Text(_) => "a text replay keeps its order, so it runs on 1 thread",
+            _ if writes && self.trace().is_some() => {
+                "a trace that writes keeps its order, so it runs on 1 thread"
+            }
+            _ => return Ok(()),
+        };
+        if self.threads == 1 {
+            return Ok(());
+        }
+        Err(ChoiceError::at("threads", format!("threads is {}; {reason}", self.threads)))
+    }
+}
+
+impl Load {
+    fn write(&self, table: &mut Table) {
+        let keys = self.keys.map_or_else(|| "all".into(), |keys| Value::Integer(keys.cast_signed()));
+        table.insert("insert".to_owned(), keys);
+        let order = match self.order {
+            Order::Random => "random",
+            Order::Sequential => "sequential",
+            Order::Reverse => "reverse",
+        };
+        table.insert("order".to_owned(), order.into());
+        if let Some(batch) = self.batch {
+            table.insert("batch".to_owned(), i64::from(batch).into());
+        }
+    }
+}
+
+impl Mixed {
+    fn gets(&self) -> bool {
+        self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet)
+    }
+
+    fn groups(&self) -> bool {
+        self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
+    }
+
+    /// The same phase with what its mix makes no use of at the defaults, so that phases that do the same
+    /// are equal.
+    fn without_idle_settings(mut self) -> Self {
+        if !self.gets() {
+            self.absent = 0.0;
+        }
+        if !self.mix.has(Kind::Range) {
+            self.range = RangeSpec::default();
+        }
+        if !self.groups() {
+            self.batch = DEFAULT_MEMBERS;
+        }
+        self
+    }
+
+    fn write(&self, table: &mut Table) {
+        if let Some(operations) = self.operations {
+            table.insert("operations".to_owned(), operations.cast_signed().into());
+        }
+        if let Some(time) = self.time_limit_ns {
+            table.insert("seconds".to_owned(), Time(time).to_string().into());
+        }
+        table.insert("mix".to_owned(), self.mix.to_toml());
+        match &self.keys {
+            KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
+            KeySource::Recorded(trace) => table.insert("replay".to_owned(), trace.to_toml()),
+        };
+        if self.gets() {
+            table.insert("absent".to_owned(), self.absent.into());
+        }
+        if self.mix.has(Kind::Range) {
+            table.insert("range".to_owned(), self.range.to_toml());
+        }
+        if self.groups() {
+            table.insert("batch".to_owned(), i64::from(self.batch).into());
+        }
+    }
+}
+
+/// Names stand in results, in paths such as `phase.load.threads`, and in file names.
+fn check_name(name: &str) -> Result<(), ChoiceError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("name is \"{name}\"; a phase has a name of letters, digits, - and _");
+    Err(ChoiceError::at("name", message))
+}
+
+fn read_source(spelling: &mut Spelling) -> Result<Source, ChoiceError> {
+    let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
+    match (insert, replay) {
+        (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
+        (Some(insert), None) => Ok(Source::Load(read_insert(insert)?)),
+        (None, Some(replay)) => read_replay(replay).map_err(|error| inside("replay", error)),
+        (None, None) => Ok(Source::Mixed),
+    }
+}
+
+fn read_insert(insert: Value) -> Result<Option<u64>, ChoiceError> {
+    if insert.as_str() == Some("all") {
+        return Ok(None);
+    }
+    let Count(keys) = spelling::read("insert", insert)?;
+    if keys == 0 {
+        return Err(ChoiceError::at("insert", "insert is 0; a load adds at least 1 key"));
+    }
+    Ok(Some(keys))
+}
+
+fn read_replay(replay: Value) -> Result<Source, ChoiceError> {
+    let Value::Table(table) = replay else {
+        let message =
+            "replay is a table: { kind = \"raw\", file = \"…\" } or { kind = \"text\", file = \"…\" }";
+        return Err(ChoiceError::whole(message));
+    };
+    let mut spelling = Spelling::new(table);
+    let kind: Option<String> = spelling.read("kind")?;
+    match kind.as_deref() {
+        Some("raw") => Ok(Source::Raw(TraceFile::from_spelling(spelling)?)),
+        Some("text") => {
+            let file = spelling.read("file")?;
+            spelling.finish("a text replay")?;
+            let missing = || ChoiceError::at("file", "a replay names its file: file = \"…\"");
+            Ok(Source::Text(file.ok_or_else(missing)?))
+        }
+        Some(other) => {
+            let message = format!("no kind of replay is called \"{other}\"; there are raw, text");
+            Err(ChoiceError::at("kind", message))
+        }
+        None => Err(ChoiceError::at("kind", "a replay has a kind: \"raw\" or \"text\"")),
+    }
+}
+
+fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceError> {
+    let reason = "a load only inserts; give operations and a mix their own phase";
+    for key in ["operations", "seconds", "mix", "keys", "absent", "range"] {
+        spelling.forbid(key, reason)?;
+    }
+    let order = spelling.read("order")?.unwrap_or_default();
+    Ok(Load { keys, order, batch: read_bounded(spelling, "batch", MOST_MEMBERS)? })
+}
+
+fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed, ChoiceError> {
+    spelling.forbid("order", "the order of a load; say which keys with \"keys\"")?;
+    let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
+    if operations == Some(0) {
+        return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
+    }
+    let time_limit_ns = read_seconds(spelling)?;
+    if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
+        let message = "a phase says what it does: insert = …, operations = …, seconds = …, or replay = …";
+        return Err(ChoiceError::at("operations", message));
+    }
+    let mix = match (spelling.take("mix"), &trace) {
+        (Some(mix), _) => Mix::from_toml(&mix).map_err(|error| inside("mix", error))?,
+        (None, Some(_)) => Mix::only(Kind::Get),
+        (None, None) => return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }")),
+    };
+    let batch = read_bounded(spelling, "batch", MOST_MEMBERS)?;
+    let absent = spelling.take("absent").map_or(Ok(0.0), |share| spelling::share("absent", &share))?;
+    let range = match spelling.take("range") {
+        Some(range) => RangeSpec::from_toml(&range).map_err(|error| inside("range", error))?,
+        None => RangeSpec::default(),
+    };
+    let keys = read_keys(spelling, trace, &mix)?;
+    let mixed = Mixed {
+        operations,
+        time_limit_ns,
+        mix,
+        keys,
+        absent,
+        range,
+        batch: batch.unwrap_or(DEFAULT_MEMBERS),
+    };
+    Ok(mixed.without_idle_settings())
+}
+
+fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Result<KeySource, ChoiceError> {
+    let Some(trace) = trace else {
+        let choice = match spelling.take("keys") {
+            Some(value) => keys::CATALOG.choose(&value).map_err(|error| inside("keys", error))?,
+            None => keys::CATALOG.baseline(),
+        };
+        return Ok(KeySource::Drawn(choice));
+    };
+    spelling.forbid("keys", "the replayed trace says which keys")?;
+    match [Kind::Insert, Kind::Batch, Kind::MultiGet].into_iter().find(|kind| mix.has(*kind)) {
+        None => Ok(KeySource::Recorded(trace)),
+        Some(kind) => {
+            let message = format!("{kind} does not go with a trace, which has one known key per operation");
+            Err(ChoiceError::at(format!("mix.{kind}"), message))
+        }
+    }
+}
+
+/// A count from 1 to `most`.
+fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result<Option<u32>, ChoiceError> {
+    let Some(Count(count)) = spelling.read(key)? else {
+        return Ok(None);
+    };
+    if (1..=most).contains(&count) {
+        Ok(Some(count as u32))
+    } else {
+        Err(ChoiceError::at(key, format!("{key} is {count}; it lies between 1 and {most}")))
+    }
+}
+
+/// A time limit: `30`, `0.5` or `"30s"`.
+fn read_seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
+    let nanoseconds = match spelling.take("seconds") {
+        None => return Ok(None),
+        Some(text @ Value::String(_)) => spelling::read::<Time>("seconds", text)?.0,
+        Some(number) => (spelling::number("seconds", &number)?.max(0.0) * 1e9) as u64,
+    };
+    if nanoseconds == 0 {
+        return Err(ChoiceError::at("seconds", "seconds is 0 or less; a phase lasts some time"));
+    }
+    Ok(Some(nanoseconds))
+}
+
+impl Serialize for Phase {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_toml().serialize(serializer).map_err(ser::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Phase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_toml(&Table::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,321 @@
+//! A workload made ready to run: traces read, values laid out, every phase able to give its streams.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use catalog::ChoiceError;
+use thiserror::Error;
+
+use crate::format::{FORMATS, KeyFormat};
+use crate::keys::{self, KeyDistribution};
+use crate::length::LengthDistribution;
+use crate::operation::Kind;
+use crate::phase::{KeySource, Mixed, Order, Phase, Work};
+use crate::range::LENGTHS;
+use crate::stream::Stream;
+use crate::trace::{Accesses, Recording, TraceError};
+use crate::values::Values;
+use crate::workload::{Workload, path};
+
+/// Why a workload cannot be made ready.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// Something in it cannot be done; the key names what.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// A trace cannot be replayed.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// How far keys and versions have been given out: what one phase leaves to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// The keys that have been added: all indexes below this, but for those that a thread that was stopped
+    /// early did not come to.
+    pub keys: u64,
+    /// The versions that have been given out; the first version is 1.
+    pub versions: u32,
+}
+
+/// A workload made ready to run with one seed.
+pub struct Plan {
+    phases: Vec<Arc<PhasePlan>>,
+    format: Arc<dyn KeyFormat>,
+}
+
+/// A phase made ready to run.
+pub struct PhasePlan {
+    pub(crate) phase: Phase,
+    pub(crate) seed: u64,
+    pub(crate) format: Arc<dyn KeyFormat>,
+    pub(crate) values: Arc<Values>,
+    pub(crate) work: PlannedWork,
+}
+
+/// What a phase does, its parts built.
+pub(crate) enum PlannedWork {
+    Load { keys: u64, order: Order, batch: Option<u32> },
+    Mixed(Box<PlannedMix>),
+    Text(PathBuf),
+}
+
+/// A mixed phase, its distributions built.
+pub(crate) struct PlannedMix {
+    pub(crate) spec: Mixed,
+    pub(crate) keys: PlannedKeys,
+    pub(crate) ranges: Box<dyn LengthDistribution>,
+}
+
+/// Where the keys of a mixed phase come from, built or read.
+pub(crate) enum PlannedKeys {
+    Drawn(Box<dyn KeyDistribution>),
+    Recorded(Accesses),
+}
+
+impl Plan {
+    /// Makes `workload` ready to run with `seed`; relative paths in it start from the folder `base`.
+    ///
+    /// # Errors
+    /// If a trace cannot be read, or the phases ask for more keys, versions or threads than there can be.
+    pub fn new(workload: &Workload, seed: u64, base: &Path) -> Result<Self, PlanError> {
+        let traces: Vec<_> = workload.phases.iter().filter_map(Phase::trace).collect();
+        let (recording, accesses) = Recording::read(&traces, base)?.unzip();
+        let recording = recording.map(Arc::new);
+        let open = FORMATS.build(&workload.key)?.open(recording.as_ref());
+        let format = open.map_err(|message| ChoiceError::at("key.format", message))?;
+        let mut builder = Builder {
+            seed,
+            base,
+            format: Arc::clone(&format),
+            recorded_keys: recording.map_or(0, |recording| recording.numbers().len() as u64),
+            accesses: accesses.unwrap_or_default().into_iter(),
+            values: HashMap::new(),
+        };
+        let mut phases: Vec<Arc<PhasePlan>> = Vec::new();
+        let mut extent = Extent::default();
+        for phase in &workload.phases {
+            let at = |error: ChoiceError| ChoiceError {
+                key: Some(path(&phase.name, error.key.as_deref().unwrap_or_default())),
+                message: format!("phase \"{}\": {}", phase.name, error.message),
+            };
+            let planned = builder.build(phase).map_err(at)?;
+            extent = planned.check(extent).map_err(at)?;
+            phases.push(Arc::new(planned));
+        }
+        Ok(Self { phases, format })
+    }
+
+    /// The phases, in the order in which they run.
+    pub fn phases(&self) -> &[Arc<PhasePlan>] {
+        &self.phases
+    }
+
+    /// The format of all keys.
+    pub fn format(&self) -> &Arc<dyn KeyFormat> {
+        &self.format
+    }
+}
+
+/// What building a phase needs of its workload.
+struct Builder<'a> {
+    seed: u64,
+    base: &'a Path,
+    format: Arc<dyn KeyFormat>,
+    recorded_keys: u64,
+    accesses: std::vec::IntoIter<Accesses>,
+    /// Phases with equal values share them.
+    values: HashMap<String, Arc<Values>>,
+}
+
+impl Builder<'_> {
+    fn build(&mut self, phase: &Phase) -> Result<PhasePlan, ChoiceError> {
+        let work = match &phase.work {
+            Work::Load(load) => PlannedWork::Load {
+                keys: load.keys.unwrap_or(self.recorded_keys),
+                order: load.order,
+                batch: load.batch,
+            },
+            Work::Mixed(mixed) => PlannedWork::Mixed(Box::new(self.build_mixed(mixed)?)),
+            Work::Text(file) => PlannedWork::Text(self.text_file(file)?),
+        };
+        let spelt = phase.value.to_toml().to_string();
+        let values = match self.values.get(&spelt) {
+            Some(values) => Arc::clone(values),
+            None => Arc::new(Values::new(&phase.value, self.seed)?),
+        };
+        self.values.insert(spelt, Arc::clone(&values));
+        let format = Arc::clone(&self.format);
+        Ok(PhasePlan { phase: phase.clone(), seed: self.seed, format, values, work })
+    }
+
+    fn build_mixed(&mut self, mixed: &Mixed) -> Result<PlannedMix, ChoiceError> {
+        let keys = match &mixed.keys {
+            KeySource::Drawn(choice) => PlannedKeys::Drawn(keys::CATALOG.build(choice)?),
+            KeySource::Recorded(_) => {
+                let accesses = self.accesses.next().expect("every recorded phase had its trace read");
+                let length = accesses.len() as u64;
+                if let Some(operations) = mixed.operations.filter(|operations| *operations > length) {
+                    let message = format!("operations is {operations}, but the trace has {length} accesses");
+                    return Err(ChoiceError::at("operations", message));
+                }
+                PlannedKeys::Recorded(accesses)
+            }
+        };
+        Ok(PlannedMix { spec: mixed.clone(), keys, ranges: LENGTHS.build(&mixed.range.length)? })
+    }
+
+    fn text_file(&self, file: &Path) -> Result<PathBuf, ChoiceError> {
+        let path = self.base.join(file);
+        if path.is_file() {
+            return Ok(path);
+        }
+        let message = format!(
+            "there is no file {}; relative paths start from the file that names them",
+            path.display()
+        );
+        Err(ChoiceError::at("replay.file", message))
+    }
+}
+
+impl PhasePlan {
+    /// The phase as it was asked for.
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// The values it writes.
+    pub fn values(&self) -> &Arc<Values> {
+        &self.values
+    }
+
+    /// The number of operations over all threads, where the phase has a known end. The members of a batch
+    /// are one operation.
+    pub fn operations(&self) -> Option<u64> {
+        match &self.work {
+            PlannedWork::Load { keys, batch, .. } => {
+                let threads = u64::from(self.phase.threads);
+                let batch = u64::from(batch.unwrap_or(1));
+                Some((0..threads).map(|thread| part(*keys, thread, threads).div_ceil(batch)).sum())
+            }
+            PlannedWork::Mixed(mixed) => mixed.operations(),
+            PlannedWork::Text(_) => None,
+        }
+    }
+
+    /// The text file that the phase replays, in place of streams.
+    pub fn text(&self) -> Option<&Path> {
+        match &self.work {
+            PlannedWork::Text(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The streams of all threads, for a store that earlier phases left at `from`; none where the phase
+    /// replays a text file.
+    ///
+    /// The same plan and extent give the same streams again, so that what was done can be gone through
+    /// once more off the clock.
+    pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
+        match self.work {
+            PlannedWork::Text(_) => Vec::new(),
+            _ => (0..self.phase.threads).map(|thread| Stream::new(self, thread, from)).collect(),
+        }
+    }
+
+    /// Whether operations that write are mixed with others.
+    pub(crate) fn mixes_writes(&self) -> bool {
+        matches!(&self.work, PlannedWork::Mixed(mixed) if mixed.spec.mix.writes())
+    }
+
+    /// Refuses what cannot be done on a store that earlier phases left at `from`, and says what this phase
+    /// leaves: the keys that there are at least, the versions that there are at most.
+    fn check(&self, from: Extent) -> Result<Extent, ChoiceError> {
+        let mut after = from;
+        match &self.work {
+            PlannedWork::Load { keys, .. } => {
+                after.keys += keys;
+                self.check_capacity("insert", after.keys)?;
+                after.versions = self.check_versions("insert", from, *keys)?;
+            }
+            PlannedWork::Mixed(mixed) => {
+                let spec = &mixed.spec;
+                self.check_keys(mixed, from)?;
+                let operations = mixed.operations().unwrap_or(0);
+                if spec.mix.has(Kind::Insert) {
+                    self.check_capacity("operations", from.keys + operations)?;
+                }
+                let members = if spec.mix.has(Kind::Batch) { u64::from(spec.batch) } else { 1 };
+                let writes = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
+                after.versions = self.check_versions("operations", from, writes)?;
+            }
+            PlannedWork::Text(_) => {}
+        }
+        Ok(after)
+    }
+
+    fn check_capacity(&self, key: &str, keys: u64) -> Result<(), ChoiceError> {
+        let capacity = self.format.capacity();
+        if keys <= capacity {
+            return Ok(());
+        }
+        let message = format!(
+            "the phase may add keys up to number {keys}, but the key format tells {capacity} apart; \
+             give keys more bytes or insert fewer"
+        );
+        Err(ChoiceError::at(key, message))
+    }
+
+    fn check_versions(&self, key: &str, from: Extent, writes: u64) -> Result<u32, ChoiceError> {
+        let most = writes.div_ceil(u64::from(self.phase.threads));
+        match u32::try_from(u64::from(from.versions) + most) {
+            Ok(versions) => Ok(versions),
+            Err(_) => Err(ChoiceError::at(
+                key,
+                format!("a thread may write {} times in a run; split the work over more threads", u32::MAX),
+            )),
+        }
+    }
+
+    /// A mixed phase needs keys to draw from, and each writing thread at least one of its own.
+    fn check_keys(&self, mixed: &PlannedMix, from: Extent) -> Result<(), ChoiceError> {
+        let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
+            || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));
+        if only_inserts || matches!(mixed.keys, PlannedKeys::Recorded(_)) {
+            return Ok(());
+        }
+        if from.keys == 0 {
+            let message = "there are 0 keys to draw from; put a phase with insert = … before it";
+            return Err(ChoiceError::at("keys", message));
+        }
+        let threads = self.phase.threads;
+        if mixed.spec.mix.writes() && from.keys < u64::from(threads) {
+            let message = format!("threads is {threads}, but there are {} keys to share out", from.keys);
+            return Err(ChoiceError::at("threads", message));
+        }
+        Ok(())
+    }
+}
+
+impl PlannedMix {
+    fn operations(&self) -> Option<u64> {
+        match &self.keys {
+            PlannedKeys::Drawn(_) => self.spec.operations,
+            PlannedKeys::Recorded(accesses) => Some(self.spec.operations.unwrap_or(accesses.len() as u64)),
+        }
+    }
+}
+
+impl Extent {
+    /// What is left where several threads got so far each.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
+    }
+}
+
+/// How many of `whole` things fall to one thread: as even as can be.
+pub(crate) fn part(whole: u64, thread: u64, threads: u64) -> u64 {
+    whole / threads + u64::from(thread < whole % threads)
+}

@@ -1,0 +1,115 @@
+//! The range axis of a workload: how many entries a range reads, and in which direction.
+
+mod fixed;
+mod pareto;
+mod uniform;
+mod zipfian;
+
+use catalog::{Catalog, Choice, ChoiceError, Count};
+use toml::Value;
+
+use crate::length::LengthDistribution;
+
+/// All distributions of range lengths, in entries. The first is the default.
+pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog {
+    axis: "range",
+    summary: "how many entries a range reads",
+    variants: &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
+};
+
+/// What ranges look like: `{ kind = "fixed", entries = 100, backward = 0.0 }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RangeSpec {
+    /// The distribution of lengths, one of [`LENGTHS`].
+    pub length: Choice,
+    /// The share of ranges that read from larger keys to smaller ones.
+    pub backward: f64,
+}
+
+impl Default for RangeSpec {
+    fn default() -> Self {
+        Self { length: LENGTHS.baseline(), backward: 0.0 }
+    }
+}
+
+impl RangeSpec {
+    /// Reads a kind, a label, or a table with `kind`, its parameters and `backward`.
+    ///
+    /// # Errors
+    /// Names the key at fault.
+    pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
+        let mut spec = Self::default();
+        let mut lengths = value.clone();
+        if let Value::Table(table) = &mut lengths {
+            if let Some(share) = table.remove("backward") {
+                spec.backward = crate::spelling::share("backward", &share)?;
+            }
+            if !table.contains_key("kind") {
+                table.insert("kind".to_owned(), Value::String(LENGTHS.variants[0].kind.to_owned()));
+            }
+        }
+        spec.length = LENGTHS.choose(&lengths)?;
+        Ok(spec)
+    }
+
+    /// The specification with every parameter spelt out.
+    pub fn to_toml(&self) -> Value {
+        let mut spelt = self.length.to_toml();
+        if let Value::Table(table) = &mut spelt {
+            table.insert("backward".to_owned(), Value::Float(self.backward));
+        }
+        spelt
+    }
+}
+
+/// A count as the length of a range: at least 1.
+fn entries(key: &str, count: Count) -> Result<u32, String> {
+    match u32::try_from(count.0) {
+        Ok(0) => Err(format!("{key} is 0; a range reads at least 1 entry")),
+        Ok(entries) => Ok(entries),
+        Err(_) => Err(format!("{key} is {}; a range reads at most {} entries", count.0, u32::MAX)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(toml: &str) -> Result<RangeSpec, ChoiceError> {
+        let table: toml::Table = toml::from_str(&format!("x = {toml}")).unwrap();
+        RangeSpec::from_toml(&table["x"])
+    }
+
+    #[test]
+    fn the_catalog_keeps_its_laws() {
+        catalog::laws::check(&LENGTHS).unwrap();
+        for variant in LENGTHS.variants {
+            let lengths = LENGTHS.build(&Choice::default_of(variant)).unwrap();
+            for bits in [0, 1, u64::MAX / 2, u64::MAX] {
+                assert!((1..=lengths.max()).contains(&lengths.length(bits)), "{}", variant.kind);
+            }
+        }
+    }
+
+    #[test]
+    fn all_spellings_read_and_write() {
+        assert_eq!(read("{ entries = 100 }").unwrap(), RangeSpec::default());
+        let spec = read("{ kind = \"uniform\", max = \"1k\", backward = 0.5 }").unwrap();
+        assert_eq!((spec.length.label().as_str(), spec.backward), ("uniform(max=1000)", 0.5));
+        assert_eq!(RangeSpec::from_toml(&spec.to_toml()).unwrap(), spec);
+    }
+
+    #[test]
+    fn impossible_ranges_are_refused() {
+        for (toml, message) in [
+            ("{ entries = 0 }", "entries is 0; a range reads at least 1 entry"),
+            ("{ entries = -5 }", "is negative"),
+            ("{ entries = 5000000000 }", "at most 4294967295"),
+            ("{ backward = 2 }", "backward is 2"),
+            ("{ kind = \"zipfian\", theta = -1 }", "theta is -1"),
+        ] {
+            let error = read(toml).unwrap_err();
+            assert!(error.message.contains(message), "{toml}: {error}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Ranges of one length.
+
+use catalog::{Build, Count, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::length::{Fixed, LengthDistribution};
+
+pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<FixedLength>(
+    "fixed",
+    "all ranges read the same number of entries",
+    "# The entries that every range reads.\nentries = 100\n",
+);
+
+struct FixedLength;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    entries: Count,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { entries: Count(100) }
+    }
+}
+
+impl Build<dyn LengthDistribution> for FixedLength {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
+        Ok(Box::new(Fixed(super::entries("entries", params.entries)?)))
+    }
+}

@@ -1,0 +1,48 @@
+//! Range lengths of a generalised Pareto law, with the parameters of `mixgraph` in `RocksDB`'s `db_bench`
+//! (Cao et al., FAST '20).
+
+use catalog::{Build, Count, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::length::{LengthDistribution, Pareto, ParetoLaw};
+
+pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoLength>(
+    "pareto",
+    "mostly short with a heavy tail: the generalised Pareto law found in production",
+    "# Location, scale and shape of the law.
+theta = 0.0
+sigma = 14.236
+k = 2.517
+# Shorter ranges are lengthened to min; longer ones are taken modulo max.
+min = 1
+max = 10_000
+",
+);
+
+struct ParetoLength;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    theta: f64,
+    sigma: f64,
+    k: f64,
+    min: Count,
+    max: Count,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { theta: 0.0, sigma: 14.236, k: 2.517, min: Count(1), max: Count(10_000) }
+    }
+}
+
+impl Build<dyn LengthDistribution> for ParetoLength {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
+        let law = ParetoLaw { theta: params.theta, sigma: params.sigma, k: params.k };
+        let (min, max) = (super::entries("min", params.min)?, super::entries("max", params.max)?);
+        Ok(Box::new(Pareto::new(law, min, max)?))
+    }
+}

@@ -1,0 +1,36 @@
+//! Range lengths spread evenly between two bounds, as the scans of YCSB E.
+
+use catalog::{Build, Count, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::length::{LengthDistribution, Uniform};
+
+pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<UniformLength>(
+    "uniform",
+    "every length between two bounds, equally often",
+    "# The smallest and the largest number of entries.\nmin = 1\nmax = 100\n",
+);
+
+struct UniformLength;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    min: Count,
+    max: Count,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { min: Count(1), max: Count(100) }
+    }
+}
+
+impl Build<dyn LengthDistribution> for UniformLength {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
+        let (min, max) = (super::entries("min", params.min)?, super::entries("max", params.max)?);
+        Ok(Box::new(Uniform::new(min, max)?))
+    }
+}

@@ -1,0 +1,42 @@
+//! Range lengths of Zipf's law: short ranges are the most frequent. Pebble's YCSB uses it with 1 to 1000.
+
+use catalog::{Build, Count, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::length::{LengthDistribution, Zipfian};
+
+pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ZipfianLength>(
+    "zipfian",
+    "short ranges often, long ones seldom, by Zipf's law",
+    "# The smallest and the largest number of entries.
+min = 1
+max = 1_000
+# The exponent: 0 for even lengths, the larger the more ranges are short.
+theta = 0.99
+",
+);
+
+struct ZipfianLength;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    min: Count,
+    max: Count,
+    theta: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { min: Count(1), max: Count(1000), theta: 0.99 }
+    }
+}
+
+impl Build<dyn LengthDistribution> for ZipfianLength {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
+        let (min, max) = (super::entries("min", params.min)?, super::entries("max", params.max)?);
+        Ok(Box::new(Zipfian::new(min, max, params.theta)?))
+    }
+}

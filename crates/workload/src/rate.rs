@@ -1,0 +1,89 @@
+//! How fast operations are asked for: as fast as they are answered, or at a rate of their own.
+
+use catalog::ChoiceError;
+use toml::Value;
+
+/// The rate of a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Rate {
+    /// Closed loop: each thread asks for its next operation when the last one is answered.
+    #[default]
+    Closed,
+    /// Open loop: so many operations per second over all threads, whether or not earlier ones are answered.
+    /// Latency counts from the intended start.
+    Open {
+        /// Operations per second, above 0.
+        per_second: f64,
+    },
+}
+
+impl Rate {
+    /// Reads `"closed"` or a number of operations per second.
+    ///
+    /// # Errors
+    /// Says what is accepted.
+    pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
+        let accepted = "write \"closed\", or operations per second above 0";
+        match value {
+            Value::String(text) if text == "closed" => Ok(Self::Closed),
+            Value::String(text) => match types::quantity::parse_count(text) {
+                Ok(per_second) if per_second > 0 => Ok(Self::Open { per_second: per_second as f64 }),
+                _ => Err(ChoiceError::at("rate", format!("rate is \"{text}\"; {accepted}"))),
+            },
+            Value::Integer(_) | Value::Float(_) => {
+                let per_second = crate::spelling::number("rate", value)?;
+                if per_second > 0.0 {
+                    Ok(Self::Open { per_second })
+                } else {
+                    Err(ChoiceError::at("rate", format!("rate is {per_second}; {accepted}")))
+                }
+            }
+            other => Err(ChoiceError::at("rate", format!("rate is a {}; {accepted}", other.type_str()))),
+        }
+    }
+
+    /// The rate as it stands in TOML.
+    pub fn to_toml(self) -> Value {
+        match self {
+            Self::Closed => "closed".into(),
+            Self::Open { per_second } => per_second.into(),
+        }
+    }
+
+    /// When operation number `ordinal` of thread `thread` of `threads` is meant to start, in nanoseconds
+    /// from the start of the phase: evenly spaced, the threads taking turns. `None` in a closed loop.
+    #[inline]
+    pub fn intended_start_ns(self, ordinal: u64, thread: u32, threads: u32) -> Option<u64> {
+        match self {
+            Self::Closed => None,
+            Self::Open { per_second } => {
+                let before = ordinal * u64::from(threads) + u64::from(thread);
+                Some((before as f64 * (1e9 / per_second)) as u64)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_read_and_refuse() {
+        assert_eq!(Rate::from_toml(&"closed".into()), Ok(Rate::Closed));
+        assert_eq!(Rate::from_toml(&5000.into()), Ok(Rate::Open { per_second: 5000.0 }));
+        assert_eq!(Rate::from_toml(&"10k".into()), Ok(Rate::Open { per_second: 10_000.0 }));
+        for bad in [Value::from("open"), 0.into(), (-1.5).into(), f64::NAN.into(), true.into()] {
+            assert_eq!(Rate::from_toml(&bad).unwrap_err().key.as_deref(), Some("rate"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn threads_take_turns() {
+        let rate = Rate::Open { per_second: 1000.0 };
+        let starts: Vec<_> = (0..3).flat_map(|o| (0..2).map(move |t| (o, t))).collect();
+        let starts: Vec<_> = starts.iter().map(|(o, t)| rate.intended_start_ns(*o, *t, 2).unwrap()).collect();
+        assert_eq!(starts, [0, 1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000]);
+        assert_eq!(Rate::Closed.intended_start_ns(5, 0, 1), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! Reading parts of a TOML table one key at a time, so that an error can say which key is at fault.
+
+use catalog::ChoiceError;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+/// Takes the values out of a table by their keys and refuses what is left over.
+pub(crate) struct Spelling {
+    table: Table,
+    /// Every key that was asked for: what there could have been.
+    known: Vec<&'static str>,
+}
+
+impl Spelling {
+    pub(crate) fn new(table: Table) -> Self {
+        Self { table, known: Vec::new() }
+    }
+
+    /// The value of `key` as it stands, if it is there.
+    pub(crate) fn take(&mut self, key: &'static str) -> Option<Value> {
+        self.known.push(key);
+        self.table.remove(key)
+    }
+
+    /// The value of `key`, read as a `T`.
+    pub(crate) fn read<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Option<T>, ChoiceError> {
+        self.take(key).map(|value| read(key, value)).transpose()
+    }
+
+    /// Refuses `key` where it stands, since `reason`.
+    pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
+        match self.take(key) {
+            None => Ok(()),
+            Some(_) => Err(ChoiceError::at(key, format!("{key}: {reason}"))),
+        }
+    }
+
+    /// Refuses a key that nobody asked for.
+    pub(crate) fn finish(self, place: &str) -> Result<(), ChoiceError> {
+        let Some(wrong) = self.table.keys().next() else {
+            return Ok(());
+        };
+        let list = self.known.join(", ");
+        let hint = closest(wrong, &self.known);
+        Err(ChoiceError::at(wrong.clone(), format!("{place} has no \"{wrong}\"; {hint}it takes {list}")))
+    }
+}
+
+/// `value` as a `T`.
+pub(crate) fn read<T: DeserializeOwned>(key: &str, value: Value) -> Result<T, ChoiceError> {
+    value.try_into().map_err(|error: toml::de::Error| {
+        ChoiceError::at(key, format!("{key}: {}", error.message().replace('`', "\"")))
+    })
+}
+
+/// A finite number; TOML may spell it without a point.
+pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
+    let number = match value {
+        Value::Integer(number) => *number as f64,
+        Value::Float(number) => *number,
+        other => {
+            let message = format!("{key} is a {}; expected a number", other.type_str());
+            return Err(ChoiceError::at(key, message));
+        }
+    };
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(ChoiceError::at(key, format!("{key} is {number}; expected a finite number")))
+    }
+}
+
+/// A number between 0 and 1.
+pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
+    let share = number(key, value)?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(ChoiceError::at(key, format!("{key} is {share}; it is a share between 0 and 1")))
+    }
+}
+
+/// An error inside the table that stands at `key`: `theta` becomes `keys.theta`.
+pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
+    let path = match error.key {
+        Some(inner) => format!("{key}.{inner}"),
+        None => key.to_owned(),
+    };
+    ChoiceError { key: Some(path), message: error.message }
+}
+
+/// `did you mean …; ` where one of `names` is close to `wrong`, else nothing.
+fn closest(wrong: &str, names: &[&str]) -> String {
+    names
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), *name))
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .min()
+        .map(|(_, name)| format!("did you mean \"{name}\"? "))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers_are_refused_with_a_suggestion() {
+        let mut spelling = Spelling::new(toml::from_str("tehta = 1\nshare = 0.5").unwrap());
+        assert_eq!(spelling.read::<f64>("share"), Ok(Some(0.5)));
+        assert_eq!(spelling.read::<f64>("theta"), Ok(None));
+        let error = spelling.finish("the law").unwrap_err();
+        assert_eq!(error.key.as_deref(), Some("tehta"));
+        assert_eq!(error.message, "the law has no \"tehta\"; did you mean \"theta\"? it takes share, theta");
+    }
+
+    #[test]
+    fn numbers_and_shares_are_checked() {
+        assert_eq!(share("x", &Value::Integer(1)), Ok(1.0));
+        for bad in [Value::Float(1.01), Value::Float(f64::NAN), Value::Integer(-1), Value::Boolean(true)] {
+            assert!(share("x", &bad).is_err(), "{bad}");
+        }
+        let inner = ChoiceError::at("theta", "theta is wrong");
+        assert_eq!(inside("keys", inner).key.as_deref(), Some("keys.theta"));
+    }
+}

@@ -1,0 +1,87 @@
+//! The operations of one thread of a phase, made a batch at a time.
+//!
+//! Who writes what, so that every answer can be checked: with T threads, a load deals its positions out in
+//! turn, and in a mixed phase thread t writes only keys whose index is t modulo T; where a draw is another
+//! thread's key, a write draws again. Reads go anywhere. So a key has one writer in each phase, its versions
+//! rise in the order of that writer's operations, and its last version is known when the phase is over,
+//! however the threads interleaved. With one thread all of it is exact at every operation.
+
+mod load;
+mod mixed;
+mod owned;
+
+use std::sync::Arc;
+
+use crate::batch::Batch;
+use crate::operation::KeyId;
+use crate::plan::{Extent, PhasePlan, PlannedWork};
+
+use load::LoadStream;
+use mixed::MixedStream;
+
+/// The operations of one thread.
+///
+/// A stream is a function of the plan, the thread, and the extent that it starts from.
+pub struct Stream {
+    phase: Arc<PhasePlan>,
+    thread: u32,
+    work: StreamWork,
+}
+
+enum StreamWork {
+    Load(LoadStream),
+    Mixed(Box<MixedStream>),
+}
+
+impl Stream {
+    pub(crate) fn new(phase: &Arc<PhasePlan>, thread: u32, from: Extent) -> Self {
+        let work = match &phase.work {
+            PlannedWork::Load { keys, order, batch } => {
+                StreamWork::Load(LoadStream::new(phase, *keys, *order, *batch, thread, from))
+            }
+            PlannedWork::Mixed(mixed) => {
+                StreamWork::Mixed(Box::new(MixedStream::new(phase, mixed, thread, from)))
+            }
+            PlannedWork::Text(_) => unreachable!("a text replay has no streams"),
+        };
+        Self { phase: Arc::clone(phase), thread, work }
+    }
+
+    /// The number of the thread that it is for.
+    pub fn thread(&self) -> u32 {
+        self.thread
+    }
+
+    /// The operations that are left, where the stream has a known end. A group is one operation.
+    pub fn remaining(&self) -> Option<u64> {
+        match &self.work {
+            StreamWork::Load(load) => Some(load.remaining()),
+            StreamWork::Mixed(mixed) => mixed.remaining(),
+        }
+    }
+
+    /// Replaces the content of `batch` by the next operations, at most `limit`, and returns their number: a
+    /// group with all its members is one. 0 means that the stream has ended.
+    pub fn fill(&mut self, batch: &mut Batch, limit: usize) -> usize {
+        batch.clear();
+        let filled = match &mut self.work {
+            StreamWork::Load(load) => load.fill(&self.phase.values, &mut batch.operations, limit),
+            StreamWork::Mixed(mixed) => mixed.fill(&self.phase, &mut batch.operations, limit),
+        };
+        batch.finish(&*self.phase.format, &self.phase.values);
+        filled
+    }
+
+    /// How far this thread has given out keys and versions, whether or not they were used.
+    pub fn extent(&self) -> Extent {
+        match &self.work {
+            StreamWork::Load(load) => load.extent(),
+            StreamWork::Mixed(mixed) => mixed.extent(),
+        }
+    }
+
+    /// Whether this thread is the one that writes `key` in a mixed phase.
+    pub(crate) fn owns(&self, key: KeyId) -> bool {
+        key.index() % u64::from(self.phase.phase.threads) == u64::from(self.thread)
+    }
+}

@@ -1,0 +1,124 @@
+//! The stream of a load: keys that are added, each once.
+
+use std::sync::Arc;
+
+use crate::operation::{KeyId, Kind, Operation, Span};
+use crate::permutation::Permutation;
+use crate::phase::Order;
+use crate::plan::{Extent, PhasePlan, part};
+use crate::random::{Concern, sub_seed};
+use crate::values::Values;
+
+/// The keys that one thread adds: positions t, t + T, t + 2 T … of the order.
+pub(super) struct LoadStream {
+    order: Placement,
+    /// The keys that were there before.
+    base: u64,
+    keys: u64,
+    next: u64,
+    step: u64,
+    left: u64,
+    batch: Option<u32>,
+    version: u32,
+    /// Memory that is used again for every batch.
+    places: Vec<u64>,
+}
+
+/// From the position in the order to the key.
+enum Placement {
+    Random(Permutation),
+    Sequential,
+    Reverse,
+}
+
+impl LoadStream {
+    pub(super) fn new(
+        phase: &PhasePlan,
+        keys: u64,
+        order: Order,
+        batch: Option<u32>,
+        thread: u32,
+        from: Extent,
+    ) -> Self {
+        let (thread, step) = (u64::from(thread), u64::from(phase.phase.threads));
+        let order = match order {
+            Order::Random => {
+                let seed = sub_seed(phase.seed, Concern::Order, &phase.phase.name, 0);
+                Placement::Random(Permutation::new(keys, seed))
+            }
+            Order::Sequential => Placement::Sequential,
+            Order::Reverse => Placement::Reverse,
+        };
+        let left = part(keys, thread, step);
+        let (base, version, places) = (from.keys, from.versions, Vec::new());
+        Self { order, base, keys, next: thread, step, left, batch, version, places }
+    }
+
+    pub(super) fn remaining(&self) -> u64 {
+        self.left.div_ceil(u64::from(self.batch.unwrap_or(1)))
+    }
+
+    pub(super) fn extent(&self) -> Extent {
+        Extent { keys: self.base + self.keys, versions: self.version }
+    }
+
+    pub(super) fn fill(
+        &mut self,
+        values: &Arc<Values>,
+        operations: &mut Vec<Operation>,
+        limit: usize,
+    ) -> usize {
+        let heads = (limit as u64).min(self.remaining()) as usize;
+        let Some(batch) = self.batch else {
+            self.push_inserts(heads as u64, values, operations);
+            return heads;
+        };
+        for _ in 0..heads {
+            let members = u64::from(batch).min(self.left);
+            let at = operations.len();
+            operations.push(Operation::head(Kind::Batch, members as u32));
+            self.push_inserts(members, values, operations);
+            operations[at].key = operations[at + 1].key;
+        }
+        heads
+    }
+
+    /// The next `inserts` inserts.
+    fn push_inserts(&mut self, inserts: u64, values: &Values, operations: &mut Vec<Operation>) {
+        self.places.clear();
+        self.places.extend((0..inserts).map(|ordinal| self.next + ordinal * self.step));
+        self.next += inserts * self.step;
+        self.left -= inserts;
+        match &self.order {
+            Placement::Random(permutation) => permutation.apply_all(&mut self.places),
+            Placement::Sequential => {}
+            Placement::Reverse => self.places.iter_mut().for_each(|place| *place = self.keys - 1 - *place),
+        }
+        for place in &self.places {
+            let index = self.base + place;
+            self.version += 1;
+            operations.push(Operation {
+                key: KeyId::present(index),
+                value: values.locate(index, self.version),
+                version: self.version,
+                count: 0,
+                kind: Kind::Insert,
+                backward: false,
+            });
+        }
+    }
+}
+
+impl Operation {
+    /// The head of a group; its key is that of its first member, which is yet to come.
+    pub(super) fn head(kind: Kind, members: u32) -> Self {
+        Self {
+            key: KeyId::present(0),
+            value: Span::default(),
+            version: 0,
+            count: members,
+            kind,
+            backward: false,
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The stream of a mixed phase: operations of all kinds, on keys that are drawn or recorded.
+
+use super::owned::OwnedKeys;
+use crate::keys::{KeyDistribution, KeySampler, Scope};
+use crate::mix::KindSampler;
+use crate::operation::{KeyId, Kind, Operation, Span};
+use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedMix, PlannedWork, part};
+use crate::random::{Concern, Random, sub_seed, threshold};
+use crate::trace::Accesses;
+use crate::values::Values;
+
+/// The mixed operations of one thread.
+pub(super) struct MixedStream {
+    /// Operations left; `u64::MAX` for no limit.
+    left: u64,
+    endless: bool,
+    kinds: KindSampler,
+    kind_random: Random,
+    keys: Keys,
+    absent: Coin,
+    member_absent: Coin,
+    length_random: Random,
+    backward: Coin,
+    growth: Growth,
+    version: u32,
+    members: u32,
+    scratch: Scratch,
+}
+
+/// Where keys come from.
+enum Keys {
+    Drawn(Box<DrawnKeys>),
+    Recorded { accesses: Accesses, next: usize, step: usize },
+}
+
+/// Keys that are drawn, with random numbers apart for the members of groups.
+struct DrawnKeys {
+    sampler: Box<dyn KeySampler>,
+    random: Random,
+    member_sampler: Box<dyn KeySampler>,
+    member_random: Random,
+    /// Where other threads write too.
+    owned: Option<OwnedKeys>,
+}
+
+/// Says yes with a fixed probability; draws nothing where the answer is known.
+struct Coin {
+    threshold: u64,
+    random: Random,
+}
+
+/// The keys that exist, as far as this thread knows: it adds those of its own and takes the others to keep
+/// pace.
+struct Growth {
+    existing: u64,
+    next: u64,
+    step: u64,
+    capacity: u64,
+}
+
+/// Memory that is used again for every batch.
+#[derive(Default)]
+struct Scratch {
+    kinds: Vec<Kind>,
+    keys: Vec<u64>,
+    members: Vec<u64>,
+}
+
+impl MixedStream {
+    pub(super) fn new(phase: &PhasePlan, mixed: &PlannedMix, thread: u32, from: Extent) -> Self {
+        let random = |concern| Random::new(sub_seed(phase.seed, concern, &phase.phase.name, thread));
+        let coin = |concern, share: f64| Coin { threshold: threshold(share), random: random(concern) };
+        let spec = &mixed.spec;
+        let threads = phase.phase.threads;
+        let operations = phase.operations();
+        Self {
+            left: operations.map_or(u64::MAX, |all| part(all, u64::from(thread), u64::from(threads))),
+            endless: operations.is_none(),
+            kinds: KindSampler::new(&spec.mix),
+            kind_random: random(Concern::Operation),
+            keys: Keys::new(phase, mixed, thread, from),
+            absent: coin(Concern::Absent, spec.absent),
+            member_absent: coin(Concern::MemberAbsent, spec.absent),
+            length_random: random(Concern::RangeLength),
+            backward: coin(Concern::RangeDirection, spec.range.backward),
+            growth: Growth::new(from.keys.max(written_by(mixed)), thread, threads, phase.format.capacity()),
+            version: from.versions,
+            members: spec.batch,
+            scratch: Scratch::default(),
+        }
+    }
+
+    pub(super) fn remaining(&self) -> Option<u64> {
+        (!self.endless || self.left == 0).then_some(self.left)
+    }
+
+    pub(super) fn extent(&self) -> Extent {
+        Extent { keys: self.growth.existing, versions: self.version }
+    }
+
+    pub(super) fn fill(&mut self, phase: &PhasePlan, operations: &mut Vec<Operation>, limit: usize) -> usize {
+        let PlannedWork::Mixed(mixed) = &phase.work else { unreachable!("a mixed stream of a mixed phase") };
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut filled = self.left.min(limit as u64) as usize;
+        scratch.kinds.resize(filled, Kind::Get);
+        self.kinds.fill(&mut self.kind_random, &mut scratch.kinds);
+        filled = self.within_bounds(&scratch.kinds);
+        scratch.keys.resize(filled, 0);
+        let mut existing = self.growth.existing;
+        self.keys.fill(&scratch.kinds[..filled], &mut self.growth, &mut scratch.keys);
+        for (kind, key) in scratch.kinds.iter().zip(&scratch.keys) {
+            let absent = self.absent.toss();
+            if *kind == Kind::Insert {
+                existing = *key + 1;
+            }
+            match kind {
+                Kind::Range => {
+                    let entries = mixed.ranges.length(self.length_random.bits());
+                    operations.push(Operation::range(*key, entries, self.backward.toss()));
+                }
+                Kind::Batch | Kind::MultiGet => {
+                    self.push_group(*kind, existing, &phase.values, &mut scratch.members, operations);
+                }
+                _ => operations.push(self.single(*kind, *key, absent, existing, &phase.values)),
+            }
+        }
+        self.left -= filled as u64;
+        self.scratch = scratch;
+        filled
+    }
+
+    /// How many of the operations can be done before keys or versions run out; where they do, the stream
+    /// ends there.
+    fn within_bounds(&mut self, kinds: &[Kind]) -> usize {
+        let writes = kinds.len() as u64 * u64::from(self.members.max(1));
+        let keys = kinds.len() as u64 * self.growth.step;
+        if u64::from(self.version) + writes < u64::from(u32::MAX)
+            && self.growth.next + keys < self.growth.capacity
+        {
+            return kinds.len();
+        }
+        let mut version = u64::from(self.version);
+        let mut next = self.growth.next;
+        let possible = kinds.iter().take_while(|kind| {
+            version += if **kind == Kind::Batch { u64::from(self.members) } else { u64::from(kind.writes()) };
+            let key = next;
+            next += if **kind == Kind::Insert { self.growth.step } else { 0 };
+            u32::try_from(version).is_ok() && (**kind != Kind::Insert || key < self.growth.capacity)
+        });
+        let possible = possible.count();
+        if possible < kinds.len() {
+            self.left = possible as u64;
+        }
+        possible
+    }
+
+    fn push_group(
+        &mut self,
+        kind: Kind,
+        existing: u64,
+        values: &Values,
+        members: &mut Vec<u64>,
+        operations: &mut Vec<Operation>,
+    ) {
+        let at = operations.len();
+        operations.push(Operation::head(kind, self.members));
+        self.keys.fill_members(self.members as usize, existing, members);
+        for key in members {
+            let member = if kind == Kind::MultiGet {
+                Operation::get(KeyId::new(*key, self.member_absent.toss()))
+            } else {
+                self.single(Kind::Put, *key, false, existing, values)
+            };
+            operations.push(member);
+        }
+        operations[at].key = operations[at + 1].key;
+    }
+
+    /// An operation on one key. Kinds alternate at random, so nothing here branches on them.
+    #[inline]
+    fn single(&mut self, kind: Kind, key: u64, absent: bool, existing: u64, values: &Values) -> Operation {
+        let writes = kind.writes();
+        let index = match &mut self.keys {
+            Keys::Drawn(drawn) => drawn.own(key, writes && kind != Kind::Insert, existing),
+            Keys::Recorded { .. } => key,
+        };
+        self.version += u32::from(writes);
+        let version = self.version * u32::from(writes);
+        let value = values.locate_if(writes && kind != Kind::Delete, index, version);
+        let key = KeyId::new(index, absent && kind == Kind::Get);
+        Operation { key, value, version, count: 0, kind, backward: false }
+    }
+}
+
+impl Operation {
+    #[inline]
+    fn range(index: u64, entries: u32, backward: bool) -> Self {
+        let key = KeyId::present(index);
+        Self { key, value: Span::default(), version: 0, count: entries, kind: Kind::Range, backward }
+    }
+}
+
+impl Keys {
+    fn new(phase: &PhasePlan, mixed: &PlannedMix, thread: u32, from: Extent) -> Self {
+        match &mixed.keys {
+            PlannedKeys::Recorded(accesses) => Self::Recorded {
+                accesses: accesses.clone(),
+                next: thread as usize,
+                step: phase.phase.threads as usize,
+            },
+            PlannedKeys::Drawn(distribution) => {
+                Self::Drawn(Box::new(DrawnKeys::new(phase, mixed, &**distribution, thread, from)))
+            }
+        }
+    }
+
+    /// The key of every operation: the next new one for an insert, else one of those that exist by then.
+    ///
+    /// One is drawn for every operation, used or not, so that the mix does not decide which come next.
+    fn fill(&mut self, kinds: &[Kind], growth: &mut Growth, keys: &mut [u64]) {
+        match self {
+            Self::Recorded { accesses, next, step } => {
+                for key in keys {
+                    *key = u64::from(accesses[*next]);
+                    *next += *step;
+                }
+            }
+            Self::Drawn(drawn) => {
+                let mut start = 0;
+                for (at, kind) in kinds.iter().enumerate() {
+                    if *kind == Kind::Insert {
+                        drawn.fill(growth.existing, &mut keys[start..=at]);
+                        keys[at] = growth.add();
+                        start = at + 1;
+                    }
+                }
+                drawn.fill(growth.existing, &mut keys[start..]);
+            }
+        }
+    }
+
+    /// The keys of the members of a group.
+    fn fill_members(&mut self, members: usize, existing: u64, keys: &mut Vec<u64>) {
+        keys.resize(members, 0);
+        match self {
+            Self::Drawn(drawn) => drawn.member_sampler.fill(&mut drawn.member_random, existing, keys),
+            Self::Recorded { .. } => unreachable!("groups do not go with traces"),
+        }
+    }
+}
+
+impl DrawnKeys {
+    fn new(
+        phase: &PhasePlan,
+        mixed: &PlannedMix,
+        distribution: &dyn KeyDistribution,
+        thread: u32,
+        from: Extent,
+    ) -> Self {
+        let threads = phase.phase.threads;
+        let scope = Scope {
+            keys: from.keys,
+            planned: planned_keys(phase, mixed, from.keys),
+            popularity: sub_seed(phase.seed, Concern::Popularity, "", 0),
+            thread,
+            threads,
+        };
+        let random = |concern| Random::new(sub_seed(phase.seed, concern, &phase.phase.name, thread));
+        let owned = (threads > 1)
+            .then(|| OwnedKeys::new(distribution.sampler(&scope), random(Concern::Redraw), thread, threads));
+        Self {
+            sampler: distribution.sampler(&scope),
+            random: random(Concern::Key),
+            member_sampler: distribution.sampler(&scope),
+            member_random: random(Concern::Member),
+            owned,
+        }
+    }
+
+    /// `key` or, where it is written and belongs to another thread, one of this thread's own.
+    #[inline]
+    fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
+        match &mut self.owned {
+            Some(owned) if written => owned.own(key, existing),
+            _ => key,
+        }
+    }
+
+    #[inline]
+    fn fill(&mut self, existing: u64, keys: &mut [u64]) {
+        // A phase that only adds keys may start from none; its draws are not used.
+        self.sampler.fill(&mut self.random, existing.max(1), keys);
+    }
+}
+
+/// The keys that a replayed trace may write: all of them, whether or not they were loaded.
+fn written_by(mixed: &PlannedMix) -> u64 {
+    match &mixed.keys {
+        PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {
+            accesses.iter().max().map_or(0, |last| u64::from(*last) + 1)
+        }
+        _ => 0,
+    }
+}
+
+/// The keys that are expected at the end of the phase, and a few more than that.
+fn planned_keys(phase: &PhasePlan, mixed: &PlannedMix, keys: u64) -> u64 {
+    let share = mixed.spec.mix.share(Kind::Insert);
+    match phase.operations() {
+        _ if share == 0.0 => keys,
+        Some(operations) => {
+            let expected = operations as f64 * share;
+            keys + (expected + 6.0 * expected.sqrt()) as u64 + u64::from(phase.phase.threads)
+        }
+        // Without a known end there are always more to come.
+        None => u64::MAX,
+    }
+}
+
+impl Growth {
+    fn new(existing: u64, thread: u32, threads: u32, capacity: u64) -> Self {
+        let (thread, step) = (u64::from(thread), u64::from(threads));
+        let behind = existing % step;
+        let next = existing + (thread + step - behind) % step;
+        Self { existing, next, step, capacity }
+    }
+
+    /// The next key that this thread adds.
+    #[inline]
+    fn add(&mut self) -> u64 {
+        let key = self.next;
+        self.next += self.step;
+        self.existing = key + 1;
+        key
+    }
+}
+
+impl Coin {
+    #[inline]
+    fn toss(&mut self) -> bool {
+        self.threshold != 0 && self.random.bits() <= self.threshold
+    }
+}

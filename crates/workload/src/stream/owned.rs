@@ -1,0 +1,77 @@
+//! Keys that one of several threads may write: draws are repeated until the key is the thread's own.
+
+use crate::keys::KeySampler;
+use crate::random::Random;
+
+/// The draws that are made at a time.
+const BLOCK: usize = 64;
+
+/// After so many blocks without an own key, the law gives next to all of its weight to others' keys.
+const MOST_BLOCKS: usize = 64;
+
+/// Draws keys until one belongs to the thread: what results is the law, given that.
+pub(super) struct OwnedKeys {
+    sampler: Box<dyn KeySampler>,
+    random: Random,
+    drawn: Vec<u64>,
+    thread: u64,
+    threads: u64,
+}
+
+impl OwnedKeys {
+    pub(super) fn new(sampler: Box<dyn KeySampler>, random: Random, thread: u32, threads: u32) -> Self {
+        Self { sampler, random, drawn: Vec::new(), thread: u64::from(thread), threads: u64::from(threads) }
+    }
+
+    /// `key` if it belongs to the thread, else another that does; at least as many keys exist as threads.
+    #[inline]
+    pub(super) fn own(&mut self, key: u64, existing: u64) -> u64 {
+        if key % self.threads == self.thread { key } else { self.draw(key, existing) }
+    }
+
+    #[cold]
+    fn draw(&mut self, key: u64, existing: u64) -> u64 {
+        for _ in 0..MOST_BLOCKS {
+            while let Some(other) = self.drawn.pop() {
+                if other % self.threads == self.thread {
+                    return other;
+                }
+            }
+            self.drawn.resize(BLOCK, 0);
+            self.sampler.fill(&mut self.random, existing, &mut self.drawn);
+        }
+        self.neighbour(key, existing)
+    }
+
+    /// The own key among the neighbours of `key`.
+    fn neighbour(&self, key: u64, existing: u64) -> u64 {
+        let near = key - key % self.threads + self.thread;
+        if near < existing { near } else { near - self.threads }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::Choice;
+
+    use super::*;
+    use crate::keys::{CATALOG, Scope};
+
+    /// Whatever the law, and even where it all but never draws an own key, the key is the thread's own.
+    #[test]
+    fn every_key_is_the_threads_own() {
+        let steep = CATALOG.choose(&"zipfian(theta=40)".into()).unwrap();
+        for choice in CATALOG.variants.iter().map(Choice::default_of).chain([steep]) {
+            let distribution = CATALOG.build(&choice).unwrap();
+            for (thread, threads, existing) in [(0, 2, 2), (3, 4, 5), (6, 7, 1000), (0, 1, 1)] {
+                let scope = Scope { keys: existing, planned: existing, popularity: 1, thread, threads };
+                let sampler = distribution.sampler(&scope);
+                let mut owned = OwnedKeys::new(sampler, Random::new(1), thread, threads);
+                for key in 0..existing {
+                    let own = owned.own(key, existing);
+                    assert!(own < existing && own % u64::from(threads) == u64::from(thread), "{choice}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The reference store: a sorted map under one lock, too simple to be wrong.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use types::Direction;
+
+use super::{Scan, Target, TargetError, Write};
+
+type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// What every store must answer like.
+#[derive(Debug, Default)]
+pub struct Model {
+    map: RwLock<Map>,
+}
+
+impl Model {
+    /// The number of keys.
+    pub fn len(&self) -> usize {
+        self.read().len()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.read().is_empty()
+    }
+
+    /// Key and value bytes of all entries.
+    pub fn live_bytes(&self) -> u64 {
+        self.read().iter().map(|(key, value)| (key.len() + value.len()) as u64).sum()
+    }
+
+    // A thread that panicked while it held the lock left whole entries: single map calls cannot tear.
+    fn read(&self) -> RwLockReadGuard<'_, Map> {
+        self.map.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_lock(&self) -> RwLockWriteGuard<'_, Map> {
+        self.map.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Target for Model {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        self.write_lock().insert(key.to_vec(), value.to_vec());
+        Ok(())
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        let map = self.read();
+        let found = map.get(key);
+        value.extend_from_slice(found.map_or(&[], Vec::as_slice));
+        Ok(found.is_some())
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        self.write_lock().remove(key);
+        Ok(())
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        if scan.high.is_some_and(|high| high <= scan.low) {
+            return Ok(0);
+        }
+        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        let map = self.read();
+        let mut entries = map.range::<[u8], _>((Bound::Included(scan.low), high));
+        let mut read = 0;
+        while read < scan.limit {
+            let entry = match scan.direction {
+                Direction::Forward => entries.next(),
+                Direction::Backward => entries.next_back(),
+            };
+            let Some((key, value)) = entry else { break };
+            visit(key, value);
+            read += 1;
+        }
+        Ok(read)
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        let mut map = self.write_lock();
+        for write in writes {
+            match write {
+                Write::Put { key, value } => map.insert(key.to_vec(), value.to_vec()),
+                Write::Delete { key } => map.remove(*key),
+            };
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(model: &Model, scan: &Scan<'_>) -> String {
+        let mut keys = Vec::new();
+        let read = model.range(scan, &mut |key, _| keys.extend_from_slice(key)).unwrap();
+        assert_eq!(read, keys.len());
+        String::from_utf8(keys).unwrap()
+    }
+
+    #[test]
+    fn ranges_respect_bounds_direction_and_limit() {
+        let model = Model::default();
+        for key in ["a", "b", "c", "d"] {
+            model.put(key.as_bytes(), b"v").unwrap();
+        }
+        let all = Scan { low: b"", high: None, direction: Direction::Forward, limit: 9 };
+        assert_eq!(keys(&model, &all), "abcd");
+        assert_eq!(keys(&model, &Scan { low: b"b", high: Some(b"d"), ..all }), "bc");
+        let backward = Scan { direction: Direction::Backward, limit: 2, ..all };
+        assert_eq!(keys(&model, &backward), "dc");
+        assert_eq!(keys(&model, &Scan { high: Some(b"c"), ..backward }), "ba");
+        assert_eq!(keys(&model, &Scan { low: b"c", high: Some(b"b"), ..all }), "");
+    }
+
+    #[test]
+    fn batches_and_multi_gets_do_what_single_calls_do() {
+        let model = Model::default();
+        model
+            .write(&[
+                Write::Put { key: b"a", value: b"1" },
+                Write::Put { key: b"b", value: b"2" },
+                Write::Delete { key: b"a" },
+            ])
+            .unwrap();
+        let mut answers = vec![None; 2];
+        model
+            .multi_get(&[b"a", b"b"], &mut |place, value| answers[place] = value.map(<[u8]>::to_vec))
+            .unwrap();
+        assert_eq!(answers, [None, Some(b"2".to_vec())]);
+        assert_eq!((model.len(), model.live_bytes()), (1, 2));
+    }
+}

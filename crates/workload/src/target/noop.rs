@@ -1,0 +1,41 @@
+//! A store that does nothing: what a run over it costs is the cost of the harness.
+
+use super::{Scan, Target, TargetError, Write};
+
+/// Takes every write, finds nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoOp;
+
+impl Target for NoOp {
+    fn put(&self, _: &[u8], _: &[u8]) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn get(&self, _: &[u8], _: &mut Vec<u8>) -> Result<bool, TargetError> {
+        Ok(false)
+    }
+
+    fn delete(&self, _: &[u8]) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn range(&self, _: &Scan<'_>, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        Ok(0)
+    }
+
+    fn write(&self, _: &[Write<'_>]) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! The value axis of a workload: how long values are, and how well they compress.
+
+mod fixed;
+mod pareto;
+mod uniform;
+
+use catalog::{ByteSize, Catalog, Choice, ChoiceError};
+use toml::Value;
+use types::MAX_VALUE_BYTES;
+
+use crate::length::LengthDistribution;
+
+/// All distributions of value sizes, in bytes. The first is the default.
+pub static SIZES: Catalog<dyn LengthDistribution> = Catalog {
+    axis: "value",
+    summary: "how long values are",
+    variants: &[fixed::VARIANT, uniform::VARIANT, pareto::VARIANT],
+};
+
+/// What values look like: `{ kind = "fixed", bytes = 100, compressible = 0.5 }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueSpec {
+    /// The distribution of sizes, one of [`SIZES`].
+    pub size: Choice,
+    /// The share of its bytes that a fast compressor saves: 0 for random bytes, 0.5 by default. Values below
+    /// a hundred bytes compress less well than asked, since each keeps eight bytes that tell it apart.
+    pub compressible: f64,
+}
+
+impl Default for ValueSpec {
+    fn default() -> Self {
+        Self { size: SIZES.baseline(), compressible: 0.5 }
+    }
+}
+
+impl ValueSpec {
+    /// Reads a kind, a label, or a table with `kind`, its parameters and `compressible`.
+    ///
+    /// # Errors
+    /// Names the key at fault.
+    pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
+        let mut spec = Self::default();
+        let mut sizes = value.clone();
+        if let Value::Table(table) = &mut sizes {
+            if let Some(share) = table.remove("compressible") {
+                spec.compressible = crate::spelling::share("compressible", &share)?;
+                if spec.compressible >= 1.0 {
+                    let message = "compressible is 1; some bytes must be random to tell values apart";
+                    return Err(ChoiceError::at("compressible", message));
+                }
+            }
+            if !table.contains_key("kind") {
+                table.insert("kind".to_owned(), Value::String(SIZES.variants[0].kind.to_owned()));
+            }
+        }
+        spec.size = SIZES.choose(&sizes)?;
+        Ok(spec)
+    }
+
+    /// The specification with every parameter spelt out.
+    pub fn to_toml(&self) -> Value {
+        let mut spelt = self.size.to_toml();
+        if let Value::Table(table) = &mut spelt {
+            table.insert("compressible".to_owned(), Value::Float(self.compressible));
+        }
+        spelt
+    }
+}
+
+/// A size as the length of a value, within what a store accepts.
+fn bytes(key: &str, size: ByteSize) -> Result<u32, String> {
+    if size.0 > MAX_VALUE_BYTES as u64 {
+        return Err(format!("{key} is {size}; values are at most {}", ByteSize(MAX_VALUE_BYTES as u64)));
+    }
+    Ok(size.0 as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(toml: &str) -> Result<ValueSpec, ChoiceError> {
+        let table: toml::Table = toml::from_str(&format!("x = {toml}")).unwrap();
+        ValueSpec::from_toml(&table["x"])
+    }
+
+    #[test]
+    fn the_catalog_keeps_its_laws() {
+        catalog::laws::check(&SIZES).unwrap();
+    }
+
+    #[test]
+    fn all_spellings_read_and_write() {
+        assert_eq!(read("\"fixed\"").unwrap(), ValueSpec::default());
+        assert_eq!(read("{ bytes = 100 }").unwrap(), ValueSpec::default());
+        let spec = read("{ kind = \"uniform\", min = 0, max = \"4KiB\", compressible = 0 }").unwrap();
+        assert_eq!(spec.compressible.to_bits(), 0);
+        assert_eq!(spec.size.label(), "uniform(min=0B, max=4KiB)");
+        assert_eq!(ValueSpec::from_toml(&spec.to_toml()).unwrap(), spec);
+    }
+
+    #[test]
+    fn impossible_values_name_their_key() {
+        for (toml, key, message) in [
+            ("{ bytes = 10, compressible = 1.5 }", Some("compressible"), "between 0 and 1"),
+            ("{ bytes = 10, compressible = 1 }", Some("compressible"), "some bytes must be random"),
+            ("{ bytes = \"100MiB\" }", None, "bytes is 100MiB; values are at most 64MiB"),
+            ("{ bites = 10 }", Some("bites"), "no parameter \"bites\"; did you mean \"bytes\"?"),
+            ("{ kind = \"uniform\", min = 9, max = 8 }", None, "min must not be above max"),
+        ] {
+            let error = read(toml).unwrap_err();
+            assert!(error.message.contains(message), "{toml}: {error}");
+            assert_eq!(error.key.as_deref(), key, "{toml}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Value sizes of a generalised Pareto law: most are small, few are large. The law and its default
+//! parameters are those of `mixgraph` in `RocksDB`'s `db_bench` (Cao et al., FAST '20).
+
+use catalog::{Build, ByteSize, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::length::{LengthDistribution, Pareto, ParetoLaw};
+
+pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoSize>(
+    "pareto",
+    "mostly small, some large: the generalised Pareto law found in production",
+    "# Location, scale and shape of the law.
+theta = 0.0
+sigma = 25.45
+k = 0.2615
+# Shorter values are lengthened to min; longer ones are taken modulo max.
+min = \"10B\"
+max = \"1KiB\"
+",
+);
+
+struct ParetoSize;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    theta: f64,
+    sigma: f64,
+    k: f64,
+    min: ByteSize,
+    max: ByteSize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { theta: 0.0, sigma: 25.45, k: 0.2615, min: ByteSize(10), max: ByteSize(1024) }
+    }
+}
+
+impl Build<dyn LengthDistribution> for ParetoSize {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
+        let law = ParetoLaw { theta: params.theta, sigma: params.sigma, k: params.k };
+        let (min, max) = (super::bytes("min", params.min)?, super::bytes("max", params.max)?);
+        Ok(Box::new(Pareto::new(law, min, max)?))
+    }
+}

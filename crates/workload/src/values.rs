@@ -1,0 +1,160 @@
+//! Values by their identity: the key and the version alone decide size and bytes, so that a value costs
+//! nothing to make and can be checked without being kept.
+
+use catalog::ChoiceError;
+
+use crate::length::LengthDistribution;
+use crate::operation::Span;
+use crate::pool::Pool;
+use crate::random::{Concern, avalanche, fold, sub_seed};
+use crate::value::{SIZES, ValueSpec};
+
+/// The values of a run under one specification.
+///
+/// Two different versions have equal bytes with a probability of some 10⁻⁵ where they have more than eight
+/// bytes: few wrong answers go unseen, and no kind of wrong answer does.
+pub struct Values {
+    pool: Pool,
+    sizes: Sizes,
+    bytes_seed: [u64; 2],
+    size_seed: [u64; 2],
+}
+
+/// Where sizes come from.
+enum Sizes {
+    /// All are equal: nothing is drawn.
+    Fixed(u32),
+    Drawn(Box<dyn LengthDistribution>),
+}
+
+impl Values {
+    /// The values of `spec` in a run with this seed.
+    ///
+    /// # Errors
+    /// If the distribution of sizes cannot be built.
+    pub fn new(spec: &ValueSpec, seed: u64) -> Result<Self, ChoiceError> {
+        let sizes = SIZES.build(&spec.size)?;
+        let seeds = |concern| {
+            let seed = sub_seed(seed, concern, "", 0);
+            // A multiplier must not be 0, nor become it for a small index or version.
+            [seed | 1 << 63, avalanche(seed) | 1 << 63]
+        };
+        let longest = sizes.max();
+        let pool =
+            Pool::new(sub_seed(seed, Concern::ValueBytes, "pool", 0), spec.compressible, longest as usize);
+        let fixed = sizes.length(0) == sizes.length(u64::MAX);
+        let sizes = if fixed { Sizes::Fixed(sizes.length(0)) } else { Sizes::Drawn(sizes) };
+        let (bytes_seed, size_seed) = (seeds(Concern::ValueBytes), seeds(Concern::ValueSize));
+        Ok(Self { pool, sizes, bytes_seed, size_seed })
+    }
+
+    /// Where the value of a version of a key stands, for [`slice`](Self::slice).
+    #[inline]
+    pub fn locate(&self, index: u64, version: u32) -> Span {
+        let offset = self.pool.start(identity(self.bytes_seed, index, version));
+        Span { offset, bytes: self.bytes(index, version) }
+    }
+
+    /// As [`locate`](Self::locate) where `wanted`, else a place of no bytes; without a branch where all
+    /// values have the same size.
+    #[inline]
+    pub(crate) fn locate_if(&self, wanted: bool, index: u64, version: u32) -> Span {
+        match &self.sizes {
+            Sizes::Fixed(bytes) => {
+                let offset = self.pool.start(identity(self.bytes_seed, index, version));
+                Span { offset: offset * u32::from(wanted), bytes: bytes * u32::from(wanted) }
+            }
+            Sizes::Drawn(_) if wanted => self.locate(index, version),
+            Sizes::Drawn(_) => Span::default(),
+        }
+    }
+
+    /// The number of bytes of the value of a version of a key.
+    #[inline]
+    pub fn bytes(&self, index: u64, version: u32) -> u32 {
+        match &self.sizes {
+            Sizes::Fixed(bytes) => *bytes,
+            Sizes::Drawn(sizes) => sizes.length(identity(self.size_seed, index, version)),
+        }
+    }
+
+    /// The bytes that stand at a place that [`locate`](Self::locate) gave.
+    #[inline]
+    pub fn slice(&self, span: Span) -> &[u8] {
+        self.pool.slice(span.offset, span.bytes)
+    }
+
+    /// The value of a version of a key.
+    pub fn value(&self, index: u64, version: u32) -> &[u8] {
+        self.slice(self.locate(index, version))
+    }
+
+    /// The mean number of bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        match &self.sizes {
+            Sizes::Fixed(bytes) => f64::from(*bytes),
+            Sizes::Drawn(sizes) => sizes.mean(),
+        }
+    }
+}
+
+/// A hash of a version of a key.
+#[inline]
+fn identity(seed: [u64; 2], index: u64, version: u32) -> u64 {
+    fold(fold(index ^ seed[0], u64::from(version) ^ seed[1]) | 1, seed[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(toml: &str, seed: u64) -> Values {
+        let table: toml::Table = toml::from_str(&format!("x = {toml}")).unwrap();
+        Values::new(&ValueSpec::from_toml(&table["x"]).unwrap(), seed).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_a_function_of_seed_key_and_version() {
+        let spec = "{ kind = \"uniform\", min = 20, max = 400 }";
+        let (a, same, other) = (values(spec, 1), values(spec, 1), values(spec, 2));
+        let mut differ = 0;
+        for index in 0..500 {
+            for version in 1..4 {
+                assert_eq!(a.value(index, version), same.value(index, version));
+                differ += usize::from(a.value(index, version) != other.value(index, version));
+                assert_eq!(a.value(index, version).len(), a.bytes(index, version) as usize);
+                assert_ne!(a.value(index, version), a.value(index, version + 1), "{index} {version}");
+                assert_ne!(a.value(index, version), a.value(index + 1, version), "{index} {version}");
+            }
+        }
+        assert!(differ > 1490);
+    }
+
+    /// Sizes have random numbers of their own: other bytes leave them as they are, and they follow the law.
+    #[test]
+    fn sizes_are_apart_from_bytes() {
+        let plain = values("{ kind = \"pareto\", compressible = 0.5 }", 7);
+        let packed = values("{ kind = \"pareto\", compressible = 0.9 }", 7);
+        let mut sum = 0.0;
+        for index in 0..100_000 {
+            assert_eq!(plain.bytes(index, 3), packed.bytes(index, 3));
+            sum += f64::from(plain.bytes(index, 3));
+        }
+        assert!((sum / 1e5 / plain.mean_bytes() - 1.0).abs() < 0.02, "{} {}", sum / 1e5, plain.mean_bytes());
+        assert_eq!(values("\"fixed\"", 7).mean_bytes().to_bits(), 100f64.to_bits());
+    }
+
+    /// Offsets are spread: consecutive versions of one key, and keys at one version, hit all of the pool.
+    #[test]
+    fn values_start_all_over_the_pool() {
+        let values = values("\"fixed\"", 9);
+        for by_version in [true, false] {
+            let mut eighths = [0u32; 8];
+            for i in 0..80_000u32 {
+                let span = if by_version { values.locate(5, i) } else { values.locate(u64::from(i), 1) };
+                eighths[(span.offset >> 17).min(7) as usize] += 1;
+            }
+            assert!(eighths.iter().all(|count| count.abs_diff(10_000) < 500), "{eighths:?}");
+        }
+    }
+}

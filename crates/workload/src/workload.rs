@@ -1,0 +1,134 @@
+//! A whole workload: what keys look like, and the phases that are run on them one after the other.
+
+use catalog::{Choice, ChoiceError};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use toml::{Table, Value};
+
+use crate::format::FORMATS;
+use crate::phase::{Phase, Work};
+use crate::spelling::{Spelling, inside};
+
+/// The part of an experiment file that says what is done: `key = …` and its `[[phase]]` tables. A file of
+/// `configs/workloads/` holds one by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// The key format, one of [`FORMATS`]: `key = { format = "u64", bytes = 16 }`.
+    pub key: Choice,
+    /// The phases, in the order in which they run; at least one.
+    pub phases: Vec<Phase>,
+}
+
+impl Workload {
+    /// Reads `key` and `phase` from a table that holds nothing else.
+    ///
+    /// # Errors
+    /// Names the key at fault, as `phase.lookup.keys.theta`.
+    pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
+        let mut spelling = Spelling::new(table.clone());
+        let key = match spelling.take("key") {
+            Some(value) => read_key(value).map_err(|error| inside("key", error))?,
+            None => FORMATS.baseline(),
+        };
+        let phases = match spelling.take("phase") {
+            Some(Value::Array(tables)) if !tables.is_empty() => read_phases(&tables)?,
+            _ => {
+                let message = "a workload has at least one [[phase]]; start with a load: insert = 1_000_000";
+                return Err(ChoiceError::at("phase", message));
+            }
+        };
+        spelling.finish("a workload")?;
+        let workload = Self { key, phases };
+        workload.check_phases()?;
+        Ok(workload)
+    }
+
+    /// The workload as TOML, everything spelt out; it reads back as the same workload.
+    pub fn to_toml(&self) -> Table {
+        let mut table = Table::new();
+        let mut key = self.key.to_toml();
+        if let Value::Table(key) = &mut key {
+            // The format stands first, as a kind does.
+            let params = std::mem::take(key);
+            let renamed = |name: String| if name == "kind" { "format".to_owned() } else { name };
+            key.extend(params.into_iter().map(|(name, value)| (renamed(name), value)));
+        }
+        table.insert("key".to_owned(), key);
+        let phases = self.phases.iter().map(|phase| Value::Table(phase.to_toml())).collect();
+        table.insert("phase".to_owned(), Value::Array(phases));
+        table
+    }
+
+    /// The rules that phases keep among themselves.
+    fn check_phases(&self) -> Result<(), ChoiceError> {
+        let recorded = self.phases.iter().any(|phase| phase.trace().is_some());
+        if self.key.kind() == "trace" && !recorded {
+            let message = "the format \"trace\" takes the keys of a raw trace, and no phase replays one";
+            return Err(ChoiceError::at("key.format", message));
+        }
+        for (number, phase) in self.phases.iter().enumerate() {
+            let at = |key: &str, message: String| ChoiceError::at(path(&phase.name, key), message);
+            if self.phases[..number].iter().any(|earlier| earlier.name == phase.name) {
+                return Err(at("name", format!("two phases are called \"{}\"", phase.name)));
+            }
+            match &phase.work {
+                Work::Load(load) if load.keys.is_none() && !recorded => {
+                    let message = "insert = \"all\" means all keys of a raw trace, and no phase replays one";
+                    return Err(at("insert", message.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `key = "u64"`, or a table whose kind is called `format`.
+fn read_key(value: Value) -> Result<Choice, ChoiceError> {
+    let Value::Table(mut table) = value else {
+        return FORMATS.choose(&value);
+    };
+    if let Some(kind) = table.remove("kind") {
+        let message = format!("a key has a format, not a kind; write {{ format = {kind}, … }}");
+        return Err(ChoiceError::at("kind", message));
+    }
+    let format = table.remove("format").unwrap_or_else(|| FORMATS.variants[0].kind.into());
+    table.insert("kind".to_owned(), format);
+    FORMATS.choose(&Value::Table(table)).map_err(|error| {
+        let renamed = error.key.as_deref() == Some("kind");
+        if renamed { ChoiceError { key: Some("format".to_owned()), ..error } } else { error }
+    })
+}
+
+fn read_phases(tables: &[Value]) -> Result<Vec<Phase>, ChoiceError> {
+    let mut phases = Vec::new();
+    for (number, table) in tables.iter().enumerate() {
+        let name =
+            table.get("name").and_then(Value::as_str).map_or_else(|| number.to_string(), str::to_owned);
+        let Value::Table(table) = table else {
+            return Err(ChoiceError::at("phase", "every phase is a table: [[phase]]"));
+        };
+        phases.push(Phase::from_toml(table).map_err(|error| {
+            let key = error.key.unwrap_or_default();
+            ChoiceError::at(path(&name, &key), format!("phase \"{name}\": {}", error.message))
+        })?);
+    }
+    Ok(phases)
+}
+
+/// `phase.lookup.keys.theta`
+pub(crate) fn path(phase: &str, key: &str) -> String {
+    let dot = if key.is_empty() { "" } else { "." };
+    format!("phase.{phase}{dot}{key}")
+}
+
+impl Serialize for Workload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_toml().serialize(serializer).map_err(ser::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Workload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_toml(&Table::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,279 @@
+//! Answers: right ones pass, wrong ones are seen, with one thread and with several.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::workload::{
+    Batch, Extent, Model, NoOp, Performer, PhasePlan, Plan, Record, Scan, Shadow, Target, TargetError,
+    Verdict, Write, check,
+};
+use super::{mixed, plan};
+
+/// Runs a phase on as many real threads as it has; every `stride`-th answer is kept.
+fn perform(phase: &std::sync::Arc<PhasePlan>, from: Extent, target: &dyn Target, stride: u64) -> Vec<Record> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = phase
+            .streams(from)
+            .into_iter()
+            .map(|mut stream| {
+                scope.spawn(move || {
+                    let (mut performer, mut record) = (Performer::new(target), Record::new(stride));
+                    let mut batch = Batch::default();
+                    while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {
+                        for at in batch.heads() {
+                            performer.perform(&batch, at, record.wants()).unwrap();
+                            record.done(|| performer.digest());
+                        }
+                    }
+                    record
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// Runs all phases of a plan and checks each; returns the verdicts and the shadow at the end.
+fn run(plan: &Plan, target: &dyn Target) -> (Vec<Verdict>, Shadow) {
+    let (mut shadow, mut extent) = (Shadow::new(plan.format()), Extent::default());
+    let mut verdicts = Vec::new();
+    for phase in plan.phases() {
+        let records = perform(phase, extent, target, 1);
+        let verdict = check(phase, extent, &records, &mut shadow);
+        extent = verdict.extent;
+        verdicts.push(verdict);
+    }
+    (verdicts, shadow)
+}
+
+const EVERYTHING: &str = "operations = 6000\nbatch = 4\nabsent = 0.3\n\
+    mix = { get = 3, put = 2, insert = 1, delete = 1, range = 1, rmw = 1, batch = 1, multi_get = 1 }\n\
+    range = { kind = \"uniform\", max = 20, backward = 0.4 }\n\
+    value = { kind = \"uniform\", min = 0, max = 300 }\nkeys = \"zipfian\"";
+
+fn everything(format: &str, more: &str) -> Plan {
+    plan(
+        &format!(
+            "key = \"{format}\"\n[[phase]]\nname = \"load\"\ninsert = 800\nbatch = 3\n{more}\n\
+         [[phase]]\nname = \"run\"\n{EVERYTHING}\n{more}\n\
+         [[phase]]\nname = \"again\"\n{EVERYTHING}\nvalue.compressible = 0.9\n{more}"
+        )
+        .replace(
+            "max = 300 }\nkeys = \"zipfian\"\nvalue.compressible = 0.9",
+            "max = 90, compressible = 0.9 }\nkeys = \"latest\"",
+        ),
+    )
+}
+
+/// Every kind of operation in every format against the reference store: nothing is wrong, everything is
+/// checked, and the shadow knows the store to the byte.
+#[test]
+fn the_reference_store_answers_rightly() {
+    for format in ["u64", "decimal(scattered=true)", "user", "u64(bytes=8B, scattered=true)"] {
+        let plan = everything(format, "");
+        let model = Model::default();
+        let (verdicts, mut shadow) = run(&plan, &model);
+        for verdict in &verdicts {
+            assert_eq!((verdict.wrong, verdict.unchecked), (0, 0), "{format}: {:?}", verdict.examples);
+        }
+        let answers = 6000.0 * 6.0 / 11.0;
+        assert!((verdicts[1].checked as f64 - answers).abs() < 200.0, "{}", verdicts[1].checked);
+        assert_eq!(shadow.live_keys(), model.len() as u64, "{format}");
+        assert_eq!(shadow.live_bytes(), model.live_bytes(), "{format}");
+        let whole = shadow.verify(&model).unwrap();
+        assert_eq!((whole.entries, whole.wrong, whole.first), (model.len() as u64, 0, None));
+    }
+}
+
+#[test]
+fn threads_at_the_same_time_are_checked_as_far_as_can_be_known() {
+    for format in ["u64", "user"] {
+        let plan = everything(format, "threads = 4");
+        let model = Model::default();
+        let (verdicts, mut shadow) = run(&plan, &model);
+        for verdict in &verdicts {
+            assert_eq!(verdict.wrong, 0, "{format}: {:?}", verdict.examples);
+        }
+        assert!(verdicts[1].unchecked > 500 && verdicts[1].checked > 2000, "{:?}", verdicts[1]);
+        assert_eq!(shadow.live_bytes(), model.live_bytes(), "{format}");
+        assert_eq!(shadow.verify(&model).unwrap().wrong, 0);
+    }
+}
+
+/// The reference store with one fault.
+struct Faulty {
+    model: Model,
+    fault: Fault,
+    calls: AtomicU64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// A put is lost, now and then.
+    LosesPuts,
+    /// A delete is lost, now and then.
+    LosesDeletes,
+    /// A value comes back with one bit changed, now and then.
+    FlipsBits,
+    /// A key that is there is not found, now and then.
+    FindsNothing,
+    /// An absent key is found.
+    FindsGhosts,
+    /// A range leaves out its second entry, now and then.
+    SkipsEntries,
+    /// A range goes one entry too far.
+    GoesTooFar,
+    /// The second half of a batch is lost.
+    TearsBatches,
+}
+
+impl Faulty {
+    fn new(fault: Fault) -> Self {
+        Self { model: Model::default(), fault, calls: AtomicU64::new(0) }
+    }
+
+    /// Whether the fault strikes at this call.
+    fn strikes(&self, fault: Fault) -> bool {
+        self.fault == fault && self.calls.fetch_add(1, Ordering::Relaxed) % 50 == 49
+    }
+}
+
+impl Target for Faulty {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        if self.strikes(Fault::LosesPuts) { Ok(()) } else { self.model.put(key, value) }
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        let found = self.model.get(key, value)?;
+        if found && self.strikes(Fault::FlipsBits) {
+            match value.last_mut() {
+                Some(last) => *last ^= 1,
+                None => value.push(1),
+            }
+        }
+        if !found && self.fault == Fault::FindsGhosts {
+            return Ok(true);
+        }
+        Ok(found && !self.strikes(Fault::FindsNothing))
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        if self.strikes(Fault::LosesDeletes) { Ok(()) } else { self.model.delete(key) }
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        let skips = self.strikes(Fault::SkipsEntries);
+        let further = usize::from(self.fault == Fault::GoesTooFar);
+        let mut read = 0;
+        let limit = scan.limit.saturating_add(further);
+        self.model.range(&Scan { limit, ..*scan }, &mut |key, value| {
+            read += 1;
+            if !(skips && read == 2) {
+                visit(key, value);
+            }
+        })
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        let whole = if self.fault == Fault::TearsBatches { writes.len() / 2 } else { writes.len() };
+        self.model.write(&writes[..whole])
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        self.model.flush()
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        self.model.settle()
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        self.model.close()
+    }
+}
+
+#[test]
+fn every_fault_is_seen() {
+    let faults = [
+        Fault::LosesPuts,
+        Fault::LosesDeletes,
+        Fault::FlipsBits,
+        Fault::FindsNothing,
+        Fault::FindsGhosts,
+        Fault::SkipsEntries,
+        Fault::GoesTooFar,
+        Fault::TearsBatches,
+    ];
+    for threads in [1, 3] {
+        let plan = everything("u64", &format!("threads = {threads}"));
+        for fault in faults {
+            // With several threads, what ranges answer is not known while others write.
+            if threads > 1 && matches!(fault, Fault::SkipsEntries | Fault::GoesTooFar) {
+                continue;
+            }
+            let (verdicts, _) = run(&plan, &Faulty::new(fault));
+            let wrong: u64 = verdicts.iter().map(|verdict| verdict.wrong).sum();
+            assert!(wrong > 0, "{threads} threads: {fault:?} was not seen");
+            let example = verdicts.iter().find_map(|verdict| verdict.examples.first()).unwrap();
+            assert!(example.to_string().contains("should have given"), "{example}");
+        }
+    }
+}
+
+/// A store that is wrong only afterwards is seen by the comparison of the whole.
+#[test]
+fn the_whole_store_is_compared() {
+    let plan = mixed(500, "operations = 1\nmix = \"get\"");
+    let (model, mut shadow) = (Model::default(), Shadow::new(plan.format()));
+    let phase = &plan.phases()[0];
+    let records = perform(phase, Extent::default(), &model, 0);
+    assert_eq!(check(phase, Extent::default(), &records, &mut shadow).checked, 0);
+    assert_eq!(shadow.verify(&model).unwrap().wrong, 0);
+
+    let mut keys = Vec::new();
+    let all = Scan { low: b"", high: None, direction: types::Direction::Forward, limit: 500 };
+    model.range(&all, &mut |key, _| keys.push(key.to_vec())).unwrap();
+    model.delete(&keys[0]).unwrap();
+    model.delete(&keys[499]).unwrap();
+    model.put(&keys[100], b"another value").unwrap();
+    model.put(b"a ghost", b"").unwrap();
+    let verdict = shadow.verify(&model).unwrap();
+    assert_eq!((verdict.entries, verdict.wrong), (499, 4));
+    assert!(verdict.first.unwrap().ends_with("is missing"));
+}
+
+/// Only every n-th answer is kept, and a thread that was stopped early is checked for what it did.
+#[test]
+fn samples_and_early_ends_are_checked_in_step() {
+    let plan =
+        mixed(300, "seconds = 1\nmix = { get = 1, put = 1, insert = 1, delete = 1, batch = 1 }\nbatch = 5");
+    let (model, mut shadow) = (Model::default(), Shadow::new(plan.format()));
+    let load = perform(&plan.phases()[0], Extent::default(), &model, 0);
+    let loaded = check(&plan.phases()[0], Extent::default(), &load, &mut shadow).extent;
+
+    let phase = &plan.phases()[1];
+    let mut stream = phase.streams(loaded).remove(0);
+    let (mut performer, mut record, mut batch) = (Performer::new(&model), Record::new(7), Batch::default());
+    'phase: loop {
+        stream.fill(&mut batch, 100);
+        for at in batch.heads() {
+            if record.operations() == 1234 {
+                break 'phase;
+            }
+            performer.perform(&batch, at, record.wants()).unwrap();
+            record.done(|| performer.digest());
+        }
+    }
+    let verdict = check(phase, loaded, &[record], &mut shadow);
+    // A fifth of every seventh operation is a get.
+    assert!((20..60).contains(&verdict.checked) && verdict.wrong == 0, "{verdict:?}");
+    assert_eq!(shadow.verify(&model).unwrap().wrong, 0, "the shadow stands where the store does");
+    assert!(verdict.extent.keys < stream.extent().keys, "what was not done does not count");
+}
+
+/// The store for the cost of the harness answers nothing and takes everything.
+#[test]
+fn the_no_op_store_takes_everything() {
+    let plan = everything("u64", "");
+    let (verdicts, _) = run(&plan, &NoOp);
+    assert!(verdicts[1].wrong > 1000);
+}

@@ -1,0 +1,52 @@
+//! Workloads as a whole: read from TOML, made ready, run, checked, printed.
+
+mod answers;
+mod files;
+mod phases;
+mod profile;
+mod streams;
+mod text;
+mod trace;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lsmbench_workload as workload;
+use workload::{Batch, Extent, Operation, PhasePlan, Plan, Workload};
+
+/// A workload that must be right.
+fn read(toml: &str) -> Workload {
+    let table: toml::Table = toml::from_str(toml).unwrap();
+    Workload::from_toml(&table)
+        .unwrap_or_else(|error| panic!("{}: {error}", error.key.clone().unwrap_or_default()))
+}
+
+/// The plan of a workload, with seed 42.
+fn plan(toml: &str) -> Plan {
+    plan_in(toml, Path::new("."))
+}
+
+/// The plan of a workload whose paths start from `base`.
+fn plan_in(toml: &str, base: &Path) -> Plan {
+    Plan::new(&read(toml), 42, base).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The plan of a load of `keys` keys and one phase of these lines.
+fn mixed(keys: u64, lines: &str) -> Plan {
+    plan(&format!("[[phase]]\nname = \"load\"\ninsert = {keys}\n[[phase]]\nname = \"run\"\n{lines}\n"))
+}
+
+/// What a load of `keys` keys by one thread leaves.
+fn loaded(keys: u64) -> Extent {
+    Extent { keys, versions: u32::try_from(keys).unwrap() }
+}
+
+/// All operations of one thread, and how far it came.
+fn operations(phase: &Arc<PhasePlan>, from: Extent, thread: usize, limit: usize) -> (Vec<Operation>, Extent) {
+    let mut stream = phase.streams(from).swap_remove(thread);
+    let (mut batch, mut all) = (Batch::default(), Vec::new());
+    while stream.fill(&mut batch, limit) > 0 {
+        all.extend_from_slice(batch.operations());
+    }
+    (all, stream.extent())
+}

@@ -27,7 +27,7 @@ mod spec;
 
 use std::path::{Path, PathBuf};
 
-use results::{Better, Column, Folder, Manifest, Table};
+use results::{Better, Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
 pub use order::Order;
@@ -36,6 +36,11 @@ pub use spec::{ChartKind, ChartSpec, Choice, Scalar};
 use data::{Data, trials};
 use page::Captions;
 use scene::Scene;
+
+/// A number with its unit as charts write it, with three digits: `1.30 M`, `350 ns`, `4.00 KiB`.
+pub fn format_value(number: f64, unit: Unit) -> String {
+    format::alike(number, unit)
+}
 
 /// What a chart says besides its data.
 #[derive(Clone, Debug, Default)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use catalog::ChoiceError;
 use thiserror::Error;
 
+use crate::batch::Batch;
 use crate::format::{FORMATS, KeyFormat};
 use crate::keys::{self, KeyDistribution};
 use crate::length::LengthDistribution;
@@ -222,6 +223,20 @@ impl PhasePlan {
             PlannedWork::Text(_) => Vec::new(),
             _ => (0..self.phase.threads).map(|thread| Stream::new(self, thread, from)).collect(),
         }
+    }
+
+    /// What the phase leaves to the next one when all of its operations are done; its streams are made once
+    /// for that. A phase without a known end leaves what it found.
+    pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
+        if self.operations().is_none() {
+            return from;
+        }
+        let mut batch = Batch::default();
+        let ends = self.streams(from).into_iter().map(|mut stream| {
+            while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {}
+            stream.extent()
+        });
+        ends.fold(from, Extent::join)
     }
 
     /// Whether operations that write are mixed with others.

@@ -124,10 +124,18 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     for (key, value) in new.params() {
         let set_by_new = new_defaults.get(key) != Some(value);
         let set_by_old = old.params().get(key).filter(|old_value| old_defaults.get(key) != Some(old_value));
-        let value = if set_by_new { value } else { set_by_old.unwrap_or(value) };
-        table.insert(key.clone(), value.clone());
+        let value = if set_by_new { value.clone() } else { set_by_old.map_or(value.clone(), |old| spelt_like(old, value)) };
+        table.insert(key.clone(), value);
     }
     Value::Table(table)
+}
+
+/// A value of one variant's parameter as another variant's takes it: `3.0` for a whole number is `3`.
+fn spelt_like(value: &Value, like: &Value) -> Value {
+    match (value, like) {
+        (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),
+        _ => value.clone(),
+    }
 }
 
 fn read_capacity(value: Value) -> Result<ByteSize, DesignError> {

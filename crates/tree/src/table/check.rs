@@ -28,6 +28,9 @@ impl Table {
                 report(error);
             }
         }
+        if let Err(error) = self.check_padding() {
+            report(error);
+        }
         if is_whole {
             self.check_totals(seen, last_key.as_deref(), report);
         }

@@ -42,7 +42,7 @@ impl Footer {
     /// The footer as bytes; `table` is the file's number and `offset` where the footer stands.
     pub(super) fn encode(&self, table: u64, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FOOTER_BYTES);
-        for section in [self.filter, self.fence, self.directory, self.properties] {
+        for section in self.sections() {
             bytes.extend_from_slice(&section.offset.to_le_bytes());
             bytes.extend_from_slice(&section.len.to_le_bytes());
             bytes.extend_from_slice(&section.checksum.to_le_bytes());
@@ -76,10 +76,15 @@ impl Footer {
         Some(Self { filter: section()?, fence: section()?, directory: section()?, properties: section()? })
     }
 
+    /// All sections, in the order in which they lie in the file.
+    pub(super) fn sections(&self) -> [Section; 4] {
+        [self.filter, self.fence, self.directory, self.properties]
+    }
+
     /// The sections lie one behind the other, all before the footer.
     fn check(&self, footer_offset: u64) -> Result<(), String> {
         let mut end = 0;
-        for section in [self.filter, self.fence, self.directory, self.properties] {
+        for section in self.sections() {
             let section_end = section.offset.checked_add(section.len);
             match section_end {
                 Some(next) if section.offset >= end && next <= footer_offset => end = next,

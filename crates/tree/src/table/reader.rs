@@ -98,7 +98,7 @@ struct TableFile {
     file: Arc<dyn ReadFile>,
     properties: Properties,
     directory: Directory,
-    fence_section: Section,
+    footer: Footer,
     fence_checksums: Vec<u32>,
 }
 
@@ -149,7 +149,7 @@ impl Table {
             file,
             properties,
             directory,
-            fence_section: footer.fence,
+            footer,
             fence_checksums,
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default() });
@@ -273,6 +273,19 @@ impl Table {
         self.file.context.hash.component.hash(key)
     }
 
+    /// Checks the padding between the parts of the file, which is all zeros.
+    pub(super) fn check_padding(&self) -> Result<()> {
+        let mut end = self.file.directory.data_bytes();
+        for section in self.file.footer.sections() {
+            let padding = self.file.file.read(end, (section.offset - end) as usize)?;
+            if padding.iter().any(|byte| *byte != 0) {
+                return Err(self.file.damaged(end, "the padding before a part of the file is not zero"));
+            }
+            end = section.offset + section.len;
+        }
+        Ok(())
+    }
+
     /// The error of a block that is damaged inside.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
         self.damage_in_block(index, "the block is damaged inside")
@@ -303,10 +316,10 @@ impl TableFile {
 
     fn fence_error(&self, error: FenceError) -> Error {
         match error {
-            FenceError::Damaged(what) => self.damaged(self.fence_section.offset, format!("the fence is damaged: {what}")),
+            FenceError::Damaged(what) => self.damaged(self.footer.fence.offset, format!("the fence is damaged: {what}")),
             FenceError::Read(source) => match source.downcast::<Error>() {
                 Ok(error) => *error,
-                Err(other) => self.damaged(self.fence_section.offset, other.to_string()),
+                Err(other) => self.damaged(self.footer.fence.offset, other.to_string()),
             },
         }
     }
@@ -314,7 +327,7 @@ impl TableFile {
     fn place(&self, index: u32) -> Result<BlockPlace> {
         self.directory.place(index).ok_or_else(|| {
             let blocks = self.directory.len();
-            self.damaged(self.fence_section.offset, format!("the fence names block {index} of {blocks}"))
+            self.damaged(self.footer.fence.offset, format!("the fence names block {index} of {blocks}"))
         })
     }
 
@@ -384,16 +397,16 @@ impl TableFile {
 
     /// A part of the fence, with the checksums of the pieces it touches checked.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
-        if range.start > range.end || range.end > self.fence_section.len {
-            return Err(self.damaged(self.fence_section.offset, "the fence tells of a page outside of itself"));
+        if range.start > range.end || range.end > self.footer.fence.len {
+            return Err(self.damaged(self.footer.fence.offset, "the fence tells of a page outside of itself"));
         }
         let chunk = FENCE_CHUNK_BYTES as u64;
         let start = range.start / chunk * chunk;
-        let end = range.end.next_multiple_of(chunk).min(self.fence_section.len);
-        let bytes = self.file.read(self.fence_section.offset + start, (end - start) as usize)?;
+        let end = range.end.next_multiple_of(chunk).min(self.footer.fence.len);
+        let bytes = self.file.read(self.footer.fence.offset + start, (end - start) as usize)?;
         for (index, piece) in bytes.chunks(FENCE_CHUNK_BYTES).enumerate() {
             let at = start + (index * FENCE_CHUNK_BYTES) as u64;
-            let offset = self.fence_section.offset + at;
+            let offset = self.footer.fence.offset + at;
             let expected = self.fence_checksums.get((at / chunk) as usize);
             if expected != Some(&checksum(self.id, offset, piece)) {
                 return Err(self.damaged(offset, "the fence does not match its checksum"));
@@ -409,7 +422,7 @@ impl TableView for View<'_> {
     }
 
     fn stored_bytes(&self) -> u64 {
-        self.file.fence_section.len
+        self.file.footer.fence.len
     }
 
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
@@ -417,7 +430,7 @@ impl TableView for View<'_> {
     }
 
     fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
-        let id = self.file.block_id(self.file.fence_section.offset + range.start);
+        let id = self.file.block_id(self.file.footer.fence.offset + range.start);
         if let Some(page) = self.file.context.cache.get(&id) {
             self.counters.fence_pages_from_cache.bump();
             return Ok(page);

@@ -1,0 +1,72 @@
+//! Drawing the charts of an experiment from its results.
+
+use std::path::{Path, PathBuf};
+
+use plot::{Chart, ChartKind, ChartSpec, Context, Order, PlotError};
+use results::{Folder, Manifest, Table};
+use tree::AXES;
+
+use crate::problem::{Outcome, Problem};
+use crate::run::line;
+
+/// Draws charts into a folder and returns the paths of the PNG files. A chart that has nothing to show is
+/// left out with a line that says why.
+pub(crate) fn draw_all(
+    results: &Folder,
+    table: &Table,
+    specs: &[ChartSpec],
+    manifest: &Manifest,
+    folder: &Path,
+) -> Outcome<Vec<PathBuf>> {
+    let context = Context::of(manifest, catalog_order());
+    let mut drawn = Vec::new();
+    for spec in specs {
+        match draw(results, table, spec, &context) {
+            Ok(chart) => {
+                let [_, png] = chart.write(folder, &spec.file_stem())?;
+                chart.notes().iter().for_each(|note| line(&format!("  {}: {note}", spec.file_stem())));
+                drawn.push(png);
+            }
+            Err(error @ PlotError::Write { .. }) => return Err(error.into()),
+            Err(error) => line(&format!("  no chart {}: {error}", spec.file_stem())),
+        }
+    }
+    Ok(drawn)
+}
+
+fn draw(results: &Folder, table: &Table, spec: &ChartSpec, context: &Context) -> Result<Chart, PlotError> {
+    match spec.kind {
+        ChartKind::Timeline => Chart::draw(results, spec, context),
+        _ => Chart::of_table(table, results, spec, context),
+    }
+}
+
+/// Draws the charts that the experiment of a results folder asks for, from its files alone.
+pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>> {
+    let folder = Folder::new(results);
+    if !folder.manifest().exists() {
+        return Err(Problem::new(format!("{} is no results folder: it has no manifest.json", results.display())));
+    }
+    let manifest = Manifest::read(&folder.manifest())?;
+    let resolved: toml::Table = manifest.resolved.parse().map_err(|error: toml::de::Error| {
+        Problem::at(&folder.manifest(), None, format!("the resolved experiment cannot be read: {}", error.message()))
+    })?;
+    let charts = resolved.get("chart").cloned().unwrap_or_else(|| toml::Value::Array(Vec::new()));
+    let specs: Vec<ChartSpec> = charts.try_into().map_err(|error: toml::de::Error| {
+        Problem::at(&folder.manifest(), None, format!("the charts cannot be read: {}", error.message()))
+    })?;
+    let table = Table::read(&folder.runs())?;
+    let target = match out {
+        Some(out) => out.join(&manifest.experiment),
+        None => Path::new("plots").join(&manifest.experiment),
+    };
+    draw_all(&folder, &table, &specs, &manifest, &target)
+}
+
+/// The order of the catalogs, for every column that an axis fills.
+fn catalog_order() -> Order {
+    AXES.iter().fold(Order::default(), |order, axis| {
+        let variants = axis.variants();
+        order.with(format!("design.{}", axis.name()), variants.iter().map(|variant| (variant.kind, variant.oracle)))
+    })
+}

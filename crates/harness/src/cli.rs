@@ -1,0 +1,155 @@
+//! The command line: what there is to say, from which help, completions and the man page come.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// The wind tunnel for LSM-trees.
+///
+/// An LSM-tree is assembled from swappable components as a TOML file says, driven by a seeded workload, and
+/// measured. Results are tidy CSV; charts and verdicts follow from it.
+#[derive(Debug, Parser)]
+#[command(name = "lsmbench", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run experiments: CSV, then charts, then the verdict
+    Run(RunArguments),
+    /// Show what there is to choose from, on one axis or on all
+    List(ListArguments),
+    /// Show what would run, resolved, with an estimate of time and disk
+    Describe(DescribeArguments),
+    /// Draw charts again, from results alone
+    Plot(PlotArguments),
+    /// Print the operations of a workload as text, one a line
+    Workload(WorkloadArguments),
+    /// Open a durable store and drive it by commands on standard input
+    Shell(ShellArguments),
+    /// Check every file of a store, and change nothing
+    Verify(VerifyArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+    /// The process of one trial: reads its task from standard input
+    #[command(name = crate::run::TRIAL_COMMAND, hide = true)]
+    TrialProcess,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// Experiment files
+    #[arg(required = true, value_name = "CONFIG")]
+    pub(crate) configs: Vec<PathBuf>,
+    /// Folder for results, one folder per experiment inside
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+    /// Folder for charts, one folder per experiment inside [default: plots, or charts/ in --out]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Finish an interrupted run: trials that are done are kept
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Run timed experiments in a debug build, whose times mean nothing
+    #[arg(long, hide = true)]
+    pub(crate) allow_debug: bool,
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OverrideArguments {
+    /// Change a value of the experiment, as design.bloom.bits_per_key=12 or phase.load.insert=10k
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// How often every cell runs
+    #[arg(long, value_name = "N")]
+    pub(crate) trials: Option<u64>,
+    /// The seed of the operations
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Run small: what the experiment's [quick] table says, or a tenth of everything
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Start from this design file in place of what the experiment extends
+    #[arg(long, value_name = "FILE")]
+    pub(crate) design: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// The axis: memtable, bloom, fence …
+    #[arg(value_name = "AXIS")]
+    pub(crate) axis: Option<String>,
+    /// As JSON
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// As Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// The columns of results in place of the axes
+    #[arg(long, conflicts_with_all = ["axis", "json"])]
+    pub(crate) columns: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DescribeArguments {
+    /// The experiment file
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlotArguments {
+    /// Results folders
+    #[arg(required = true, value_name = "RESULTS")]
+    pub(crate) results: Vec<PathBuf>,
+    /// Folder for charts, one folder per experiment inside [default: plots]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadArguments {
+    /// The experiment file
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    /// The most operations to print
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShellArguments {
+    /// The directory of the store; it is created if it is not there
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// The design file; the default design without one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) design: Option<PathBuf>,
+    /// Change a value of the design, as wal=sync or bloom.bits_per_key=12
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Go on without damaged files: they are moved to quarantine/ in the store
+    #[arg(long)]
+    pub(crate) quarantine: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// The directory of the store
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+}

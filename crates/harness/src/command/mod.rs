@@ -1,0 +1,17 @@
+//! The commands besides `run`.
+
+mod describe;
+mod list;
+mod meta;
+mod plot;
+mod shell;
+mod verify;
+mod workload;
+
+pub(crate) use describe::describe;
+pub(crate) use list::list;
+pub(crate) use meta::{completions, man};
+pub(crate) use plot::plot;
+pub(crate) use shell::shell;
+pub(crate) use verify::verify;
+pub(crate) use workload::workload;

@@ -1,0 +1,170 @@
+//! `lsmbench shell`: a durable store, driven by the DSL on standard input.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use catalog::Limit;
+use tree::{Design, OpenOptions, Tree};
+use workload::{Command, CommandReader, ReadError};
+
+use crate::cli::ShellArguments;
+use crate::experiment::{SourceFile, design_file, set_design};
+use crate::problem::{Outcome, Problem};
+use crate::run::line;
+
+/// Opens the store and does what standard input says, until it ends.
+pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
+    let mut design = match &arguments.design {
+        Some(path) => design_file(&SourceFile::read(path)?, 0)?,
+        None => Design::default(),
+    };
+    for text in &arguments.set {
+        design = set_design(&design, text)?;
+    }
+    if let Some((axis, choice, limit)) = design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
+        return Err(Problem::new(format!("a shell keeps what it is told, but {axis} = {choice} {limit}; choose another one")));
+    }
+    let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
+    tree.recovery().quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));
+    let mut shell = Shell { tree: &tree, out: BufWriter::new(io::stdout().lock()) };
+    let outcome = shell.run(io::stdin().lock());
+    drop(shell);
+    tree.close()?;
+    outcome
+}
+
+/// A store with where its answers go.
+struct Shell<'a, W: Write> {
+    tree: &'a Tree,
+    out: W,
+}
+
+impl<W: Write> Shell<'_, W> {
+    /// Does every command of `input`; lines that are no commands are named and passed over.
+    fn run(&mut self, input: impl BufRead) -> Outcome<()> {
+        let mut reader = CommandReader::new(input);
+        let mut refused = 0;
+        loop {
+            match reader.read() {
+                Ok(None) => break,
+                Ok(Some(command)) => match self.command(&command) {
+                    Ok(()) => {}
+                    Err(Failure::ReaderIsGone) => return Ok(()),
+                    Err(Failure::Refused(message)) => {
+                        refused += 1;
+                        line(&format!("line {}: {message}", reader.line()));
+                    }
+                },
+                Err(ReadError::Syntax { error, .. }) => {
+                    refused += 1;
+                    line(&format!("line {}: {error}", reader.line()));
+                }
+                Err(error) => return Err(Problem::doing("read commands", error)),
+            }
+        }
+        match refused {
+            0 => Ok(()),
+            1 => Err(Problem::new("1 line was not done")),
+            count => Err(Problem::new(format!("{count} lines were not done"))),
+        }
+    }
+
+    fn command(&mut self, command: &Command) -> Result<(), Failure> {
+        match command {
+            Command::Put { key, value } => Ok(self.tree.put(key, value)?),
+            Command::Delete { key } => Ok(self.tree.delete(key)?),
+            Command::Get { key } => {
+                let value = self.tree.get(key)?.unwrap_or_default();
+                self.answer(|out| out.write_all(&value))
+            }
+            Command::Range { low, high } => self.range(low, high),
+            Command::Load { file } => self.load(Path::new(OsStr::from_bytes(file))),
+            Command::Statistics => self.statistics(),
+        }
+    }
+
+    /// Writes one line of an answer; whoever waits for it gets it now.
+    fn answer(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> Result<(), Failure> {
+        let written = write(&mut self.out).and_then(|()| self.out.write_all(b"\n")).and_then(|()| self.out.flush());
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ReaderIsGone,
+            _ => Failure::Refused(format!("cannot write the answer: {error}")),
+        })
+    }
+
+    fn range(&mut self, low: &[u8], high: &[u8]) -> Result<(), Failure> {
+        let mut range = self.tree.range((Bound::Included(low), Bound::Excluded(high)))?;
+        let mut pairs = Vec::new();
+        while let Some((key, value)) = range.next()? {
+            if !pairs.is_empty() {
+                pairs.push(b' ');
+            }
+            pairs.extend_from_slice(key);
+            pairs.push(b':');
+            pairs.extend_from_slice(value);
+        }
+        self.answer(|out| out.write_all(&pairs))
+    }
+
+    /// Puts the pairs of a file, one a line: key, blank, value.
+    fn load(&mut self, file: &Path) -> Result<(), Failure> {
+        let cannot = |error: io::Error| Failure::Refused(format!("cannot read {}: {error}", file.display()));
+        let reader = BufReader::new(File::open(file).map_err(cannot)?);
+        for (number, text) in reader.split(b'\n').enumerate() {
+            let text = text.map_err(cannot)?;
+            let put = read_pair(&text).map_err(|error| Failure::Refused(format!("{}:{}: {error}", file.display(), number + 1)))?;
+            if let Some(Command::Put { key, value }) = put {
+                self.tree.put(&key, &value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn statistics(&mut self) -> Result<(), Failure> {
+        let stats = self.tree.stats();
+        let mut lines: Vec<String> = Vec::new();
+        for (number, level) in stats.levels.iter().enumerate() {
+            lines.push(format!(
+                "level {number}: {} runs, {} tables, {} entries, {} tombstones, {} bytes",
+                level.runs, level.tables, level.entries, level.tombstones, level.file_bytes
+            ));
+        }
+        lines.push(format!(
+            "memory: memtables {} bytes, filters {} bytes, fences {} bytes, cache {} bytes",
+            stats.memtable_bytes, stats.filter_bytes, stats.fence_bytes, stats.cache_bytes
+        ));
+        lines.extend(stats.counts.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name}: {count}")));
+        self.answer(|out| out.write_all(lines.join("\n").as_bytes()))
+    }
+}
+
+/// A line of a file of pairs, as the put it stands for: `KEY VALUE`, or a whole command `p KEY VALUE`.
+fn read_pair(text: &[u8]) -> Result<Option<Command>, String> {
+    if text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"#") {
+        return Ok(None);
+    }
+    let as_pair = Command::parse(&[b"p ", text].concat());
+    match as_pair.or_else(|error| Command::parse(text).map_err(|_| error)) {
+        Ok(Some(put @ Command::Put { .. })) => Ok(Some(put)),
+        Ok(_) => Err("a line of a file of pairs is KEY VALUE".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Why a command was not done.
+enum Failure {
+    /// Nobody reads the answers any more.
+    ReaderIsGone,
+    /// The store refuses, or the command cannot be done.
+    Refused(String),
+}
+
+impl From<tree::Error> for Failure {
+    fn from(error: tree::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
+}

@@ -1,0 +1,113 @@
+//! A TOML file that remembers where its keys stand.
+
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+use toml::de::{DeTable, DeValue};
+
+use crate::problem::{Outcome, Problem};
+
+/// A TOML file with its text, so that an error about a key can name its line.
+#[derive(Clone, Debug)]
+pub(crate) struct SourceFile {
+    /// The file.
+    pub(crate) path: PathBuf,
+    text: String,
+    /// Its content.
+    pub(crate) table: Table,
+}
+
+impl SourceFile {
+    /// Reads a file.
+    pub(crate) fn read(path: &Path) -> Outcome<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Problem::new(format!("there is no file {}", path.display())),
+            _ => Problem::doing(format!("read {}", path.display()), error),
+        })?;
+        let table = text.parse::<Table>().map_err(|error| {
+            let line = error.span().map(|span| line_of(&text, span.start));
+            Problem::at(path, line, error.message())
+        })?;
+        Ok(Self { path: path.to_owned(), text, table })
+    }
+
+    /// A problem at a key, given from the top down; a `[[phase]]` table is named by its name.
+    pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
+        Problem::at(&self.path, self.line(key), message)
+    }
+
+    /// The line of a key, or of the innermost table on the way to it that is there.
+    fn line(&self, key: &[&str]) -> Option<usize> {
+        let root = DeTable::parse(&self.text).ok()?;
+        let mut offset = None;
+        descend(root.get_ref(), key, &mut offset);
+        offset.map(|offset| line_of(&self.text, offset))
+    }
+
+    /// The folder that relative paths in the file start from.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+}
+
+fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
+    // A key may hold dots itself: `"design.bloom" = …` in a sweep.
+    for taken in (1..=key.len()).rev() {
+        let name = key[..taken].join(".");
+        let Some((found, value)) = table.iter().find(|(found, _)| found.get_ref() == &name) else { continue };
+        *offset = Some(found.span().start);
+        let rest = &key[taken..];
+        match value.get_ref() {
+            DeValue::Table(inner) => descend(inner, rest, offset),
+            DeValue::Array(items) => {
+                let Some((first, rest)) = rest.split_first() else { return };
+                let named = items.iter().find(|item| {
+                    let name = item.get_ref().as_table().and_then(|table| table.get("name"));
+                    name.and_then(|name| name.get_ref().as_str()) == Some(*first)
+                });
+                if let Some(item) = named {
+                    *offset = Some(item.span().start);
+                    if let Some(inner) = item.get_ref().as_table() {
+                        descend(inner, rest, offset);
+                    }
+                }
+            }
+            _ => {}
+        }
+        return;
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.toml");
+        let text = "question = \"?\"\n[design]\nbloom = { kind = \"none\" }\n\n[[phase]]\nname = \"load\"\ninsert = 3\n\
+                    [[phase]]\nname = \"look\"\nkeys = { kind = \"zipfian\",\n theta = 2 }\n[sweep]\n\"design.bloom\" = []\n";
+        std::fs::write(&path, text).unwrap();
+        let file = SourceFile::read(&path).unwrap();
+        for (key, line) in [
+            (&["question"][..], 1),
+            (&["design", "bloom"], 3),
+            (&["design", "bloom", "bits"], 3),
+            (&["phase", "load", "insert"], 7),
+            (&["phase", "look", "keys", "theta"], 11),
+            (&["sweep", "design", "bloom"], 13),
+        ] {
+            assert_eq!(file.line(key), Some(line), "{key:?}");
+        }
+        assert_eq!(file.line(&["nothing"]), None);
+        std::fs::write(&path, "a = 1\nb = = 2\n").unwrap();
+        let message = SourceFile::read(&path).unwrap_err().to_string();
+        assert!(message.contains("x.toml:2: "), "{message}");
+        assert!(SourceFile::read(&folder.path().join("y.toml")).unwrap_err().to_string().contains("there is no file"));
+    }
+}

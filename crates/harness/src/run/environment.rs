@@ -1,0 +1,94 @@
+//! What a result must say of the program and the machine it comes from.
+
+use std::path::Path;
+
+use results::{BuildInfo, MachineInfo};
+
+use super::probe;
+
+/// This program: its version, its commit, how it was compiled.
+pub(super) fn build_info() -> BuildInfo {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    BuildInfo {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        git_commit: known(env!("LSMBENCH_GIT_COMMIT")),
+        git_dirty: env!("LSMBENCH_GIT_DIRTY").parse().ok(),
+        rustc: known(env!("LSMBENCH_RUSTC")),
+        flags: known(env!("LSMBENCH_FLAGS")),
+        target: known(env!("LSMBENCH_TARGET")),
+        profile: known(env!("LSMBENCH_PROFILE")),
+        debug_assertions: cfg!(debug_assertions),
+    }
+}
+
+/// This machine, and the file system that `folder` is on.
+pub(super) fn machine_info(folder: &Path) -> MachineInfo {
+    let (file_system, device) = mount_of(folder).unzip();
+    MachineInfo {
+        cpu: cpu_model(),
+        cores: std::thread::available_parallelism().ok().map(|cores| cores.get() as u64),
+        memory_bytes: probe::total_memory_bytes(),
+        kernel: read("/proc/sys/kernel/osrelease").map(|release| format!("Linux {release}")),
+        file_system,
+        device,
+        free_bytes: probe::free_bytes(folder),
+        load_average: load_average(),
+        load_average_end: None,
+    }
+}
+
+/// The load over 1, 5 and 15 minutes.
+pub(super) fn load_average() -> Option<[f64; 3]> {
+    let text = read("/proc/loadavg")?;
+    let mut loads = text.split_whitespace().map_while(|load| load.parse().ok());
+    Some([loads.next()?, loads.next()?, loads.next()?])
+}
+
+/// The time, as RFC 3339 writes it.
+pub(super) fn now() -> String {
+    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
+}
+
+/// What makes numbers of this machine doubtful right now.
+pub(super) fn warnings(machine: &MachineInfo) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if cfg!(debug_assertions) {
+        warnings.push("this is a debug build: its times mean nothing".to_owned());
+    }
+    if let (Some([load, ..]), Some(cores)) = (machine.load_average, machine.cores)
+        && load > cores as f64 * 0.5
+    {
+        warnings.push(format!("the load is {load:.1} on {cores} cores: other programs disturb the times"));
+    }
+    if hypervisor() {
+        warnings.push("this is a virtual machine: neighbours share its caches and memory; trust ratios within one run".to_owned());
+    }
+    warnings
+}
+
+fn read(file: &str) -> Option<String> {
+    std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
+}
+
+fn cpu_model() -> Option<String> {
+    let text = read("/proc/cpuinfo")?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    line.split_once(':').map(|(_, model)| model.trim().to_owned())
+}
+
+fn hypervisor() -> bool {
+    read("/proc/cpuinfo").is_some_and(|text| text.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor")))
+}
+
+/// The type of the file system that holds `folder`, and its device.
+fn mount_of(folder: &Path) -> Option<(String, String)> {
+    let existing = folder.ancestors().find(|ancestor| ancestor.exists())?;
+    let folder = std::fs::canonicalize(if existing.as_os_str().is_empty() { Path::new(".") } else { existing }).ok()?;
+    let mounts = read("/proc/mounts")?;
+    let mounts = mounts.lines().filter_map(|line| {
+        let mut parts = line.split_whitespace();
+        Some((parts.next()?, parts.next()?, parts.next()?))
+    });
+    let (device, _, kind) = mounts.filter(|(_, point, _)| folder.starts_with(point)).max_by_key(|(_, point, _)| point.len())?;
+    Some((kind.to_owned(), device.to_owned()))
+}

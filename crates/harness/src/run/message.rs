@@ -1,0 +1,116 @@
+//! What the parent process and the process of a trial say to each other, as JSON lines.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::RunMode;
+
+/// What a trial is to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct TrialSpec {
+    /// The design, as TOML.
+    pub(super) design: String,
+    /// The workload, as TOML.
+    pub(super) workload: String,
+    /// Where relative paths of the workload start.
+    pub(super) base: PathBuf,
+    /// The seed of the operations.
+    pub(super) seed: u64,
+    /// Whether time is measured.
+    pub(super) mode: RunMode,
+    /// Every how many operations one is timed.
+    pub(super) sampling: u64,
+    /// Every how many operations the answer is kept for checking.
+    pub(super) check: u64,
+    /// Where the tree lives.
+    pub(super) directory: PathBuf,
+    /// The results folder, for latency logs.
+    pub(super) results: PathBuf,
+    /// The number of the cell.
+    pub(super) cell: u64,
+    /// The number of the trial.
+    pub(super) trial: u64,
+}
+
+/// A line that the trial's process writes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Message {
+    /// How far a phase is.
+    Progress {
+        /// The phase.
+        phase: String,
+        /// Operations done.
+        done: u64,
+        /// Operations in all, where that is known.
+        total: Option<u64>,
+    },
+    /// The trial is over.
+    Done(TrialReport),
+    /// The trial cannot be done.
+    Failed(String),
+}
+
+/// What a trial measured.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct TrialReport {
+    /// The rows of `runs.csv`, without the identity of cell and trial.
+    pub(super) rows: Vec<Cells>,
+    /// The rows of `timeline.csv`, likewise.
+    pub(super) timeline: Vec<Cells>,
+    /// For each phase, the hash of its operations.
+    pub(super) streams: Vec<(String, String)>,
+    /// Wrong answers, described.
+    pub(super) wrong: Vec<String>,
+}
+
+/// The values of one row, by the names of their columns. What was not measured is not there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Cells(pub(super) Vec<(String, CellValue)>);
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum CellValue {
+    /// A count.
+    Integer(u64),
+    /// A number.
+    Number(f64),
+    /// A word.
+    Text(String),
+}
+
+impl From<u64> for CellValue {
+    fn from(number: u64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<f64> for CellValue {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for CellValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl Cells {
+    /// Sets a column.
+    pub(super) fn set(&mut self, metric: &results::Metric, value: impl Into<CellValue>) -> &mut Self {
+        self.0.push((metric.name.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets a column where there is a value.
+    pub(super) fn set_some(&mut self, metric: &results::Metric, value: Option<impl Into<CellValue>>) -> &mut Self {
+        if let Some(value) = value {
+            self.set(metric, value);
+        }
+        self
+    }
+}

@@ -1,0 +1,88 @@
+//! Our tree as a target of workloads.
+
+use std::ops::Bound;
+
+use tree::{Tree, WriteBatch};
+use types::Direction;
+use workload::{Scan, Target, TargetError, Write};
+
+/// A tree, driven through the interface that every engine is driven through.
+pub(crate) struct TreeTarget {
+    tree: Tree,
+}
+
+impl TreeTarget {
+    /// Drives `tree`.
+    pub(crate) fn new(tree: Tree) -> Self {
+        Self { tree }
+    }
+
+    /// The tree itself, for its counters.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Closes the tree.
+    pub(crate) fn into_tree(self) -> Tree {
+        self.tree
+    }
+}
+
+impl Target for TreeTarget {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        Ok(self.tree.put(key, value)?)
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        Ok(self.tree.get_into(key, value)?)
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        Ok(self.tree.delete(key)?)
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut range = self.tree.range((Bound::Included(scan.low), high))?;
+        let mut entries = 0;
+        while entries < scan.limit {
+            let entry = match scan.direction {
+                Direction::Forward => range.next()?,
+                Direction::Backward => range.next_back()?,
+            };
+            let Some((key, value)) = entry else { break };
+            visit(key, value);
+            entries += 1;
+        }
+        Ok(entries)
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        let mut batch = WriteBatch::new();
+        for write in writes {
+            match write {
+                Write::Put { key, value } => batch.put(key, value)?,
+                Write::Delete { key } => batch.delete(key)?,
+            }
+        }
+        Ok(self.tree.write(&batch)?)
+    }
+
+    fn multi_get(&self, keys: &[&[u8]], visit: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<(), TargetError> {
+        let values = self.tree.multi_get(keys)?;
+        values.iter().enumerate().for_each(|(place, value)| visit(place, value.as_deref()));
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(self.tree.flush()?)
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(self.tree.settle()?)
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        Ok(self.tree.sync()?)
+    }
+}

@@ -5,12 +5,18 @@ use std::process::Command;
 
 fn main() {
     let output = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
+        let output =
+            Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
         Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
-    let set = |name: &str, value: Option<String>| println!("cargo::rustc-env={name}={}", value.unwrap_or_default());
+    let set =
+        |name: &str, value: Option<String>| println!("cargo::rustc-env={name}={}", value.unwrap_or_default());
     set("LSMBENCH_GIT_COMMIT", output("git", &["rev-parse", "HEAD"]));
-    set("LSMBENCH_GIT_DIRTY", output("git", &["status", "--porcelain", "--untracked-files=no"]).map(|text| (!text.is_empty()).to_string()));
+    set(
+        "LSMBENCH_GIT_DIRTY",
+        output("git", &["status", "--porcelain", "--untracked-files=no"])
+            .map(|text| (!text.is_empty()).to_string()),
+    );
     set("LSMBENCH_RUSTC", output(&env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned()), &["--version"]));
     set("LSMBENCH_FLAGS", env::var("CARGO_ENCODED_RUSTFLAGS").ok().map(|flags| flags.replace('\u{1f}', " ")));
     set("LSMBENCH_TARGET", env::var("TARGET").ok());

@@ -45,11 +45,18 @@ fn draw(results: &Folder, table: &Table, spec: &ChartSpec, context: &Context) ->
 pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>> {
     let folder = Folder::new(results);
     if !folder.manifest().exists() {
-        return Err(Problem::new(format!("{} is no results folder: it has no manifest.json", results.display())));
+        return Err(Problem::new(format!(
+            "{} is no results folder: it has no manifest.json",
+            results.display()
+        )));
     }
     let manifest = Manifest::read(&folder.manifest())?;
     let resolved: toml::Table = manifest.resolved.parse().map_err(|error: toml::de::Error| {
-        Problem::at(&folder.manifest(), None, format!("the resolved experiment cannot be read: {}", error.message()))
+        Problem::at(
+            &folder.manifest(),
+            None,
+            format!("the resolved experiment cannot be read: {}", error.message()),
+        )
     })?;
     let charts = resolved.get("chart").cloned().unwrap_or_else(|| toml::Value::Array(Vec::new()));
     let specs: Vec<ChartSpec> = charts.try_into().map_err(|error: toml::de::Error| {
@@ -67,6 +74,9 @@ pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>
 fn catalog_order() -> Order {
     AXES.iter().fold(Order::default(), |order, axis| {
         let variants = axis.variants();
-        order.with(format!("design.{}", axis.name()), variants.iter().map(|variant| (variant.kind, variant.oracle)))
+        order.with(
+            format!("design.{}", axis.name()),
+            variants.iter().map(|variant| (variant.kind, variant.oracle)),
+        )
     })
 }

@@ -67,7 +67,7 @@ pub(crate) struct RunArguments {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OverrideArguments {
-    /// Change a value of the experiment, as design.bloom.bits_per_key=12 or phase.load.insert=10k
+    /// Change a value of the experiment, as `design.bloom.bits_per_key=12` or phase.load.insert=10k
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// How often every cell runs
@@ -139,7 +139,7 @@ pub(crate) struct ShellArguments {
     /// The design file; the default design without one
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<PathBuf>,
-    /// Change a value of the design, as wal=sync or bloom.bits_per_key=12
+    /// Change a value of the design, as wal=sync or `bloom.bits_per_key=12`
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// Go on without damaged files: they are moved to quarantine/ in the store

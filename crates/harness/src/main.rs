@@ -43,9 +43,11 @@ fn run_command(command: Command) -> Outcome<u8> {
     match command {
         Command::Run(arguments) => {
             interrupt::install();
-            let plots = arguments.plots.unwrap_or_else(|| match arguments.out.as_path() == std::path::Path::new("results") {
-                true => "plots".into(),
-                false => arguments.out.join("charts"),
+            let plots = arguments.plots.unwrap_or_else(|| {
+                match arguments.out.as_path() == std::path::Path::new("results") {
+                    true => "plots".into(),
+                    false => arguments.out.join("charts"),
+                }
             });
             let options = RunOptions {
                 out: arguments.out,
@@ -61,13 +63,17 @@ fn run_command(command: Command) -> Outcome<u8> {
             })
         }
         Command::List(arguments) => command::list(&arguments).map(|()| 0),
-        Command::Describe(arguments) => command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0),
+        Command::Describe(arguments) => {
+            command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
+        }
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
         Command::Workload(arguments) => {
             command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
         }
         Command::Shell(arguments) => command::shell(&arguments).map(|()| 0),
-        Command::Verify(arguments) => command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER }),
+        Command::Verify(arguments) => {
+            command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
+        }
         Command::Completions { shell } => {
             command::completions(shell);
             Ok(0)

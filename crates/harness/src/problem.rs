@@ -55,4 +55,10 @@ macro_rules! from_error {
     };
 }
 
-from_error!(tree::Error, results::ResultsError, plot::PlotError, storage::StorageError, workload::TargetError);
+from_error!(
+    tree::Error,
+    results::ResultsError,
+    plot::PlotError,
+    storage::StorageError,
+    workload::TargetError
+);

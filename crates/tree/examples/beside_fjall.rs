@@ -7,6 +7,8 @@
 //!
 //! `cargo run --release -p lsmbench-tree --example beside_fjall -- [KEYS] [ROUNDS] [design TOML]`
 
+#![allow(clippy::print_stdout)] // a program that prints a table
+
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -73,7 +75,9 @@ impl Fjall {
         let bits = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0));
         let database = Database::builder(path).cache_size(CACHE_BYTES).open()?;
         let options = || {
-            KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES).filter_policy(FilterPolicy::all(bits))
+            KeyspaceCreateOptions::default()
+                .max_memtable_size(MEMTABLE_BYTES)
+                .filter_policy(FilterPolicy::all(bits))
         };
         let keyspace = database.keyspace("data", options)?;
         Ok(Self { database, keyspace })
@@ -174,8 +178,10 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let keys: u64 = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
     let rounds: usize = arguments.next().map_or(Ok(3), |text| text.parse())?;
-    let budget = format!("memtable = {{ capacity = \"{MEMTABLE}\" }}\ncache = {{ capacity = {CACHE_BYTES} }}");
-    let design = Design::default().with(&budget.parse()?)?.with(&arguments.next().unwrap_or_default().parse()?)?;
+    let budget =
+        format!("memtable = {{ capacity = \"{MEMTABLE}\" }}\ncache = {{ capacity = {CACHE_BYTES} }}");
+    let design =
+        Design::default().with(&budget.parse()?)?.with(&arguments.next().unwrap_or_default().parse()?)?;
     let home = tempfile::tempdir()?;
     let mut rates = Vec::new();
     for number in 0..rounds {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::inner::Inner;
 use crate::error::{Error, Result};
+use crate::inner::Inner;
 use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
 use crate::table::table_path;
@@ -13,13 +13,17 @@ impl Inner {
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         self.storage.create_directory(target)?;
         if !self.storage.list(target)?.is_empty() {
-            return Err(Error::Misuse(format!("{} is not empty; a checkpoint wants a new directory", target.display())));
+            return Err(Error::Misuse(format!(
+                "{} is not empty; a checkpoint wants a new directory",
+                target.display()
+            )));
         }
         self.flush()?;
         // The view pins the tables: their files stay until all are linked.
         let view = self.view.load_full();
         for table in view.version.tables() {
-            self.storage.hard_link(&table_path(&self.directory, table.id()), &table_path(target, table.id()))?;
+            self.storage
+                .hard_link(&table_path(&self.directory, table.id()), &table_path(target, table.id()))?;
         }
         self.storage.sync_directory(target)?;
         let recorded = self.manifest.lock().state.clone();

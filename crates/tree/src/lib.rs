@@ -14,10 +14,10 @@ mod batch;
 mod checkpoint;
 mod checksum;
 mod codec;
-mod inner;
 mod design;
 mod error;
 pub mod hash;
+mod inner;
 mod maintain;
 mod manifest;
 mod memory;
@@ -35,9 +35,11 @@ pub mod wal;
 mod write;
 
 pub use batch::WriteBatch;
-pub use inner::Mode;
-pub use design::{AXES, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis};
+pub use design::{
+    AXES, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis,
+};
 pub use error::{Error, Result};
+pub use inner::Mode;
 pub use range::Range;
 pub use read::Values;
 pub use recovery::Recovery;

@@ -165,7 +165,8 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
     if !bytes.starts_with(&MAGIC) {
         return Err(Error::damaged(&path, 0, "this is no manifest, or one of another version"));
     }
-    last_state(&bytes).ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "no record of the manifest is intact"))
+    last_state(&bytes)
+        .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "no record of the manifest is intact"))
 }
 
 /// Walks the records; where one is damaged, looks for the next intact one at every offset behind it.
@@ -241,7 +242,11 @@ mod tests {
         for cut in 0..=bytes.len() {
             let whole = ends.iter().filter(|end| **end <= cut).count();
             let found = if cut < MAGIC.len() { None } else { last_state(&bytes[..cut]) };
-            assert_eq!(found.map(|found| found.state), whole.checked_sub(2).map(|last| all[last].clone()), "cut at {cut}");
+            assert_eq!(
+                found.map(|found| found.state),
+                whole.checked_sub(2).map(|last| all[last].clone()),
+                "cut at {cut}"
+            );
         }
     }
 

@@ -110,7 +110,9 @@ impl Merge {
         self.step(winner, counters)?;
         loop {
             let winner = self.losers[0];
-            let older = !self.ended[winner] && self.heads[winner] == last_head && self.sources[winner].key() == self.last_key;
+            let older = !self.ended[winner]
+                && self.heads[winner] == last_head
+                && self.sources[winner].key() == self.last_key;
             if !older {
                 return Ok(());
             }
@@ -157,7 +159,8 @@ impl Merge {
         if self.ended[a] || self.ended[b] {
             return self.ended[b] && (!self.ended[a] || a < b);
         }
-        let order = self.heads[a].cmp(&self.heads[b]).then_with(|| self.sources[a].key().cmp(self.sources[b].key()));
+        let order =
+            self.heads[a].cmp(&self.heads[b]).then_with(|| self.sources[a].key().cmp(self.sources[b].key()));
         match (order, self.direction) {
             (Ordering::Equal, _) => a < b,
             (order, Direction::Forward) => order == Ordering::Less,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use types::{Direction, SequenceNumber};
 
-use crate::inner::Inner;
 use crate::error::Result;
+use crate::inner::Inner;
 use crate::memory::MemtableCursor;
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
@@ -47,7 +47,17 @@ impl Range {
         inner.counters.local().ranges.bump();
         let (low, high) = (bounds.start_bound().map(<[u8]>::to_vec), bounds.end_bound().map(<[u8]>::to_vec));
         let is_done = is_empty(&low, &high);
-        Ok(Self { inner: Arc::clone(inner), view, snapshot, low, high, front: None, back: None, is_done, given_out: 0 })
+        Ok(Self {
+            inner: Arc::clone(inner),
+            view,
+            snapshot,
+            low,
+            high,
+            front: None,
+            back: None,
+            is_done,
+            given_out: 0,
+        })
     }
 
     /// The next key from the front, in rising order, with its value; `None` at the end.
@@ -91,14 +101,13 @@ impl Range {
             Direction::Forward => &mut self.front,
             Direction::Backward => &mut self.back,
         };
-        match end {
-            Some(merge) => merge.advance(counters)?,
-            None => {
-                let merge = self.open(direction, counters)?;
-                match direction {
-                    Direction::Forward => self.front = Some(merge),
-                    Direction::Backward => self.back = Some(merge),
-                }
+        if let Some(merge) = end {
+            merge.advance(counters)?;
+        } else {
+            let merge = self.open(direction, counters)?;
+            match direction {
+                Direction::Forward => self.front = Some(merge),
+                Direction::Backward => self.back = Some(merge),
             }
         }
         let (end, other) = match direction {
@@ -110,8 +119,12 @@ impl Range {
         loop {
             let Some(entry) = merge.entry() else { return Ok(false) };
             let is_inside = match direction {
-                Direction::Forward => is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met),
-                Direction::Backward => is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met),
+                Direction::Forward => {
+                    is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met)
+                }
+                Direction::Backward => {
+                    is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met)
+                }
             };
             if !is_inside {
                 return Ok(false);
@@ -179,7 +192,9 @@ fn is_above(key: &[u8], low: &Bound<Vec<u8>>) -> bool {
 fn is_empty(low: &Bound<Vec<u8>>, high: &Bound<Vec<u8>>) -> bool {
     match (low, high) {
         (Bound::Included(low), Bound::Included(high)) => low > high,
-        (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => low >= high,
+        (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => {
+            low >= high
+        }
         _ => false,
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use arc_swap::Guard;
 use types::{HashedKey, Lookup, MAX_KEY_BYTES, SequenceNumber};
 
-use crate::inner::Inner;
 use crate::error::{Error, Result};
+use crate::inner::Inner;
 use crate::stats::Counters;
 use crate::table::Table;
 use crate::version::View;
@@ -28,7 +28,13 @@ impl Inner {
 
     /// Looks a key up and appends its value to `value`; whether there is one.
     #[inline]
-    pub(crate) fn get_in(&self, view: &View, snapshot: SequenceNumber, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+    pub(crate) fn get_in(
+        &self,
+        view: &View,
+        snapshot: SequenceNumber,
+        key: &[u8],
+        value: &mut Vec<u8>,
+    ) -> Result<bool> {
         check_key(key)?;
         let counters = self.counters.local();
         counters.gets.bump();
@@ -47,7 +53,12 @@ impl Inner {
 
     /// Looks many keys up as of one moment. Each filter is asked for all keys that still matter at once, so
     /// that its cache misses overlap.
-    pub(crate) fn multi_get_in(&self, view: &View, snapshot: SequenceNumber, keys: &[&[u8]]) -> Result<Values> {
+    pub(crate) fn multi_get_in(
+        &self,
+        view: &View,
+        snapshot: SequenceNumber,
+        keys: &[&[u8]],
+    ) -> Result<Values> {
         let counters = self.counters.local();
         counters.gets.add(keys.len() as u64);
         let mut values: Values = vec![None; keys.len()];
@@ -78,7 +89,12 @@ pub(crate) fn check_key(key: &[u8]) -> Result<()> {
 }
 
 #[inline]
-fn lookup_memtables(view: &View, snapshot: SequenceNumber, key: HashedKey<'_>, value: &mut Vec<u8>) -> Lookup {
+fn lookup_memtables(
+    view: &View,
+    snapshot: SequenceNumber,
+    key: HashedKey<'_>,
+    value: &mut Vec<u8>,
+) -> Lookup {
     for slot in view.memtables() {
         match slot.memtable.get(key, snapshot, value) {
             Lookup::Absent => {}
@@ -120,7 +136,8 @@ fn multi_get_in_run<'k>(
     counters: &Counters,
 ) -> Result<()> {
     for table in run {
-        let covered: Vec<(usize, HashedKey<'k>)> = open.iter().filter(|(_, key)| table.covers(key.bytes)).copied().collect();
+        let covered: Vec<(usize, HashedKey<'k>)> =
+            open.iter().filter(|(_, key)| table.covers(key.bytes)).copied().collect();
         if covered.is_empty() {
             continue;
         }

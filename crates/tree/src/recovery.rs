@@ -10,8 +10,8 @@ use memtable::{Memtable, MemtablePolicy};
 use storage::{Storage, StorageError};
 use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
 
-use crate::inner::Inner;
 use crate::error::{Error, QUARANTINE_HINT, Result};
+use crate::inner::Inner;
 use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, RunState, State};
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
@@ -76,7 +76,11 @@ impl Files {
             return manifest::read(storage, directory);
         }
         if !self.tables.is_empty() || !self.logs.is_empty() {
-            return Err(Error::damaged(&directory.join(MANIFEST), 0, "the manifest is missing, though there are tables or logs"));
+            return Err(Error::damaged(
+                &directory.join(MANIFEST),
+                0,
+                "the manifest is missing, though there are tables or logs",
+            ));
         }
         if !self.foreign.is_empty() {
             return Err(Error::NotATree(directory.to_owned()));
@@ -148,7 +152,8 @@ fn open_run(
             Err(error) => return Err(error),
         }
     }
-    let out_of_order = tables.windows(2).find(|pair| pair[0].0.properties().largest >= pair[1].0.properties().smallest);
+    let out_of_order =
+        tables.windows(2).find(|pair| pair[0].0.properties().largest >= pair[1].0.properties().smallest);
     match out_of_order {
         Some(pair) => {
             let path = table_path(&context.directory, pair[1].0.id());
@@ -161,14 +166,18 @@ fn open_run(
 /// Whether a file is damaged or gone, as opposed to unreadable for the moment.
 fn is_lost(error: &Error) -> bool {
     match error {
-        Error::Storage(error) => matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof),
+        Error::Storage(error) => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
+        }
         other => other.is_damage(),
     }
 }
 
 fn with_hint(error: Error) -> Error {
     match error {
-        Error::Damaged { file, offset, what } => Error::Damaged { file, offset, what: format!("{what}; {QUARANTINE_HINT}") },
+        Error::Damaged { file, offset, what } => {
+            Error::Damaged { file, offset, what: format!("{what}; {QUARANTINE_HINT}") }
+        }
         Error::Storage(StorageError { operation, path, source }) => {
             Error::damaged(&path, 0, format!("cannot {operation}: {source}; {QUARANTINE_HINT}"))
         }
@@ -209,8 +218,14 @@ impl<'a> Replay<'a> {
     ) -> Result<SequenceNumber> {
         let policy = &*inner.memtables;
         let memtable = policy.create(inner.design.memtable_capacity.0 as usize);
-        let mut replay =
-            Self { inner, policy, memtable, charged_bytes: 0, is_synced: state.log_is_synced, last_sequence: state.flushed_sequence };
+        let mut replay = Self {
+            inner,
+            policy,
+            memtable,
+            charged_bytes: 0,
+            is_synced: state.log_is_synced,
+            last_sequence: state.flushed_sequence,
+        };
         let mut is_cut = false;
         for number in logs {
             if is_cut {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use types::SequenceNumber;
 
-use crate::inner::Inner;
 use crate::error::Result;
+use crate::inner::Inner;
 use crate::range::Range;
 use crate::read::Values;
 use crate::version::View;

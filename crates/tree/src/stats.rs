@@ -203,6 +203,9 @@ mod tests {
         let sum = all.sum();
         assert_eq!(sum.gets, 305);
         all.local().puts.bump();
-        assert_eq!(all.sum().since(&sum).iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>(), [("puts", 1)]);
+        assert_eq!(
+            all.sum().since(&sum).iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>(),
+            [("puts", 1)]
+        );
     }
 }

@@ -13,9 +13,9 @@ use storage::Storage;
 use types::Entry;
 
 use crate::batch::WriteBatch;
-use crate::inner::{Inner, Failure, Log, Mode, Pending, Signals};
 use crate::design::Design;
 use crate::error::{Error, Result};
+use crate::inner::{Failure, Inner, Log, Mode, Pending, Signals};
 use crate::maintain::Workers;
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
@@ -128,7 +128,8 @@ impl OpenOptions {
         }
         recovery.removed_files = orphans;
         let log_number = found.state.next_file.max(files.next_number());
-        let state = State { next_file: log_number + 1, levels: crate::maintain::run_states(&levels), ..found.state };
+        let state =
+            State { next_file: log_number + 1, levels: crate::maintain::run_states(&levels), ..found.state };
         let last_sequence = state.flushed_sequence;
         // The manifest comes before the first log: a directory with a log and no manifest has lost something.
         let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
@@ -235,9 +236,18 @@ pub(crate) fn table_context(
             Some(cache) => cache,
             None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
         },
-        bloom: Component { label: bloom.label(), component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?) },
-        fence: Component { label: fence.label(), component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?) },
-        hash: Component { label: hash.label(), component: Arc::from(crate::hash::CATALOG.build(hash).map_err(misuse)?) },
+        bloom: Component {
+            label: bloom.label(),
+            component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?),
+        },
+        fence: Component {
+            label: fence.label(),
+            component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?),
+        },
+        hash: Component {
+            label: hash.label(),
+            component: Arc::from(crate::hash::CATALOG.build(hash).map_err(misuse)?),
+        },
         compression: compression::CATALOG.build(design.choice("compression")).map_err(misuse)?,
         options: design.options.clone(),
     })

@@ -49,13 +49,20 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
     match found {
         Ok(found) => {
             if found.damaged_bytes > 0 {
-                report.notes.push(format!("{} bytes of older manifest records are damaged", found.damaged_bytes));
+                report
+                    .notes
+                    .push(format!("{} bytes of older manifest records are damaged", found.damaged_bytes));
             }
             if found.torn_bytes > 0 {
-                report.notes.push(format!("a change of {} bytes at the end of the manifest was cut off", found.torn_bytes));
+                report.notes.push(format!(
+                    "a change of {} bytes at the end of the manifest was cut off",
+                    found.torn_bytes
+                ));
             }
             let orphans = files.orphans(&found.state).into_iter();
-            report.notes.extend(orphans.map(|name| format!("{name} belongs to nobody; the next open removes it")));
+            report
+                .notes
+                .extend(orphans.map(|name| format!("{name} belongs to nobody; the next open removes it")));
             report.check_tables(storage, directory, &found.state)?;
             report.check_logs(&**storage, directory, &files, &found.state);
         }
@@ -89,8 +96,12 @@ impl Verification {
     fn check_table(&mut self, table: &Table, previous: Option<&Table>) {
         self.entries += table.properties().entries;
         table.check(&mut |error| self.damage.push(error));
-        if let Some(previous) = previous.filter(|previous| previous.properties().largest >= table.properties().smallest) {
-            self.damage.push(table.damage_in_block(0, format!("the table overlaps table {} of its run", previous.id())));
+        if let Some(previous) =
+            previous.filter(|previous| previous.properties().largest >= table.properties().smallest)
+        {
+            self.damage.push(
+                table.damage_in_block(0, format!("the table overlaps table {} of its run", previous.id())),
+            );
         }
     }
 
@@ -108,7 +119,10 @@ impl Verification {
                 Ok(content) => {
                     self.log_operations += content.operations;
                     if content.dropped_bytes > 0 {
-                        self.notes.push(format!("{number:08}.wal: {} bytes at its end were cut off", content.dropped_bytes));
+                        self.notes.push(format!(
+                            "{number:08}.wal: {} bytes at its end were cut off",
+                            content.dropped_bytes
+                        ));
                     }
                 }
                 Err(error) => self.damage.push(error),

@@ -35,7 +35,10 @@ pub(crate) struct Version {
 impl Version {
     /// The version with these levels.
     pub(crate) fn new(levels: Levels<TableRef>) -> Self {
-        let runs = levels.runs().map(|(_, run)| run.tables.iter().map(|table| Arc::clone(&table.0)).collect()).collect();
+        let runs = levels
+            .runs()
+            .map(|(_, run)| run.tables.iter().map(|table| Arc::clone(&table.0)).collect())
+            .collect();
         Self { levels, runs }
     }
 
@@ -88,7 +91,10 @@ impl Version {
     pub(crate) fn expected_fpr(&self) -> Option<f64> {
         let rates = self.runs.iter().map(|run| {
             let entries: f64 = run.iter().map(|table| table.properties().entries as f64).sum();
-            run.iter().map(|table| table.filter().expected_fpr() * table.properties().entries as f64).sum::<f64>() / entries
+            run.iter()
+                .map(|table| table.filter().expected_fpr() * table.properties().entries as f64)
+                .sum::<f64>()
+                / entries
         });
         (!self.runs.is_empty()).then(|| rates.sum::<f64>() / self.runs.len() as f64)
     }

@@ -8,8 +8,8 @@ use parking_lot::MutexGuard;
 use types::{Entry, SequenceNumber};
 
 use crate::batch::{self, BatchCounts, WriteBatch, check_limits, encode_operation};
-use crate::inner::{Inner, Log, Mode, Pending};
 use crate::error::Result;
+use crate::inner::{Inner, Log, Mode, Pending};
 use crate::memory::Slot;
 use crate::version::View;
 use crate::wal::{HEADER_BYTES, LogFile, WalMode, frame};
@@ -79,7 +79,11 @@ impl Inner {
 
     /// Gives the commit its sequence numbers and its memtable, and its record a place in the queue.
     #[inline]
-    fn enqueue(&self, counts: BatchCounts, encode: impl FnOnce(&mut Vec<u8>)) -> (Arc<Slot>, SequenceNumber, bool) {
+    fn enqueue(
+        &self,
+        counts: BatchCounts,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> (Arc<Slot>, SequenceNumber, bool) {
         let mut pending = self.pending.lock();
         let Pending { next_sequence, active, charged_bytes, records, log_offset } = &mut *pending;
         let first = *next_sequence;
@@ -155,7 +159,8 @@ impl Inner {
         let number = self.new_file();
         let file = LogFile::create(&*self.storage, &self.directory, number, self.wal_mode);
         let file = file.map_err(|error| self.fail(error))?;
-        let fresh = Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
+        let fresh =
+            Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
         // What comes later must not be durable before what is in the old log.
         let sync = !matches!(self.wal_mode, WalMode::None | WalMode::Buffered);
         let mut pending = self.pending.lock();

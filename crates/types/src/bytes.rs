@@ -30,6 +30,9 @@ impl Bytes {
     ///
     /// # Errors
     /// Whatever `fill` returns.
+    ///
+    /// # Panics
+    /// Never: nobody else can hold memory that was just allocated.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
         fill(&mut Arc::get_mut(&mut heap).expect("nobody else has seen this allocation")[..len])?;
@@ -37,18 +40,13 @@ impl Bytes {
     }
 
     /// Copies `slice` into padded memory of its own.
-    ///
-    /// # Panics
-    /// Never: copying cannot fail.
     pub fn copy_from(slice: &[u8]) -> Self {
         let copied: Result<Self, std::convert::Infallible> = Self::with_len(slice.len(), |target| {
             target.copy_from_slice(slice);
             Ok(())
         });
-        match copied {
-            Ok(bytes) => bytes,
-            Err(never) => match never {},
-        }
+        let Ok(bytes) = copied;
+        bytes
     }
 
     /// Borrows `range` of `owner`, which stays alive as long as any clone does; nothing is copied.

@@ -56,7 +56,8 @@ fn as_text(axes: &[&dyn Axis], with_reference: bool) -> String {
 /// What sets a variant apart, in brackets.
 fn remarks(variant: &VariantInfo) -> String {
     let oracle = variant.oracle.then(|| "oracle".to_owned());
-    let remarks: Vec<String> = oracle.into_iter().chain(variant.limits.iter().map(ToString::to_string)).collect();
+    let remarks: Vec<String> =
+        oracle.into_iter().chain(variant.limits.iter().map(ToString::to_string)).collect();
     if remarks.is_empty() { String::new() } else { format!(" [{}]", remarks.join("; ")) }
 }
 
@@ -81,7 +82,8 @@ fn as_json(axes: &[&dyn Axis]) -> String {
 }
 
 fn as_markdown(axes: &[&dyn Axis]) -> String {
-    let mut text = String::from("# Variants\n\nWhat there is to choose from on each axis, in catalog order.\n");
+    let mut text =
+        String::from("# Variants\n\nWhat there is to choose from on each axis, in catalog order.\n");
     for axis in axes {
         let _ = writeln!(text, "\n## {}\n\n{}.\n", axis.name(), capitalised(axis.summary()));
         text.push_str("| variant | what it is | parameters |\n| --- | --- | --- |\n");

@@ -25,8 +25,12 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     for text in &arguments.set {
         design = set_design(&design, text)?;
     }
-    if let Some((axis, choice, limit)) = design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
-        return Err(Problem::new(format!("a shell keeps what it is told, but {axis} = {choice} {limit}; choose another one")));
+    if let Some((axis, choice, limit)) =
+        design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
+    {
+        return Err(Problem::new(format!(
+            "a shell keeps what it is told, but {axis} = {choice} {limit}; choose another one"
+        )));
     }
     let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
     tree.recovery().quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));
@@ -89,7 +93,8 @@ impl<W: Write> Shell<'_, W> {
 
     /// Writes one line of an answer; whoever waits for it gets it now.
     fn answer(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> Result<(), Failure> {
-        let written = write(&mut self.out).and_then(|()| self.out.write_all(b"\n")).and_then(|()| self.out.flush());
+        let written =
+            write(&mut self.out).and_then(|()| self.out.write_all(b"\n")).and_then(|()| self.out.flush());
         written.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderIsGone,
             _ => Failure::Refused(format!("cannot write the answer: {error}")),
@@ -116,7 +121,8 @@ impl<W: Write> Shell<'_, W> {
         let reader = BufReader::new(File::open(file).map_err(cannot)?);
         for (number, text) in reader.split(b'\n').enumerate() {
             let text = text.map_err(cannot)?;
-            let put = read_pair(&text).map_err(|error| Failure::Refused(format!("{}:{}: {error}", file.display(), number + 1)))?;
+            let put = read_pair(&text)
+                .map_err(|error| Failure::Refused(format!("{}:{}: {error}", file.display(), number + 1)))?;
             if let Some(Command::Put { key, value }) = put {
                 self.tree.put(&key, &value)?;
             }
@@ -137,7 +143,13 @@ impl<W: Write> Shell<'_, W> {
             "memory: memtables {} bytes, filters {} bytes, fences {} bytes, cache {} bytes",
             stats.memtable_bytes, stats.filter_bytes, stats.fence_bytes, stats.cache_bytes
         ));
-        lines.extend(stats.counts.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name}: {count}")));
+        lines.extend(
+            stats
+                .counts
+                .iter()
+                .filter(|(_, count)| *count > 0)
+                .map(|(name, count)| format!("{name}: {count}")),
+        );
         self.answer(|out| out.write_all(lines.join("\n").as_bytes()))
     }
 }

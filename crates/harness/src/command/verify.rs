@@ -14,8 +14,11 @@ pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if !directory.is_dir() {
         return Err(Problem::new(format!("there is no directory {}", directory.display())));
     }
-    let choice = storage::CATALOG.choose(&Value::String("pread".to_owned())).map_err(|error| Problem::new(error.message))?;
-    let storage: Arc<dyn Storage> = Arc::from(storage::CATALOG.build(&choice).map_err(|error| Problem::new(error.message))?);
+    let choice = storage::CATALOG
+        .choose(&Value::String("pread".to_owned()))
+        .map_err(|error| Problem::new(error.message))?;
+    let storage: Arc<dyn Storage> =
+        Arc::from(storage::CATALOG.build(&choice).map_err(|error| Problem::new(error.message))?);
     let report = tree::verify(&storage, directory)?;
     let mut text = String::new();
     for damage in &report.damage {

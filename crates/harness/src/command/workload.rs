@@ -30,7 +30,9 @@ pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>)
         extent = phase.extent_after(extent);
     }
     match out.flush() {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Problem::doing("write the operations", error)),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Problem::doing("write the operations", error))
+        }
         _ => Ok(()),
     }
 }

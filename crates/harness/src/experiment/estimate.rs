@@ -53,7 +53,8 @@ impl Estimate {
             estimate.storage_bytes += written * (entry_bytes + ENTRY_OVERHEAD_BYTES) * STORAGE_FACTOR;
             estimate.seconds += seconds;
         }
-        let cache = cell.design.choice("cache").params().get("capacity").and_then(|capacity| capacity.as_str());
+        let cache =
+            cell.design.choice("cache").params().get("capacity").and_then(|capacity| capacity.as_str());
         let cache = cache.and_then(|text| types::quantity::parse_bytes(text).ok()).unwrap_or(0) as f64;
         let memtables = cell.design.memtable_capacity.0 as f64 * 3.0;
         estimate.memory_bytes = memtables + cache + keys * 8.0;
@@ -92,7 +93,8 @@ impl Estimate {
 /// Keys added, entries written, and seconds taken by a phase.
 fn phase_work(phase: &PhasePlan) -> (f64, f64, f64) {
     let operations = phase.operations().unwrap_or(0) as f64;
-    let rate = |kind: Kind| ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e5, |(_, rate)| *rate);
+    let rate =
+        |kind: Kind| ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e5, |(_, rate)| *rate);
     match &phase.phase().work {
         Work::Load(load) => {
             let keys = operations * f64::from(load.batch.unwrap_or(1));
@@ -101,7 +103,10 @@ fn phase_work(phase: &PhasePlan) -> (f64, f64, f64) {
         Work::Mixed(mixed) => {
             let share = |kind: Kind| mixed.mix.share(kind);
             let members = f64::from(mixed.batch);
-            let written = Kind::ALL.iter().filter(|kind| kind.writes()).map(|kind| share(*kind) * if *kind == Kind::Batch { members } else { 1.0 });
+            let written = Kind::ALL
+                .iter()
+                .filter(|kind| kind.writes())
+                .map(|kind| share(*kind) * if *kind == Kind::Batch { members } else { 1.0 });
             let seconds: f64 = Kind::ALL.iter().map(|kind| share(*kind) / rate(*kind)).sum();
             let limit = mixed.time_limit_ns.map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
             let seconds = if operations > 0.0 { (operations * seconds).min(limit) } else { limit };
@@ -113,6 +118,9 @@ fn phase_work(phase: &PhasePlan) -> (f64, f64, f64) {
 
 /// Bytes with two or three digits.
 pub(crate) fn rounded(bytes: f64) -> String {
-    let unit = [1u64 << 40, 1 << 30, 1 << 20, 1 << 10].into_iter().find(|unit| bytes >= *unit as f64 * 10.0).unwrap_or(1);
+    let unit = [1u64 << 40, 1 << 30, 1 << 20, 1 << 10]
+        .into_iter()
+        .find(|unit| bytes >= *unit as f64 * 10.0)
+        .unwrap_or(1);
     format_bytes((bytes / unit as f64).round() as u64 * unit)
 }

@@ -79,7 +79,7 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
-    text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+    text.char_indices().take_while(|(at, _)| *at < offset).filter(|(_, c)| *c == '\n').count() + 1
 }
 
 #[cfg(test)]
@@ -108,6 +108,11 @@ mod tests {
         std::fs::write(&path, "a = 1\nb = = 2\n").unwrap();
         let message = SourceFile::read(&path).unwrap_err().to_string();
         assert!(message.contains("x.toml:2: "), "{message}");
-        assert!(SourceFile::read(&folder.path().join("y.toml")).unwrap_err().to_string().contains("there is no file"));
+        assert!(
+            SourceFile::read(&folder.path().join("y.toml"))
+                .unwrap_err()
+                .to_string()
+                .contains("there is no file")
+        );
     }
 }

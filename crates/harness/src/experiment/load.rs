@@ -18,8 +18,10 @@ use super::trials::{Trials, VerdictSpec};
 use crate::problem::{Outcome, Problem};
 
 /// The keys of an experiment file.
-const KEYS: [&str; 12] =
-    ["question", "extends", "workload", "key", "design", "phase", "set", "quick", "sweep", "trials", "verdict", "chart"];
+const KEYS: [&str; 12] = [
+    "question", "extends", "workload", "key", "design", "phase", "set", "quick", "sweep", "trials",
+    "verdict", "chart",
+];
 
 /// By how much `--quick` divides counts where the experiment does not say.
 const QUICK_DIVISOR: u64 = 10;
@@ -74,7 +76,8 @@ impl Experiment {
 
     /// The plan of a cell's workload.
     pub(crate) fn plan(&self, cell: &Cell) -> Outcome<Plan> {
-        Plan::new(&cell.workload, self.trials.seed, &self.base).map_err(|error| Problem::new(error.to_string()))
+        Plan::new(&cell.workload, self.trials.seed, &self.base)
+            .map_err(|error| Problem::new(error.to_string()))
     }
 
     /// The experiment as one TOML file that stands for itself.
@@ -83,7 +86,8 @@ impl Experiment {
         table.insert("question".to_owned(), Value::String(self.question.clone()));
         table.insert("design".to_owned(), Value::Table(self.design.to_toml()));
         table.extend(self.workload.to_toml());
-        let plain = |value: Result<Value, toml::ser::Error>| value.unwrap_or_else(|_| unreachable!("plain values"));
+        let plain =
+            |value: Result<Value, toml::ser::Error>| value.unwrap_or_else(|_| unreachable!("plain values"));
         table.insert("trials".to_owned(), plain(Value::try_from(&self.trials)));
         table.insert("verdict".to_owned(), plain(Value::try_from(&self.verdict)));
         if !self.charts.is_empty() {
@@ -136,22 +140,29 @@ impl<'a> Loader<'a> {
             match self.file.table.get(table) {
                 None => {}
                 Some(Value::Table(entries)) => {
-                    let entries = entries.iter().map(|(path, value)| (path.clone(), value.clone(), SetBy::File(table)));
+                    let entries =
+                        entries.iter().map(|(path, value)| (path.clone(), value.clone(), SetBy::File(table)));
                     self.sets.extend(entries);
                 }
-                Some(_) => return Err(self.file.problem(&[table], format!("{table} is a table of paths and values"))),
+                Some(_) => {
+                    return Err(self
+                        .file
+                        .problem(&[table], format!("{table} is a table of paths and values")));
+                }
             }
         }
         for text in &self.overrides.set {
-            let (path, value) = text
-                .split_once('=')
-                .ok_or_else(|| Problem::new(format!("--set {text}: write it as path=value, as --set trials.count=5")))?;
+            let (path, value) = text.split_once('=').ok_or_else(|| {
+                Problem::new(format!("--set {text}: write it as path=value, as --set trials.count=5"))
+            })?;
             self.sets.push((path.trim().to_owned(), paths::read_value(value.trim()), SetBy::CommandLine));
         }
         for (path, ..) in &self.sets {
             let first = paths::split(path)[0];
             if !["design", "key", "phase", "trials", "sweep", "verdict"].contains(&first) {
-                let message = format!("\"{path}\" is no path; paths begin with design., phase., key., trials., sweep. or verdict.");
+                let message = format!(
+                    "\"{path}\" is no path; paths begin with design., phase., key., trials., sweep. or verdict."
+                );
                 return Err(self.set_problem(path, message));
             }
         }
@@ -170,34 +181,56 @@ impl<'a> Loader<'a> {
     fn referred(&self, key: &str, name: &str) -> Outcome<SourceFile> {
         match find(self.file.folder(), name) {
             Some(path) => SourceFile::read(&path),
-            None => Err(self.file.problem(&[key], format!("there is no file {name}, neither beside this file nor in configs/"))),
+            None => Err(self.file.problem(
+                &[key],
+                format!("there is no file {name}, neither beside this file nor in configs/"),
+            )),
         }
     }
 
     fn load(mut self) -> Outcome<Experiment> {
         let question = match self.file.table.get("question") {
             Some(Value::String(question)) if !question.trim().is_empty() => question.clone(),
-            _ => return Err(self.file.problem(&["question"], "an experiment asks a question: question = \"Which …?\"")),
+            _ => {
+                return Err(self
+                    .file
+                    .problem(&["question"], "an experiment asks a question: question = \"Which …?\""));
+            }
         };
         let (design, mut factors) = self.design()?;
         let workload = self.workload()?;
         let trials = self.trials()?;
-        let name = self.file.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let name =
+            self.file.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let mut sweep = self.sweep()?;
         factors.append(&mut sweep.factors);
         sweep.factors = factors;
         let base = Base { name: &name, design: &design, workload: &workload, mode: trials.mode };
         let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
         if cells.is_empty() {
-            let reasons: Vec<String> = left_out.iter().map(|left| format!("{}: {}", left.label, left.reason)).collect();
-            return Err(self.file.problem(&["sweep"], format!("nothing is left to run:\n{}", reasons.join("\n"))));
+            let reasons: Vec<String> =
+                left_out.iter().map(|left| format!("{}: {}", left.label, left.reason)).collect();
+            return Err(self
+                .file
+                .problem(&["sweep"], format!("nothing is left to run:\n{}", reasons.join("\n"))));
         }
         let swept: Vec<String> = sweep.factors.iter().map(|factor| factor.path.clone()).collect();
         let charts = self.charts(&swept)?;
         let verdict = self.verdict(&swept)?;
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
-        let experiment =
-            Experiment { name, question, base, design, workload, swept, cells, left_out, trials, verdict, charts };
+        let experiment = Experiment {
+            name,
+            question,
+            base,
+            design,
+            workload,
+            swept,
+            cells,
+            left_out,
+            trials,
+            verdict,
+            charts,
+        };
         self.check_plans(&experiment)?;
         Ok(experiment)
     }
@@ -207,7 +240,12 @@ impl<'a> Loader<'a> {
         let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
             (Some(path), _) => design_file(&SourceFile::read(path)?, 0)?,
             (None, Some(Value::String(name))) => design_file(&self.referred("extends", name)?, 0)?,
-            (None, Some(_)) => return Err(self.file.problem(&["extends"], "extends names a design file: extends = \"designs/default.toml\"")),
+            (None, Some(_)) => {
+                return Err(self.file.problem(
+                    &["extends"],
+                    "extends names a design file: extends = \"designs/default.toml\"",
+                ));
+            }
             (None, None) => Design::default(),
         };
         let mut factors = Vec::new();
@@ -216,10 +254,16 @@ impl<'a> Loader<'a> {
             Some(Value::Table(table)) => {
                 let mut own = table.clone();
                 for axis in AXES {
-                    let is_swept = own.get(axis.name()).is_some_and(|value| value.is_array() || value.as_str() == Some("all"));
+                    let is_swept = own
+                        .get(axis.name())
+                        .is_some_and(|value| value.is_array() || value.as_str() == Some("all"));
                     if let Some(values) = own.remove(axis.name()).filter(|_| is_swept) {
                         let factor = read_factor(&format!("design.{}", axis.name()), &values);
-                        factors.push(factor.map_err(|error| self.file.problem(&["design", axis.name()], error.message))?);
+                        factors.push(
+                            factor.map_err(|error| {
+                                self.file.problem(&["design", axis.name()], error.message)
+                            })?,
+                        );
                     } else if let Some(value) = table.get(axis.name()) {
                         own.insert(axis.name().to_owned(), value.clone());
                     }
@@ -249,7 +293,8 @@ impl<'a> Loader<'a> {
         }
         if let Some(file) = &self.workload_file {
             if let Some(key) = file.table.keys().find(|key| !["key", "phase"].contains(&key.as_str())) {
-                return Err(file.problem(&[key], format!("a workload file has no \"{key}\"; it has key and [[phase]]")));
+                return Err(file
+                    .problem(&[key], format!("a workload file has no \"{key}\"; it has key and [[phase]]")));
             }
             if self.file.table.contains_key("phase") || self.file.table.contains_key("key") {
                 let message = "the workload comes from a file; change single values of it in [set], as \"phase.load.insert\" = 1000";
@@ -260,7 +305,8 @@ impl<'a> Loader<'a> {
         for (path, value, _) in &self.sets {
             let parts = paths::split(path);
             if parts[0] == "phase" || parts[0] == "key" {
-                paths::set(&mut table, &parts, value.clone()).map_err(|message| self.set_problem(path, message))?;
+                paths::set(&mut table, &parts, value.clone())
+                    .map_err(|message| self.set_problem(path, message))?;
             }
         }
         let mut workload = self.read_workload(source, &table)?;
@@ -273,7 +319,11 @@ impl<'a> Loader<'a> {
     fn read_workload(&self, source: &SourceFile, table: &Table) -> Outcome<Workload> {
         Workload::from_toml(table).map_err(|error| {
             let key = error.key.clone().unwrap_or_default();
-            let set = self.sets.iter().rev().find(|(path, ..)| key == *path || key.starts_with(&format!("{path}.")));
+            let set = self
+                .sets
+                .iter()
+                .rev()
+                .find(|(path, ..)| key == *path || key.starts_with(&format!("{path}.")));
             match set {
                 Some((path, ..)) => self.set_problem(path, error.message),
                 None => source.problem(&paths::split(&key), error.message),
@@ -288,7 +338,9 @@ impl<'a> Loader<'a> {
         }
         trials.count = self.overrides.trials.unwrap_or(trials.count);
         trials.seed = self.overrides.seed.unwrap_or(trials.seed);
-        trials.check().map_err(|(key, message)| self.file.problem(&["trials", key], format!("trials.{key}: {message}")))?;
+        trials.check().map_err(|(key, message)| {
+            self.file.problem(&["trials", key], format!("trials.{key}: {message}"))
+        })?;
         Ok(trials)
     }
 
@@ -309,10 +361,14 @@ impl<'a> Loader<'a> {
         for (key, value) in &table {
             let alone = Table::from_iter([(key.clone(), value.clone())]);
             if let Err(error) = Value::Table(alone).try_into::<T>() {
-                return Err(self.file.problem(&[name, key], format!("{name}.{key}: {}", error.message().replace('`', "\""))));
+                return Err(self
+                    .file
+                    .problem(&[name, key], format!("{name}.{key}: {}", error.message().replace('`', "\""))));
             }
         }
-        Value::Table(table).try_into().map_err(|error: toml::de::Error| self.file.problem(&[name], error.message()))
+        Value::Table(table)
+            .try_into()
+            .map_err(|error: toml::de::Error| self.file.problem(&[name], error.message()))
     }
 
     fn sweep(&self) -> Outcome<Sweep> {
@@ -353,9 +409,14 @@ impl<'a> Loader<'a> {
                 let message = format!("two charts would be called {}; give one a name", chart.file_stem());
                 return Err(self.file.problem(&["chart"], message));
             }
-            let columns = [&chart.x, &chart.y, &chart.series].into_iter().flatten().chain(chart.filter.keys());
-            for column in columns.filter(|_| !matches!(chart.kind, plot::ChartKind::Timeline | plot::ChartKind::Cdf)) {
-                schema.find(column).map_err(|error| self.file.problem(&["chart"], format!("chart: {error}")))?;
+            let columns =
+                [&chart.x, &chart.y, &chart.series].into_iter().flatten().chain(chart.filter.keys());
+            for column in
+                columns.filter(|_| !matches!(chart.kind, plot::ChartKind::Timeline | plot::ChartKind::Cdf))
+            {
+                schema
+                    .find(column)
+                    .map_err(|error| self.file.problem(&["chart"], format!("chart: {error}")))?;
             }
             charts.push(chart);
         }
@@ -366,7 +427,9 @@ impl<'a> Loader<'a> {
         let verdict: VerdictSpec = self.table("verdict")?;
         let schema = Schema::runs(swept).map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
         if let Some(metric) = &verdict.metric {
-            schema.find(metric).map_err(|error| self.file.problem(&["verdict", "metric"], error.to_string()))?;
+            schema
+                .find(metric)
+                .map_err(|error| self.file.problem(&["verdict", "metric"], error.to_string()))?;
         }
         Ok(verdict)
     }
@@ -377,7 +440,8 @@ impl<'a> Loader<'a> {
         for cell in &experiment.cells {
             if !checked.contains(&&cell.workload) {
                 checked.push(&cell.workload);
-                Plan::new(&cell.workload, experiment.trials.seed, &experiment.base).map_err(|error| self.plan_problem(&error))?;
+                Plan::new(&cell.workload, experiment.trials.seed, &experiment.base)
+                    .map_err(|error| self.plan_problem(&error))?;
             }
         }
         Ok(())
@@ -386,9 +450,8 @@ impl<'a> Loader<'a> {
     fn plan_problem(&self, error: &PlanError) -> Problem {
         let source = self.workload_file.as_ref().unwrap_or(&self.file);
         match error {
-            PlanError::Choice(choice) => {
-                source.problem(&paths::split(choice.key.as_deref().unwrap_or_default()), choice.message.clone())
-            }
+            PlanError::Choice(choice) => source
+                .problem(&paths::split(choice.key.as_deref().unwrap_or_default()), choice.message.clone()),
             PlanError::Trace(trace) => source.problem(&["phase"], trace.to_string()),
         }
     }
@@ -411,7 +474,8 @@ const MOST_EXTENDS: usize = 16;
 /// The design of a design file: a `[design]` table, and what it extends.
 pub(crate) fn design_file(file: &SourceFile, depth: usize) -> Outcome<Design> {
     if let Some(key) = file.table.keys().find(|key| !["extends", "design", "about"].contains(&key.as_str())) {
-        return Err(file.problem(&[key], format!("a design file has no \"{key}\"; it has about, extends and [design]")));
+        return Err(file
+            .problem(&[key], format!("a design file has no \"{key}\"; it has about, extends and [design]")));
     }
     if depth > MOST_EXTENDS {
         return Err(file.problem(&["extends"], "these design files extend each other in a circle"));
@@ -419,7 +483,12 @@ pub(crate) fn design_file(file: &SourceFile, depth: usize) -> Outcome<Design> {
     let base = match file.table.get("extends") {
         None => Design::default(),
         Some(Value::String(name)) => {
-            let missing = || file.problem(&["extends"], format!("there is no file {name}, neither beside this file nor in configs/"));
+            let missing = || {
+                file.problem(
+                    &["extends"],
+                    format!("there is no file {name}, neither beside this file nor in configs/"),
+                )
+            };
             design_file(&SourceFile::read(&find(file.folder(), name).ok_or_else(missing)?)?, depth + 1)?
         }
         Some(_) => return Err(file.problem(&["extends"], "extends names a design file")),
@@ -452,8 +521,9 @@ fn divide_counts(mut table: Table) -> Table {
 
 /// A design with one value changed, given as `bloom.bits_per_key=12`.
 pub(crate) fn set_design(design: &Design, text: &str) -> Outcome<Design> {
-    let (path, value) =
-        text.split_once('=').ok_or_else(|| Problem::new(format!("--set {text}: write it as path=value, as --set wal=sync")))?;
+    let (path, value) = text
+        .split_once('=')
+        .ok_or_else(|| Problem::new(format!("--set {text}: write it as path=value, as --set wal=sync")))?;
     let path = path.trim();
     let path = path.strip_prefix("design.").unwrap_or(path);
     let overrides = paths::nested(&paths::split(path), paths::read_value(value.trim()));

@@ -11,7 +11,10 @@ pub(super) fn split(path: &str) -> Vec<&str> {
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
     let (last, above) = path.split_last().expect("a path has at least one part");
     let innermost = Table::from_iter([((*last).to_owned(), value)]);
-    above.iter().rev().fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
+    above
+        .iter()
+        .rev()
+        .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
 /// Puts `value` at `path`, creating tables on the way; phases are found by their names.
@@ -28,12 +31,14 @@ pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), 
     match inner {
         Value::Table(inner) => set(inner, rest, value),
         Value::Array(items) => {
-            let names: Vec<String> = items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect();
-            let named = items.iter_mut().find(|item| item.get("name").and_then(Value::as_str) == Some(rest[0]));
-            match named {
+            let known: Vec<String> =
+                items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect();
+            let wanted =
+                items.iter_mut().find(|item| item.get("name").and_then(Value::as_str) == Some(rest[0]));
+            match wanted {
                 Some(Value::Table(item)) if rest.len() > 1 => set(item, &rest[1..], value),
                 Some(_) => Err(format!("\"{first}.{}\" is a whole table; name a key inside it", rest[0])),
-                None => Err(format!("there is no {first} \"{}\"; there are {}", rest[0], names.join(", "))),
+                None => Err(format!("there is no {first} \"{}\"; there are {}", rest[0], known.join(", "))),
             }
         }
         // A bare string stands for a kind: `bloom = "blocked"` takes parameters as a table.

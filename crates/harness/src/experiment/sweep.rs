@@ -92,14 +92,18 @@ impl Sweep {
             Combine::Cartesian => {
                 let mut all = vec![Vec::new()];
                 for factor in &self.factors {
-                    let extend = |head: Vec<_>| factor.values.iter().map(move |value| [head.clone(), vec![Some(value)]].concat());
+                    let extend = |head: Vec<_>| {
+                        factor.values.iter().map(move |value| [head.clone(), vec![Some(value)]].concat())
+                    };
                     all = all.into_iter().flat_map(extend).collect();
                 }
                 all
             }
             Combine::Zip => {
                 let length = self.factors.first().map_or(1, |factor| factor.values.len());
-                (0..length).map(|at| self.factors.iter().map(|factor| Some(&factor.values[at])).collect()).collect()
+                (0..length)
+                    .map(|at| self.factors.iter().map(|factor| Some(&factor.values[at])).collect())
+                    .collect()
             }
             Combine::Ablate => {
                 let mut all = vec![vec![None; count]];
@@ -121,14 +125,16 @@ impl Sweep {
         for combination in self.combinations() {
             let mut cell = self.assemble(base, &combination)?;
             let refused = base.refusal(&cell);
-            let same = cells.iter().find(|other| other.design == cell.design && other.workload == cell.workload);
-            let reason = refused.or_else(|| same.map(|other| format!("it is the same as cell {}, {}", other.number, other.label)));
-            match reason {
-                Some(reason) => left_out.push(LeftOut { label: self.describe(&combination), reason }),
-                None => {
-                    cell.number = cells.len() as u64;
-                    cells.push(cell);
-                }
+            let same =
+                cells.iter().find(|other| other.design == cell.design && other.workload == cell.workload);
+            let reason = refused.or_else(|| {
+                same.map(|other| format!("it is the same as cell {}, {}", other.number, other.label))
+            });
+            if let Some(reason) = reason {
+                left_out.push(LeftOut { label: self.describe(&combination), reason });
+            } else {
+                cell.number = cells.len() as u64;
+                cells.push(cell);
             }
         }
         Ok((cells, left_out))
@@ -160,7 +166,8 @@ impl Sweep {
                 apply(&mut design, &mut workload, path, value)?;
             }
         }
-        let workload = Workload::from_toml(&workload).map_err(|error| SweepError::new(&self.factors[0].path, error.message))?;
+        let workload = Workload::from_toml(&workload)
+            .map_err(|error| SweepError::new(&self.factors[0].path, error.message))?;
         let label = self.label(&design, &swept, base.name);
         Ok(Cell { number: 0, label, swept, design, workload })
     }
@@ -204,11 +211,15 @@ impl Base<'_> {
         };
         let rest: &[&str] = if *first == "design" { rest } else { &parts };
         let found = rest.iter().try_fold(Value::Table(table), |value, key| match &value {
-            Value::Array(items) => items.iter().find(|item| item.get("name").and_then(Value::as_str) == Some(key)).cloned(),
+            Value::Array(items) => {
+                items.iter().find(|item| item.get("name").and_then(Value::as_str) == Some(key)).cloned()
+            }
             other => other.get(key).cloned(),
         })?;
         match rest {
-            [axis_name] => axis(axis_name).map(|_| Value::String(self.design.choice(axis_name).label())).or(Some(found)),
+            [axis_name] => {
+                axis(axis_name).map(|_| Value::String(self.design.choice(axis_name).label())).or(Some(found))
+            }
             _ => Some(found),
         }
     }
@@ -223,7 +234,9 @@ impl Base<'_> {
         let threads = cell.workload.phases.iter().find(|phase| phase.threads > 1);
         match (limit, threads) {
             (Some((axis, choice, limit)), _) => Some(format!("counted mode: {axis} = {choice} {limit}")),
-            (None, Some(phase)) => Some(format!("counted mode has one thread, phase {} has {}", phase.name, phase.threads)),
+            (None, Some(phase)) => {
+                Some(format!("counted mode has one thread, phase {} has {}", phase.name, phase.threads))
+            }
             (None, None) => None,
         }
     }
@@ -253,14 +266,19 @@ fn apply(design: &mut Design, workload: &mut Table, path: &str, value: Value) ->
             paths::set(workload, &parts, value).map_err(missing)?;
             Workload::from_toml(workload).map(|_| ()).map_err(|error| SweepError::new(path, error.message))
         }
-        _ => Err(SweepError::new(path, format!("\"{path}\" is no path; paths begin with design., phase. or key."))),
+        _ => Err(SweepError::new(
+            path,
+            format!("\"{path}\" is no path; paths begin with design., phase. or key."),
+        )),
     }
 }
 
 /// A value as results show it: kinds and sizes as they were written, tables as labels.
 fn display(path: &str, value: &Value) -> String {
     let choice = match paths::split(path)[..] {
-        ["design", axis_name] => axis(axis_name).filter(|_| value.is_table()).and_then(|axis| axis.choose(value).ok()),
+        ["design", axis_name] => {
+            axis(axis_name).filter(|_| value.is_table()).and_then(|axis| axis.choose(value).ok())
+        }
         _ => None,
     };
     match (choice, value) {
@@ -275,7 +293,10 @@ fn read_combine(value: &Value) -> Result<Combine, SweepError> {
         Some("cartesian") => Ok(Combine::Cartesian),
         Some("zip") => Ok(Combine::Zip),
         Some("ablate") => Ok(Combine::Ablate),
-        _ => Err(SweepError::new("combine", format!("combine is {value}; it is \"cartesian\", \"zip\" or \"ablate\""))),
+        _ => Err(SweepError::new(
+            "combine",
+            format!("combine is {value}; it is \"cartesian\", \"zip\" or \"ablate\""),
+        )),
     }
 }
 
@@ -290,7 +311,12 @@ pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepErro
             axis.variants().iter().map(|variant| Value::String(variant.kind.to_owned())).collect()
         }
         (Value::Array(values), _) => values.clone(),
-        _ => return Err(SweepError::new(path, format!("\"{path}\" takes a list of values: \"{path}\" = [ … ]"))),
+        _ => {
+            return Err(SweepError::new(
+                path,
+                format!("\"{path}\" takes a list of values: \"{path}\" = [ … ]"),
+            ));
+        }
     };
     if values.is_empty() {
         return Err(SweepError::new(path, format!("\"{path}\" has no values; a sweep needs at least one")));

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use measure::{Clock, Histogram, Stamp};
 use std::sync::Arc;
-use workload::{Batch, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Record, Stream, Target, TargetError, Work};
+use workload::{
+    Batch, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Record, Stream, Target, TargetError, Work,
+};
 
 use super::timeline::Timeline;
 use crate::experiment::RunMode;
@@ -112,8 +114,12 @@ impl Drive {
         let outcomes: Vec<Result<ThreadOutcome, TargetError>> = match streams.len() {
             1 => streams.into_iter().map(|stream| shared.drive(stream)).collect(),
             _ => std::thread::scope(|scope| {
-                let threads: Vec<_> = streams.into_iter().map(|stream| scope.spawn(|| shared.drive(stream))).collect();
-                threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+                let threads: Vec<_> =
+                    streams.into_iter().map(|stream| scope.spawn(|| shared.drive(stream))).collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                    .collect()
             }),
         };
         let outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -156,7 +162,8 @@ impl Shared<'_> {
         self.barrier.wait();
         worker.begin();
         while filled > 0 && !self.failed.load(Ordering::Relaxed) {
-            let went_on = worker.perform(&batch).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            let went_on =
+                worker.perform(&batch).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             self.done.fetch_add(filled as u64, Ordering::Relaxed);
             if !went_on {
                 break;
@@ -207,9 +214,12 @@ impl<'a> Worker<'a> {
         let now = shared.clock.now();
         let schedule = match shared.rate {
             Rate::Closed => None,
-            Rate::Open { per_second } => {
-                Some(Schedule { thread, threads: shared.threads, ns_per_operation: SECOND_NS as f64 / per_second, issued: 0 })
-            }
+            Rate::Open { per_second } => Some(Schedule {
+                thread,
+                threads: shared.threads,
+                ns_per_operation: SECOND_NS as f64 / per_second,
+                issued: 0,
+            }),
         };
         let empty = || vec![None; Kind::ALL.len()];
         Self {
@@ -296,7 +306,12 @@ impl<'a> Worker<'a> {
     fn merge_second(&mut self) {
         for (total, second) in self.kinds.iter_mut().zip(&mut self.second) {
             if let Some(second) = second.as_mut().filter(|second| second.operations > 0) {
-                self.shared.timeline.add(self.second_number, second.operations, &second.service, &second.response);
+                self.shared.timeline.add(
+                    self.second_number,
+                    second.operations,
+                    &second.service,
+                    &second.response,
+                );
                 total.get_or_insert_default().add(second);
                 second.clear();
             }

@@ -61,7 +61,10 @@ pub(super) fn warnings(machine: &MachineInfo) -> Vec<String> {
         warnings.push(format!("the load is {load:.1} on {cores} cores: other programs disturb the times"));
     }
     if hypervisor() {
-        warnings.push("this is a virtual machine: neighbours share its caches and memory; trust ratios within one run".to_owned());
+        warnings.push(
+            "this is a virtual machine: neighbours share its caches and memory; trust ratios within one run"
+                .to_owned(),
+        );
     }
     warnings
 }
@@ -77,18 +80,23 @@ fn cpu_model() -> Option<String> {
 }
 
 fn hypervisor() -> bool {
-    read("/proc/cpuinfo").is_some_and(|text| text.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor")))
+    read("/proc/cpuinfo").is_some_and(|text| {
+        text.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor"))
+    })
 }
 
 /// The type of the file system that holds `folder`, and its device.
 fn mount_of(folder: &Path) -> Option<(String, String)> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists())?;
-    let folder = std::fs::canonicalize(if existing.as_os_str().is_empty() { Path::new(".") } else { existing }).ok()?;
+    let folder =
+        std::fs::canonicalize(if existing.as_os_str().is_empty() { Path::new(".") } else { existing })
+            .ok()?;
     let mounts = read("/proc/mounts")?;
     let mounts = mounts.lines().filter_map(|line| {
         let mut parts = line.split_whitespace();
         Some((parts.next()?, parts.next()?, parts.next()?))
     });
-    let (device, _, kind) = mounts.filter(|(_, point, _)| folder.starts_with(point)).max_by_key(|(_, point, _)| point.len())?;
+    let (device, _, kind) =
+        mounts.filter(|(_, point, _)| folder.starts_with(point)).max_by_key(|(_, point, _)| point.len())?;
     Some((kind.to_owned(), device.to_owned()))
 }

@@ -107,7 +107,11 @@ impl Cells {
     }
 
     /// Sets a column where there is a value.
-    pub(super) fn set_some(&mut self, metric: &results::Metric, value: Option<impl Into<CellValue>>) -> &mut Self {
+    pub(super) fn set_some(
+        &mut self,
+        metric: &results::Metric,
+        value: Option<impl Into<CellValue>>,
+    ) -> &mut Self {
         if let Some(value) = value {
             self.set(metric, value);
         }

@@ -14,9 +14,9 @@ mod timeline;
 mod trial;
 mod verdict;
 
-pub(crate) use cost::harness_cost;
-pub(crate) use progress::line;
-pub(crate) use probe::{available_memory_bytes, free_bytes};
 pub(crate) use child::TRIAL_COMMAND;
+pub(crate) use cost::harness_cost;
+pub(crate) use probe::{available_memory_bytes, free_bytes};
+pub(crate) use progress::line;
 pub(crate) use sweep::{Ending, RunOptions, run_all};
 pub(crate) use trial::run_trial_process;

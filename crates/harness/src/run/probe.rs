@@ -33,7 +33,9 @@ pub(crate) fn total_memory_bytes() -> Option<u64> {
 /// Bytes free on the file system of `folder`, or of the nearest folder above it that exists.
 pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists());
-    let stat = rustix::fs::statvfs(existing.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."))).ok()?;
+    let stat =
+        rustix::fs::statvfs(existing.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+            .ok()?;
     Some(stat.f_bavail * stat.f_frsize)
 }
 

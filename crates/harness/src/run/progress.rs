@@ -21,7 +21,8 @@ impl Progress {
     /// Progress towards `operations` in all.
     pub(super) fn new(experiment: &str, operations: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % · {eta} left · {wide_msg}");
+            let style =
+                ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % · {eta} left · {wide_msg}");
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─");
             ProgressBar::new(operations).with_style(style).with_prefix(experiment.to_owned())
         });

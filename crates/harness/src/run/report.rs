@@ -47,7 +47,11 @@ pub(super) struct ProcessSample {
 impl ProcessSample {
     /// Now.
     pub(super) fn take() -> Self {
-        Self { cpu_ns: probe::cpu_ns(), os_write_bytes: probe::os_write_bytes(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Self {
+            cpu_ns: probe::cpu_ns(),
+            os_write_bytes: probe::os_write_bytes(),
+            rss_peak_bytes: probe::rss_peak_bytes(),
+        }
     }
 }
 
@@ -60,7 +64,8 @@ impl PhaseReport<'_> {
             row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
             return vec![row];
         }
-        let mut rows: Vec<Cells> = self.driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
+        let mut rows: Vec<Cells> =
+            self.driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
         rows.push(self.all_row());
         rows
     }
@@ -118,7 +123,9 @@ impl PhaseReport<'_> {
         let (burst, settled) = (self.burst, self.settled);
         row.set(&c::FLUSHES, burst.counts.since(&self.before.counts).flushes);
         row.set(&c::COMPACTIONS, burst.counts.since(&self.before.counts).compactions);
-        row.set(&c::LEVELS, filled_levels(burst)).set(&c::RUNS, burst.runs()).set(&c::TABLE_BYTES, burst.table_bytes());
+        row.set(&c::LEVELS, filled_levels(burst))
+            .set(&c::RUNS, burst.runs())
+            .set(&c::TABLE_BYTES, burst.table_bytes());
         row.set(&c::TABLE_BYTES_SETTLED, settled.table_bytes()).set(&c::RUNS_SETTLED, settled.runs());
         row.set(&c::LEVELS_SETTLED, filled_levels(settled));
         if let Some(live) = self.live_bytes {
@@ -141,7 +148,10 @@ impl PhaseReport<'_> {
         let (before, after) = (self.process_before, self.process_after);
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
-        let written = before.os_write_bytes.zip(after.os_write_bytes).map(|(before, after)| after.saturating_sub(before));
+        let written = before
+            .os_write_bytes
+            .zip(after.os_write_bytes)
+            .map(|(before, after)| after.saturating_sub(before));
         row.set_some(&c::OS_WRITE_BYTES, written);
     }
 
@@ -158,7 +168,9 @@ impl PhaseReport<'_> {
 }
 
 fn set_service(row: &mut Cells, service: &Histogram) {
-    let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, .. }) = service.summary() else { return };
+    let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, .. }) = service.summary() else {
+        return;
+    };
     row.set(&c::MEAN_NS, mean_ns).set(&c::P50_NS, p50_ns).set(&c::P90_NS, p90_ns);
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
 }
@@ -180,7 +192,9 @@ fn set_writes(row: &mut Cells, burst: &Counts, settled: &Counts) {
 fn set_reads(row: &mut Cells, counts: &Counts) {
     let read = counts.blocks_read + counts.fence_pages_read;
     let cached = counts.blocks_from_cache + counts.fence_pages_from_cache;
-    row.set(&c::BLOCKS_READ, read).set(&c::BLOCKS_READ_INDEX, counts.fence_pages_read).set(&c::BLOCKS_FROM_CACHE, cached);
+    row.set(&c::BLOCKS_READ, read)
+        .set(&c::BLOCKS_READ_INDEX, counts.fence_pages_read)
+        .set(&c::BLOCKS_FROM_CACHE, cached);
     if counts.gets > 0 {
         row.set(&c::BLOCKS_PER_GET, counts.blocks_searched as f64 / counts.gets as f64);
     }

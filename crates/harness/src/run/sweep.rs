@@ -1,10 +1,14 @@
 //! Running whole experiments: results folders, interleaved trials, resuming, charts, and the verdict.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use measure::{Arrangement, Plan as TrialPlan};
-use results::{CellInfo, Folder, Group, LeftOut, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Stream, Table, columns as c};
+use results::{
+    CellInfo, Folder, Group, LeftOut, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Stream, Table,
+    columns as c,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::child::run_trial;
@@ -48,7 +52,10 @@ pub(crate) fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Endi
         configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
     let mut names = BTreeSet::new();
     if let Some(twice) = experiments.iter().find(|experiment| !names.insert(experiment.name.clone())) {
-        return Err(Problem::new(format!("two experiments are called \"{}\"; their results would mix", twice.name)));
+        return Err(Problem::new(format!(
+            "two experiments are called \"{}\"; their results would mix",
+            twice.name
+        )));
     }
     let mut runs = Vec::new();
     for experiment in &experiments {
@@ -93,7 +100,11 @@ impl<'a> Run<'a> {
             Estimate::of(cell, &plan).check(cell, &options.out)?;
             operations.push(plan.phases().iter().map(|phase| phase.operations().unwrap_or(0)).sum());
         }
-        let resolved = (experiment.resolved(), &experiment.swept, experiment.cells.iter().map(|cell| &cell.swept).collect::<Vec<_>>());
+        let resolved = (
+            experiment.resolved(),
+            &experiment.swept,
+            experiment.cells.iter().map(|cell| &cell.swept).collect::<Vec<_>>(),
+        );
         let mut run = Self {
             experiment,
             options,
@@ -118,7 +129,10 @@ impl<'a> Run<'a> {
         }
         let advice = "give --out another folder";
         if !self.folder.manifest().exists() {
-            return Err(Problem::new(format!("{} holds files, but no results of a run; {advice}", root.display())));
+            return Err(Problem::new(format!(
+                "{} holds files, but no results of a run; {advice}",
+                root.display()
+            )));
         }
         let manifest = Manifest::read(&self.folder.manifest())?;
         if manifest.experiment != self.experiment.name {
@@ -193,7 +207,10 @@ impl<'a> Run<'a> {
             version: MANIFEST_VERSION,
             experiment: experiment.name.clone(),
             question: experiment.question.clone(),
-            run_id: format!("{:016x}", xxh3_64(format!("{}{started}{}", self.config_hash, std::process::id()).as_bytes())),
+            run_id: format!(
+                "{:016x}",
+                xxh3_64(format!("{}{started}{}", self.config_hash, std::process::id()).as_bytes())
+            ),
             resolved: experiment.resolved(),
             config_hash: self.config_hash.clone(),
             command: std::env::args().collect(),
@@ -203,7 +220,11 @@ impl<'a> Run<'a> {
             swept: experiment.swept.clone(),
             phases: experiment.workload.phases.iter().map(|phase| phase.name.clone()).collect(),
             cells: cells.collect(),
-            left_out: experiment.left_out.iter().map(|left| LeftOut { label: left.label.clone(), reason: left.reason.clone() }).collect(),
+            left_out: experiment
+                .left_out
+                .iter()
+                .map(|left| LeftOut { label: left.label.clone(), reason: left.reason.clone() })
+                .collect(),
             build: environment::build_info(),
             warnings: environment::warnings(&machine),
             machine,
@@ -219,7 +240,13 @@ impl<'a> Run<'a> {
     fn announce(&self, manifest: &Manifest) {
         let Experiment { name, question, cells, trials, left_out, .. } = self.experiment;
         line(&format!("{name}: {question}"));
-        line(&format!("  {} cells × {} trials, {} mode, seed {}", cells.len(), trials.count, trials.mode.name(), trials.seed));
+        line(&format!(
+            "  {} cells × {} trials, {} mode, seed {}",
+            cells.len(),
+            trials.count,
+            trials.mode.name(),
+            trials.seed
+        ));
         for left in left_out {
             line(&format!("  left out: {}: {}", left.label, left.reason));
         }
@@ -248,7 +275,8 @@ impl<'a> Run<'a> {
             let what = format!("{} · trial {}", cell.label, trial + 1);
             progress.begin(&what);
             if !finished.contains(&Group { cell: cell.number, trial }) {
-                let report = self.run_one(cell, trial, |phase, done, _| progress.update(&what, phase, done))?;
+                let report =
+                    self.run_one(cell, trial, |phase, done, _| progress.update(&what, phase, done))?;
                 let Some(report) = report else {
                     progress.finish();
                     return Ok(true);
@@ -310,7 +338,12 @@ impl<'a> Run<'a> {
         // The row that says "this trial is done" is written last.
         timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
         runs.append(&rows(&self.schema, &report.rows)?)?;
-        if let Some(info) = manifest.cells.iter_mut().find(|info| info.cell == cell.number).filter(|info| info.streams.is_empty()) {
+        if let Some(info) = manifest
+            .cells
+            .iter_mut()
+            .find(|info| info.cell == cell.number)
+            .filter(|info| info.streams.is_empty())
+        {
             info.streams = report.streams.into_iter().map(|(phase, hash)| Stream { phase, hash }).collect();
         }
         Ok(())
@@ -318,14 +351,19 @@ impl<'a> Run<'a> {
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {
         let mut row = Row::new(schema);
-        row.set(&c::EXPERIMENT, self.experiment.name.as_str()).set(&c::CELL, cell.number).set(&c::LABEL, cell.label.as_str());
-        row.set(&c::TRIAL, trial).set(&c::MODE, self.experiment.trials.mode.name()).set(&c::SEED, self.experiment.trials.seed);
+        row.set(&c::EXPERIMENT, self.experiment.name.as_str())
+            .set(&c::CELL, cell.number)
+            .set(&c::LABEL, cell.label.as_str());
+        row.set(&c::TRIAL, trial)
+            .set(&c::MODE, self.experiment.trials.mode.name())
+            .set(&c::SEED, self.experiment.trials.seed);
         for (path, value) in self.experiment.swept.iter().zip(&cell.swept) {
             row.set_swept(path, value)?;
         }
         for (name, value) in &cells.0 {
             let metric = c::IDENTITY.iter().find(|metric| metric.name == *name).or_else(|| c::metric(name));
-            let metric = metric.ok_or_else(|| Problem::new(format!("a trial reports the unknown column {name}")))?;
+            let metric =
+                metric.ok_or_else(|| Problem::new(format!("a trial reports the unknown column {name}")))?;
             match value {
                 CellValue::Integer(number) => row.set(metric, *number),
                 CellValue::Number(number) => row.set(metric, *number),
@@ -340,10 +378,11 @@ impl<'a> Run<'a> {
         let table = Table::read(&self.folder.runs())?;
         let folder = self.options.plots.join(&self.experiment.name);
         let charts = charts::draw_all(&self.folder, &table, &self.experiment.charts, manifest, &folder)?;
-        let mut text = format!("\n{}\n{}", self.experiment.question, verdict::describe(self.experiment, &table)?);
-        text.push_str(&format!("  results  {}\n", self.folder.runs().display()));
+        let mut text =
+            format!("\n{}\n{}", self.experiment.question, verdict::describe(self.experiment, &table)?);
+        let _ = writeln!(text, "  results  {}", self.folder.runs().display());
         for chart in charts {
-            text.push_str(&format!("  chart    {}\n", chart.display()));
+            let _ = writeln!(text, "  chart    {}", chart.display());
         }
         crate::print(&text);
         Ok(if verdict::has_wrong_answers(&table) { Ending::WrongAnswers } else { Ending::Done })
@@ -351,7 +390,8 @@ impl<'a> Run<'a> {
 }
 
 fn create_folder(folder: &Path) -> Outcome<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
 }
 
 /// The folder of one trial's data, removed with everything in it when the trial is over.

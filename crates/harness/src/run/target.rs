@@ -68,7 +68,11 @@ impl Target for TreeTarget {
         Ok(self.tree.write(&batch)?)
     }
 
-    fn multi_get(&self, keys: &[&[u8]], visit: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<(), TargetError> {
+    fn multi_get(
+        &self,
+        keys: &[&[u8]],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), TargetError> {
         let values = self.tree.multi_get(keys)?;
         values.iter().enumerate().for_each(|(place, value)| visit(place, value.as_deref()));
         Ok(())

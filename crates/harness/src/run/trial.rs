@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 use toml::Table;
 use tree::{Design, OpenOptions, Tree};
 use workload::{
-    Command, CommandReader, Extent, Kind, Performer, PhasePlan, Plan, Profile, Rate, Record, Shadow, Target, Workload, check,
+    Command, CommandReader, Extent, Kind, Performer, PhasePlan, Plan, Profile, Rate, Record, Shadow, Target,
+    Workload, check,
 };
 
 use super::drive::{Drive, Driven, KindTotals};
@@ -37,7 +38,8 @@ pub(crate) fn run_trial_process() -> bool {
         .read_to_string(&mut text)
         .map_err(|error| error.to_string())
         .and_then(|_| serde_json::from_str::<TrialSpec>(&text).map_err(|error| error.to_string()));
-    let outcome = spec.and_then(|spec| Trial::new(spec).and_then(|trial| trial.run()).map_err(|error| error.to_string()));
+    let outcome =
+        spec.and_then(|spec| Trial::new(spec).and_then(Trial::run).map_err(|error| error.to_string()));
     let done = outcome.is_ok();
     send(&outcome.map_or_else(Message::Failed, Message::Done));
     done
@@ -81,7 +83,15 @@ impl Trial {
         let options = OpenOptions::new(design).mode(spec.mode.of_tree()).clock(monotonic_ns);
         let target = TreeTarget::new(options.open(&spec.directory)?);
         let shadow = Shadow::new(plan.format());
-        Ok(Self { spec, plan, target, clock: Clock::new(), shadow, report: TrialReport::default(), is_known: true })
+        Ok(Self {
+            spec,
+            plan,
+            target,
+            clock: Clock::new(),
+            shadow,
+            report: TrialReport::default(),
+            is_known: true,
+        })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
@@ -91,7 +101,9 @@ impl Trial {
         }
         if self.is_known {
             let verdict = self.shadow.verify(&self.target)?;
-            self.report.wrong.extend(verdict.first.map(|first| format!("{} entries are wrong at the end: {first}", verdict.wrong)));
+            self.report.wrong.extend(
+                verdict.first.map(|first| format!("{} entries are wrong at the end: {first}", verdict.wrong)),
+            );
         }
         self.target.into_tree().close()?;
         Ok(self.report)
@@ -154,7 +166,7 @@ impl Trial {
             let drive = Drive { mode: self.spec.mode, sampling: self.spec.sampling, check: self.spec.check };
             let driven = match phase.text() {
                 Some(_) => self.replay_text(phase, &done),
-                None => drive.phase(&self.target, phase, from, &self.clock, &done).map_err(Into::into),
+                None => drive.phase(&self.target, phase, from, &self.clock, &done),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -215,7 +227,12 @@ impl Trial {
     }
 
     /// Goes through the phase once more, off the clock: checks the answers and takes the profile.
-    fn check(&mut self, phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> (Extent, u64, u64, Profile) {
+    fn check(
+        &mut self,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        driven: &Driven,
+    ) -> (Extent, u64, u64, Profile) {
         if phase.text().is_some() {
             self.is_known = false;
             return (from, 0, 0, Profile::default());

@@ -37,7 +37,8 @@ impl Judged {
     fn new(experiment: &Experiment, table: &Table) -> Outcome<Self> {
         let spec = &experiment.verdict;
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
-        let phase = spec.phase.clone().or_else(|| chart_phase(experiment)).unwrap_or_else(|| last_phase(experiment));
+        let phase =
+            spec.phase.clone().or_else(|| chart_phase(experiment)).unwrap_or_else(|| last_phase(experiment));
         let metric = spec.metric.clone().unwrap_or_else(|| default_metric(experiment, table.schema()));
         let column = table.column(&metric)?.clone();
         let rows = table.only(c::PHASE.name, &phase)?.only(c::OPERATION.name, &operation)?;
@@ -48,10 +49,14 @@ impl Judged {
             let of_cell = rows.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
             let mut blocks = Vec::new();
             for row in of_cell {
-                if row.get(&c::WRONG_ANSWERS).integer().is_some_and(|wrong| wrong > 0) && !wrong.contains(&cell.label) {
+                if row.get(&c::WRONG_ANSWERS).integer().is_some_and(|wrong| wrong > 0)
+                    && !wrong.contains(&cell.label)
+                {
                     wrong.push(cell.label.clone());
                 }
-                if let (Some(trial), Some(value)) = (row.get(&c::TRIAL).integer(), row.cells()[position].number()) {
+                if let (Some(trial), Some(value)) =
+                    (row.get(&c::TRIAL).integer(), row.cells()[position].number())
+                {
                     blocks.push((trial, value));
                 }
             }
@@ -59,7 +64,8 @@ impl Judged {
                 samples.push(Sample::new(&cell.label, blocks));
             }
         }
-        let at = spec.baseline.as_ref().and_then(|label| samples.iter().position(|sample| sample.name == *label));
+        let at =
+            spec.baseline.as_ref().and_then(|label| samples.iter().position(|sample| sample.name == *label));
         let baseline = if samples.is_empty() { Sample::new("", []) } else { samples.remove(at.unwrap_or(0)) };
         let mode = experiment.trials.mode;
         let ranked = rank_all(&baseline, &samples, column.better(), mode);
@@ -74,19 +80,30 @@ impl Judged {
         let what = self.what();
         let value = |sample: &Sample| sample.median().map_or_else(String::new, |value| self.value(value));
         if self.candidates.is_empty() {
-            return format!("{what}: {} for {}; nothing to compare it with.", value(&self.baseline), self.baseline.name);
+            return format!(
+                "{what}: {} for {}; nothing to compare it with.",
+                value(&self.baseline),
+                self.baseline.name
+            );
         }
         let best = self.ranked.first();
         match best {
             Some(best) if best.comparison.verdict == Verdict::Improved => {
-                let ratio = best.comparison.ratio.map_or_else(String::new, |ratio| format!(" {}", times(ratio)));
-                format!("{} wins: {what} is{ratio} that of {} ({}).", best.name, self.baseline.name, best.comparison)
+                let ratio =
+                    best.comparison.ratio.map_or_else(String::new, |ratio| format!(" {}", times(ratio)));
+                format!(
+                    "{} wins: {what} is{ratio} that of {} ({}).",
+                    best.name, self.baseline.name, best.comparison
+                )
             }
             Some(_) if self.ranked.iter().all(|other| other.comparison.verdict == Verdict::Regressed) => {
                 format!("{} wins: {what} of every other design is worse.", self.baseline.name)
             }
             Some(best) => {
-                format!("No winner over {}: {what}; the best of the others, {}, is {}.", self.baseline.name, best.name, best.comparison)
+                format!(
+                    "No winner over {}: {what}; the best of the others, {}, is {}.",
+                    self.baseline.name, best.name, best.comparison
+                )
             }
             None => format!("{what}: nothing was measured."),
         }
@@ -101,10 +118,12 @@ impl Judged {
     /// The table: every design with its median and how it compares with the baseline.
     fn table(&self) -> Option<String> {
         let median = |name: &str| {
-            let sample = std::iter::once(&self.baseline).chain(&self.candidates).find(|sample| sample.name == name);
+            let sample =
+                std::iter::once(&self.baseline).chain(&self.candidates).find(|sample| sample.name == name);
             sample.and_then(Sample::median)
         };
-        let mut rows = vec![(self.baseline.name.clone(), median(&self.baseline.name)?, "baseline".to_owned())];
+        let mut rows =
+            vec![(self.baseline.name.clone(), median(&self.baseline.name)?, "baseline".to_owned())];
         for ranked in &self.ranked {
             rows.push((ranked.name.clone(), median(&ranked.name)?, ranked.comparison.to_string()));
         }
@@ -140,7 +159,10 @@ fn rank_all(baseline: &Sample, candidates: &[Sample], better: Better, mode: RunM
         .iter()
         .filter_map(|candidate| {
             let (base, value) = (baseline.median()?, candidate.median()?);
-            Some(Ranked { name: candidate.name.clone(), comparison: compare_exact(base, value, better, criteria.delta) })
+            Some(Ranked {
+                name: candidate.name.clone(),
+                comparison: compare_exact(base, value, better, criteria.delta),
+            })
         })
         .collect();
     let sign = if better == Better::Higher { -1.0 } else { 1.0 };

@@ -43,7 +43,9 @@ impl Design {
         for (axis, choice) in AXES.iter().zip(&self.choices) {
             let variants = axis.variants();
             let variant = variants.iter().find(|variant| variant.kind == choice.kind());
-            limits.extend(variant.into_iter().flat_map(|v| v.limits).map(|limit| (axis.name(), choice, *limit)));
+            limits.extend(
+                variant.into_iter().flat_map(|v| v.limits).map(|limit| (axis.name(), choice, *limit)),
+            );
         }
         limits
     }
@@ -54,7 +56,8 @@ impl Design {
         for (axis, choice) in self.choices() {
             let mut value = choice.to_toml();
             if let (axes::MEMTABLE, Value::Table(memtable)) = (axis, &mut value) {
-                memtable.insert(overlay::CAPACITY.to_owned(), Value::String(self.memtable_capacity.to_string()));
+                memtable
+                    .insert(overlay::CAPACITY.to_owned(), Value::String(self.memtable_capacity.to_string()));
             }
             table.insert(axis.to_owned(), value);
         }

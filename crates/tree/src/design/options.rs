@@ -98,18 +98,27 @@ impl Options {
             return Err(("block", "size", format!("a block has 512 B to 64 KiB, not {}", self.block.size)));
         }
         if self.block.align && !size.is_power_of_two() {
-            return Err(("block", "size", format!("aligned blocks have a power of two of bytes, not {}", self.block.size)));
+            return Err((
+                "block",
+                "size",
+                format!("aligned blocks have a power of two of bytes, not {}", self.block.size),
+            ));
         }
         if !(1..=4096).contains(&self.block.restart_interval) {
             let interval = self.block.restart_interval;
-            return Err(("block", "restart_interval", format!("the restart interval is 1 to 4096, not {interval}")));
+            return Err((
+                "block",
+                "restart_interval",
+                format!("the restart interval is 1 to 4096, not {interval}"),
+            ));
         }
         if !(size..=MAX_TABLE_BYTES).contains(&self.table.capacity.0) {
             let capacity = self.table.capacity;
             return Err(("table", "capacity", format!("a table has one block to 2 GiB, not {capacity}")));
         }
         if self.stall.frozen_memtables == 0 {
-            let message = "frozen_memtables is 0: the first frozen memtable would stall every writer; the least is 1";
+            let message =
+                "frozen_memtables is 0: the first frozen memtable would stall every writer; the least is 1";
             return Err(("stall", "frozen_memtables", message.to_owned()));
         }
         Ok(())

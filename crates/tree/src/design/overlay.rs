@@ -49,7 +49,8 @@ impl Design {
             DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
         })?;
         if self.memtable_capacity.0 < 1024 {
-            let message = format!("memtable.capacity: a memtable takes at least 1 KiB, not {}", self.memtable_capacity);
+            let message =
+                format!("memtable.capacity: a memtable takes at least 1 KiB, not {}", self.memtable_capacity);
             return Err(DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), message));
         }
         let memtables = self.memtable_capacity.0.saturating_mul(2);
@@ -57,7 +58,10 @@ impl Design {
             Some(memory) if memory.0 <= memtables => Err(DesignError::at(
                 "memory",
                 None,
-                format!("memory: {memory} is not above two memtables of {}; nothing is left for the rest", self.memtable_capacity),
+                format!(
+                    "memory: {memory} is not above two memtables of {}; nothing is left for the rest",
+                    self.memtable_capacity
+                ),
             )),
             _ => Ok(()),
         }
@@ -117,14 +121,19 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
 /// The new choice with those settings of the old one that it has a parameter for and does not set itself.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
-    let defaults = |kind: &str| variants.iter().find(|v| v.kind == kind).map(|v| v.defaults.clone()).unwrap_or_default();
+    let defaults =
+        |kind: &str| variants.iter().find(|v| v.kind == kind).map(|v| v.defaults.clone()).unwrap_or_default();
     let (old_defaults, new_defaults) = (defaults(old.kind()), defaults(new.kind()));
     let mut table = Table::new();
     table.insert("kind".to_owned(), Value::String(new.kind().to_owned()));
     for (key, value) in new.params() {
         let set_by_new = new_defaults.get(key) != Some(value);
         let set_by_old = old.params().get(key).filter(|old_value| old_defaults.get(key) != Some(old_value));
-        let value = if set_by_new { value.clone() } else { set_by_old.map_or(value.clone(), |old| spelt_like(old, value)) };
+        let value = if set_by_new {
+            value.clone()
+        } else {
+            set_by_old.map_or(value.clone(), |old| spelt_like(old, value))
+        };
         table.insert(key.clone(), value);
     }
     Value::Table(table)
@@ -140,7 +149,11 @@ fn spelt_like(value: &Value, like: &Value) -> Value {
 
 fn read_capacity(value: Value) -> Result<ByteSize, DesignError> {
     ByteSize::deserialize(value.into_deserializer()).map_err(|error: toml::de::Error| {
-        DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), format!("memtable.capacity: {}", error.message()))
+        DesignError::at(
+            axes::MEMTABLE,
+            Some(CAPACITY.to_owned()),
+            format!("memtable.capacity: {}", error.message()),
+        )
     })
 }
 
@@ -151,7 +164,8 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
                 if !group.contains_key(name) {
                     let hint = suggestion(name, group.keys().map(String::as_str));
                     let known: Vec<&str> = group.keys().map(String::as_str).collect();
-                    let message = format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));
+                    let message =
+                        format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));
                     return Err(DesignError::at(key, Some(name.clone()), message));
                 }
                 group.insert(name.clone(), change.clone());
@@ -180,7 +194,9 @@ fn read_options(table: &Table) -> Result<Options, DesignError> {
         }
     }
     let whole = Value::Table(table.clone()).try_into::<Options>();
-    whole.map_err(|error: toml::de::Error| DesignError::at("memory", None, format!("memory: {}", error.message())))
+    whole.map_err(|error: toml::de::Error| {
+        DesignError::at("memory", None, format!("memory: {}", error.message()))
+    })
 }
 
 fn unknown_key(key: &str) -> DesignError {

@@ -6,7 +6,8 @@ use types::KeyHash;
 
 use super::hasher::KeyHasher;
 
-pub(super) const VARIANT: Variant<dyn KeyHasher> = Variant::new::<Xxh3>("xxh3", "fastest on short keys and long ones alike", "");
+pub(super) const VARIANT: Variant<dyn KeyHasher> =
+    Variant::new::<Xxh3>("xxh3", "fastest on short keys and long ones alike", "");
 
 /// The function has no state.
 struct Xxh3;

@@ -6,7 +6,8 @@ use types::KeyHash;
 
 use super::hasher::KeyHasher;
 
-pub(super) const VARIANT: Variant<dyn KeyHasher> = Variant::new::<Xxh64>("xxh64", "the older 64-bit xxHash, a little slower on short keys", "");
+pub(super) const VARIANT: Variant<dyn KeyHasher> =
+    Variant::new::<Xxh64>("xxh64", "the older 64-bit xxHash, a little slower on short keys", "");
 
 /// The function has no state.
 struct Xxh64;

@@ -9,8 +9,8 @@ use types::Direction;
 
 use super::install::Change;
 use super::run_writer::RunWriter;
-use crate::inner::Inner;
 use crate::error::{Error, Result};
+use crate::inner::Inner;
 use crate::merge::{Merge, Source};
 use crate::table::{ReadMode, RunCursor};
 use crate::version::{TableRef, Version};
@@ -46,14 +46,21 @@ impl Inner {
 
     /// Does a job; `false` where the tree is being closed and the job was given up.
     fn run_job(&self, version: &Version, job: &Job) -> Result<bool> {
-        job.validate(&version.levels)
-            .map_err(|error| Error::Failed(format!("the compaction policy asks for an invalid job: {error}")))?;
+        job.validate(&version.levels).map_err(|error| {
+            Error::Failed(format!("the compaction policy asks for an invalid job: {error}"))
+        })?;
         let counters = self.counters.local();
         let inputs: HashSet<u64> = job.inputs.iter().copied().collect();
         let added = match job.action {
             Action::Move => {
                 counters.moves.bump();
-                version.levels.tables().map(|(_, table)| table).filter(|table| inputs.contains(&table.0.id())).cloned().collect()
+                version
+                    .levels
+                    .tables()
+                    .map(|(_, table)| table)
+                    .filter(|table| inputs.contains(&table.0.id()))
+                    .cloned()
+                    .collect()
             }
             Action::Merge => {
                 let Some(tables) = self.merge(version, job, &inputs)? else { return Ok(false) };
@@ -62,7 +69,12 @@ impl Inner {
                 tables
             }
         };
-        self.install(&Change { removed: &job.inputs, place: job.place(self.new_run()), added: &added, flushed: None })?;
+        self.install(&Change {
+            removed: &job.inputs,
+            place: job.place(self.new_run()),
+            added: &added,
+            flushed: None,
+        })?;
         Ok(true)
     }
 
@@ -72,7 +84,8 @@ impl Inner {
         let mut sources = Vec::new();
         for run in &version.runs {
             let tables: Arc<[_]> = run.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
-            let cursor = RunCursor::open(tables, Bound::Unbounded, Direction::Forward, ReadMode::Streaming, counters)?;
+            let cursor =
+                RunCursor::open(tables, Bound::Unbounded, Direction::Forward, ReadMode::Streaming, counters)?;
             sources.extend(cursor.map(Source::Run));
         }
         let drops_tombstones = job.reaches_bottom(&version.levels);

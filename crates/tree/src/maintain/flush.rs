@@ -7,8 +7,8 @@ use memtable::Memtable;
 
 use super::install::Change;
 use super::run_writer::RunWriter;
-use crate::inner::{Inner, Mode};
 use crate::error::Result;
+use crate::inner::{Inner, Mode};
 use crate::version::TableRef;
 use crate::wal::{WalMode, log_path};
 

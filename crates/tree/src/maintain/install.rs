@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use compaction::{Levels, Place, TableId};
 
-use crate::inner::Inner;
 use crate::error::{Error, Result};
+use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
 use crate::version::{TableRef, Version, View};
@@ -30,25 +30,34 @@ impl Inner {
         let mut manifest = self.manifest.lock();
         let view = self.view.load_full();
         let levels = view.version.levels.edit(change.removed, change.place, change.added);
-        let levels = levels.map_err(|error| Error::Failed(format!("the tree refuses its own change: {error}")))?;
+        let levels =
+            levels.map_err(|error| Error::Failed(format!("the tree refuses its own change: {error}")))?;
         let state = State {
             levels: run_states(&levels),
             log: change.flushed.map_or(manifest.state.log, |slot| self.oldest_log_without(&view, slot)),
             log_is_synced: manifest.state.log_is_synced,
             next_file: self.next_file.load(Ordering::Relaxed),
             next_run: self.next_run.load(Ordering::Relaxed),
-            flushed_sequence: change.flushed.map_or(manifest.state.flushed_sequence, |slot| slot.last_sequence()),
+            flushed_sequence: change
+                .flushed
+                .map_or(manifest.state.flushed_sequence, |slot| slot.last_sequence()),
         };
         manifest.record(&*self.storage, state)?;
         let version = Arc::new(Version::new(levels));
         self.swap_view(|view| View {
             active: Arc::clone(&view.active),
-            frozen: view.frozen.iter().filter(|slot| !change.flushed.is_some_and(|done| Arc::ptr_eq(done, slot))).cloned().collect(),
+            frozen: view
+                .frozen
+                .iter()
+                .filter(|slot| !change.flushed.is_some_and(|done| Arc::ptr_eq(done, slot)))
+                .cloned()
+                .collect(),
             version: Arc::clone(&version),
         });
         drop(manifest);
         let stays = |id: TableId| change.added.iter().any(|table| table.0.id() == id);
-        let gone = view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
+        let gone =
+            view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
         gone.for_each(|table| table.set_obsolete());
         self.balance_memory();
         self.signals.state.lock().shape_changed = true;

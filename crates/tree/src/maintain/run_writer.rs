@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use types::Entry;
 
-use crate::inner::Inner;
 use crate::error::Result;
+use crate::inner::Inner;
 use crate::table::{TableWriter, table_path};
 use crate::version::TableRef;
 

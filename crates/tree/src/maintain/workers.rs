@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::inner::Inner;
 use crate::error::{Error, Result};
+use crate::inner::Inner;
 use crate::wal::WalMode;
 
 /// The background threads of one tree; dropping them ends and joins them.
@@ -24,10 +24,11 @@ impl Workers {
     /// Starts a flusher, a compactor and, if the log is synced at a period, a syncer.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self::none(inner);
-        workers.spawn("lsm-flush", |inner| inner.flush_until_stopped())?;
-        workers.spawn("lsm-compact", |inner| inner.compact_until_stopped())?;
+        workers.spawn("lsm-flush", super::super::inner::Inner::flush_until_stopped)?;
+        workers.spawn("lsm-compact", super::super::inner::Inner::compact_until_stopped)?;
         if let WalMode::Interval(period_ns) = inner.wal_mode {
-            workers.spawn("lsm-sync", move |inner| inner.sync_until_stopped(Duration::from_nanos(period_ns)))?;
+            workers
+                .spawn("lsm-sync", move |inner| inner.sync_until_stopped(Duration::from_nanos(period_ns)))?;
         }
         Ok(workers)
     }
@@ -40,7 +41,8 @@ impl Workers {
             }
         };
         let thread = Builder::new().name(name.to_owned()).spawn(body);
-        let thread = thread.map_err(|error| Error::Failed(format!("no background thread can be started: {error}")))?;
+        let thread =
+            thread.map_err(|error| Error::Failed(format!("no background thread can be started: {error}")))?;
         self.threads.push(thread);
         Ok(())
     }
@@ -94,7 +96,9 @@ impl Inner {
             self.write_log(&mut self.log.lock(), true)?;
             let mut state = self.signals.state.lock();
             let deadline = std::time::Instant::now() + period;
-            while !self.signals.is_stopping() && !self.signals.changed.wait_until(&mut state, deadline).timed_out() {}
+            while !self.signals.is_stopping()
+                && !self.signals.changed.wait_until(&mut state, deadline).timed_out()
+            {}
         }
         Ok(())
     }

@@ -69,7 +69,8 @@ impl Layout {
         let (_, restarts) = rest.split_last_chunk::<4>()?;
         let restart_count = u32::from_le_bytes(*restarts) as usize;
         let bucket_count = u32::from_le_bytes(*buckets) as usize;
-        let behind_entries = restart_count.checked_mul(4)?.checked_add(bucket_count)?.checked_add(TAIL_BYTES)?;
+        let behind_entries =
+            restart_count.checked_mul(4)?.checked_add(bucket_count)?.checked_add(TAIL_BYTES)?;
         let entries_end = bytes.len().checked_sub(behind_entries)?;
         (restart_count > 0).then_some(Self { entries_end, restart_count, bucket_count })
     }
@@ -91,7 +92,7 @@ impl Layout {
         let (value, at) = varint(entries, at)?;
         let key_end = at.checked_add(usize::try_from(unshared).ok()?)?;
         let value_end = key_end.checked_add(usize::try_from(value >> 1).ok()?)?;
-        (value_end <= self.entries_end).then(|| EntryHead {
+        (value_end <= self.entries_end).then_some(EntryHead {
             shared: shared as usize,
             suffix: at..key_end,
             value: key_end..value_end,

@@ -142,7 +142,9 @@ mod tests {
                     for near in [[key, &b"\0"[..]].concat(), [key, &b"x"[..]].concat()] {
                         assert_eq!(block.find(hashed(&near)), Some(Found::Absent), "{near:?}");
                     }
-                    if let Some((_, shorter)) = key.split_last().filter(|(_, shorter)| !keys.contains(&shorter.to_vec())) {
+                    if let Some((_, shorter)) =
+                        key.split_last().filter(|(_, shorter)| !keys.contains(&shorter.to_vec()))
+                    {
                         assert_eq!(block.find(hashed(shorter)), Some(Found::Absent), "{shorter:?}");
                     }
                 }
@@ -165,7 +167,9 @@ mod tests {
                     }
                 }
             }
-            assert!(Block::new(&bytes[..at]).is_none_or(|block| block.find(hashed(b"user")).is_none_or(|_| true)));
+            assert!(
+                Block::new(&bytes[..at]).is_none_or(|block| block.find(hashed(b"user")).is_none_or(|_| true))
+            );
         }
     }
 

@@ -152,7 +152,11 @@ impl BlockCursor {
             self.stack_keys.extend_from_slice(&block[head.suffix]);
             last_key = start..self.stack_keys.len();
             at = head.value.end;
-            self.stack.push(StackEntry { key: last_key.clone(), value: head.value, tombstone: head.tombstone });
+            self.stack.push(StackEntry {
+                key: last_key.clone(),
+                value: head.value,
+                tombstone: head.tombstone,
+            });
         }
         Some(())
     }
@@ -202,7 +206,9 @@ mod tests {
     #[test]
     fn seeking_finds_the_nearest_entry_of_the_direction() {
         let all = keys();
-        for target in (0..205u32).map(|i| format!("key{i:04}").into_bytes()).chain([b"a".to_vec(), b"z".to_vec()]) {
+        for target in
+            (0..205u32).map(|i| format!("key{i:04}").into_bytes()).chain([b"a".to_vec(), b"z".to_vec()])
+        {
             let mut cursor = BlockCursor::default();
             cursor.enter(block(8), Direction::Forward).unwrap();
             let above: Vec<_> = all.iter().filter(|key| **key >= target).cloned().collect();

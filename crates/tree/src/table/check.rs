@@ -74,7 +74,9 @@ impl Table {
             report(self.damage_in_block(index, "a key lies outside of the table's bounds"));
         }
         match self.find(hashed, &mut Vec::new(), &counters) {
-            Ok(types::Lookup::Absent) => report(self.damage_in_block(index, "a key of the block is not found by looking it up")),
+            Ok(types::Lookup::Absent) => {
+                report(self.damage_in_block(index, "a key of the block is not found by looking it up"));
+            }
             Ok(_) => {}
             Err(error) => report(error),
         }
@@ -89,10 +91,15 @@ impl Table {
             value_bytes: properties.value_bytes,
         };
         if told != seen {
-            report(self.damage_in_block(0, format!("the properties tell of {told:?}, the blocks hold {seen:?}")));
+            report(
+                self.damage_in_block(0, format!("the properties tell of {told:?}, the blocks hold {seen:?}")),
+            );
         }
         if last_key != Some(&*properties.largest) {
-            report(self.damage_in_block(self.block_count() - 1, "the last key is not the largest one the properties name"));
+            report(self.damage_in_block(
+                self.block_count() - 1,
+                "the last key is not the largest one the properties name",
+            ));
         }
     }
 }

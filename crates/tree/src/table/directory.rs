@@ -84,8 +84,10 @@ impl Directory {
                     return None;
                 }
                 let before = long.partition_point(|long| long.block < block);
-                let extra_before = before.checked_sub(1).map_or(0, |last| long[last].extra_before + long[last].extra_pages);
-                let extra = long.get(before).filter(|long| long.block == block).map_or(0, |long| long.extra_pages);
+                let extra_before =
+                    before.checked_sub(1).map_or(0, |last| long[last].extra_before + long[last].extra_pages);
+                let extra =
+                    long.get(before).filter(|long| long.block == block).map_or(0, |long| long.extra_pages);
                 let first_page = u64::from(block) + u64::from(extra_before);
                 Some(BlockPlace {
                     offset: first_page * u64::from(*page_bytes),
@@ -117,7 +119,9 @@ impl Directory {
             Self::Ends(_) => {
                 put_varint(out, 0);
                 put_varint(out, u64::from(self.len()));
-                (0..self.len()).filter_map(|block| self.place(block)).for_each(|place| put_varint(out, place.len as u64));
+                (0..self.len())
+                    .filter_map(|block| self.place(block))
+                    .for_each(|place| put_varint(out, place.len as u64));
             }
             Self::Aligned { page_bytes, blocks, long } => {
                 put_varint(out, u64::from(*page_bytes));

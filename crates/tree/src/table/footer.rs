@@ -67,12 +67,15 @@ impl Footer {
         let footer = Self::read(&mut reader).ok_or("the footer is too short")?;
         match reader.u32() {
             Some(VERSION) => footer.check(offset).map(|()| footer),
-            version => Err(format!("the format version is {version:?}; this program reads version {VERSION}")),
+            version => {
+                Err(format!("the format version is {version:?}; this program reads version {VERSION}"))
+            }
         }
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        let mut section = || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
+        let mut section =
+            || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
         Some(Self { filter: section()?, fence: section()?, directory: section()?, properties: section()? })
     }
 
@@ -102,8 +105,12 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_found_out() {
         let section = |offset, len| Section { offset, len, checksum: 7 };
-        let footer =
-            Footer { filter: section(100, 20), fence: section(128, 0), directory: section(128, 9), properties: section(137, 3) };
+        let footer = Footer {
+            filter: section(100, 20),
+            fence: section(128, 0),
+            directory: section(128, 9),
+            properties: section(137, 3),
+        };
         let bytes = footer.encode(5, 140);
         assert_eq!(bytes.len(), FOOTER_BYTES);
         assert_eq!(Footer::decode(&bytes, 5, 140), Ok(footer));

@@ -115,9 +115,11 @@ impl Table {
         let file = context.storage.open(&path, Purpose::Table)?;
         let damaged = |offset: u64, what: String| Error::damaged(&path, offset, what);
         let footer_offset = file.len().checked_sub(FOOTER_BYTES as u64);
-        let footer_offset = footer_offset.ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
+        let footer_offset =
+            footer_offset.ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
         let footer = file.read(footer_offset, FOOTER_BYTES)?;
-        let footer = Footer::decode(&footer, id, footer_offset).map_err(|what| damaged(footer_offset, what))?;
+        let footer =
+            Footer::decode(&footer, id, footer_offset).map_err(|what| damaged(footer_offset, what))?;
         let section = |section: Section, name: &str| {
             let bytes = file.read(section.offset, section.len as usize)?;
             match checksum(id, section.offset, &bytes) == section.checksum {
@@ -129,8 +131,9 @@ impl Table {
         let properties = Properties::decode(&properties)
             .ok_or_else(|| damaged(footer.properties.offset, "the properties cannot be read".to_owned()))?;
         let directory = section(footer.directory, "block directory")?;
-        let (directory, fence_checksums) = decode_directory(&directory, &footer)
-            .ok_or_else(|| damaged(footer.directory.offset, "the block directory cannot be read".to_owned()))?;
+        let (directory, fence_checksums) = decode_directory(&directory, &footer).ok_or_else(|| {
+            damaged(footer.directory.offset, "the block directory cannot be read".to_owned())
+        })?;
         let stored_filter = section(footer.filter, "filter")?;
         let filter = context.bloom.named(&properties.bloom, &bloom::CATALOG);
         let filter = filter.and_then(|policy| policy.open(stored_filter).map_err(|error| error.to_string()));
@@ -229,7 +232,12 @@ impl Table {
     }
 
     /// Looks a key up behind the filter, and appends its value to `value`.
-    pub(crate) fn find(&self, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &Counters) -> Result<Lookup> {
+    pub(crate) fn find(
+        &self,
+        key: HashedKey<'_>,
+        value: &mut Vec<u8>,
+        counters: &Counters,
+    ) -> Result<Lookup> {
         let key = self.hashed(key);
         counters.fence_searches.bump();
         let view = View { file: &self.file, counters };
@@ -316,7 +324,9 @@ impl TableFile {
 
     fn fence_error(&self, error: FenceError) -> Error {
         match error {
-            FenceError::Damaged(what) => self.damaged(self.footer.fence.offset, format!("the fence is damaged: {what}")),
+            FenceError::Damaged(what) => {
+                self.damaged(self.footer.fence.offset, format!("the fence is damaged: {what}"))
+            }
             FenceError::Read(source) => match source.downcast::<Error>() {
                 Ok(error) => *error,
                 Err(other) => self.damaged(self.footer.fence.offset, other.to_string()),
@@ -374,10 +384,12 @@ impl TableFile {
     /// Checks a stored block and decompresses it.
     fn unpack(&self, stored: &Bytes, place: BlockPlace) -> Result<Bytes> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
-        let trailer_at = trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
+        let trailer_at =
+            trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
         let mut trailer = Reader::new(&stored[trailer_at..]);
         let (codec, stored_len, raw_len, sum) = (trailer.byte(), trailer.u32(), trailer.u32(), trailer.u32());
-        let (Some(codec), Some(stored_len), Some(raw_len), Some(sum)) = (codec, stored_len, raw_len, sum) else {
+        let (Some(codec), Some(stored_len), Some(raw_len), Some(sum)) = (codec, stored_len, raw_len, sum)
+        else {
             return Err(self.damaged(place.offset, "the block has no trailer"));
         };
         let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
@@ -391,7 +403,8 @@ impl TableFile {
         if codec == RAW {
             return Ok(stored.slice(0..stored_len));
         }
-        let decompressed = Bytes::with_len(raw_len, |out| compression::decompress(codec, &stored[..stored_len], out));
+        let decompressed =
+            Bytes::with_len(raw_len, |out| compression::decompress(codec, &stored[..stored_len], out));
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 

@@ -204,9 +204,10 @@ fn first_table(tables: &[Arc<Table>], from: Bound<&[u8]>, direction: Direction) 
         };
     };
     match direction {
-        Direction::Forward => {
-            Some(tables.partition_point(|table| *table.properties().largest < *key)).filter(|at| *at < tables.len())
+        Direction::Forward => Some(tables.partition_point(|table| *table.properties().largest < *key))
+            .filter(|at| *at < tables.len()),
+        Direction::Backward => {
+            tables.partition_point(|table| *table.properties().smallest <= *key).checked_sub(1)
         }
-        Direction::Backward => tables.partition_point(|table| *table.properties().smallest <= *key).checked_sub(1),
     }
 }

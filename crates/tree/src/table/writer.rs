@@ -8,11 +8,11 @@ use fence::{FenceInput, Separators};
 use storage::{Purpose, WriteFile};
 use types::{Entry, KeyHash, common_prefix};
 
+use super::Properties;
 use super::block_builder::BlockBuilder;
 use super::directory::Directory;
 use super::footer::{Footer, Section};
-use super::reader::{FENCE_CHUNK_BYTES, Table, TRAILER_BYTES, TableContext, table_path};
-use super::Properties;
+use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext, table_path};
 use crate::checksum::checksum;
 use crate::codec::put_varint;
 use crate::design::Checksum;
@@ -140,7 +140,10 @@ impl TableWriter {
         let (context, level, buffer) = (&self.context, self.level, &mut self.buffer);
         let (codec, raw_len) = self.block.finish(|block| {
             let codec = context.compression.compress(level, block, buffer);
-            debug_assert!(codec != RAW || buffer.len() - start == block.len(), "raw blocks are stored as they are");
+            debug_assert!(
+                codec != RAW || buffer.len() - start == block.len(),
+                "raw blocks are stored as they are"
+            );
             (codec, block.len())
         });
         self.properties.largest_block_bytes = self.properties.largest_block_bytes.max(raw_len as u64);
@@ -171,8 +174,11 @@ impl TableWriter {
         let input = FilterInput { hashes: &self.hashes, bits_per_key: None };
         let filter = self.context.bloom.component.build(&input);
         let filter = self.append_section(&filter, 1)?;
-        let input =
-            FenceInput { separators: &self.separators, hashes: &self.hashes, block_starts: &self.block_starts };
+        let input = FenceInput {
+            separators: &self.separators,
+            hashes: &self.hashes,
+            block_starts: &self.block_starts,
+        };
         let fence_bytes = self.context.fence.component.build(&input);
         let fence = self.append_section(&fence_bytes, self.context.fence.component.alignment())?;
         let mut directory = Vec::new();

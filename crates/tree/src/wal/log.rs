@@ -15,7 +15,12 @@ pub(crate) struct LogFile {
 
 impl LogFile {
     /// Begins log `number`. Where acknowledged writes must survive power loss, so does the log's name.
-    pub(crate) fn create(storage: &dyn Storage, directory: &Path, number: u64, mode: WalMode) -> Result<Self> {
+    pub(crate) fn create(
+        storage: &dyn Storage,
+        directory: &Path,
+        number: u64,
+        mode: WalMode,
+    ) -> Result<Self> {
         if mode == WalMode::None {
             return Ok(Self { file: None });
         }

@@ -9,8 +9,8 @@ mod replay;
 
 use std::path::{Path, PathBuf};
 
-pub use mode::{CATALOG, WalMode};
 pub(crate) use log::LogFile;
+pub use mode::{CATALOG, WalMode};
 pub(crate) use record::{HEADER_BYTES, frame};
 pub(crate) use replay::{LogContent, replay};
 

@@ -31,7 +31,11 @@ pub static CATALOG: Catalog<WalMode> = Catalog {
     summary: "when a write is acknowledged, and so what it survives",
     variants: &[
         Variant::new::<NoWal>("none", "no log: a crash of the process loses what was not flushed", ""),
-        Variant::new::<Buffered>("buffered", "logged to the operating system: survives a crash of the process", ""),
+        Variant::new::<Buffered>(
+            "buffered",
+            "logged to the operating system: survives a crash of the process",
+            "",
+        ),
         Variant::new::<Sync>("sync", "every commit is synced by itself: survives power loss", ""),
         Variant::new::<Group>("group", "commits that wait together share one sync: survives power loss", ""),
         Variant::new::<Interval>(

@@ -47,13 +47,12 @@ pub(crate) fn replay(
     }
     let mut at = HEADER_BYTES;
     while let Some(record) = read(&bytes, number, at) {
-        let mut sequence = record.first_sequence;
-        for entry in operations(record.operations) {
-            let entry = entry.ok_or_else(|| Error::damaged(&path, at as u64, "the record's operations cannot be read"))?;
+        for (sequence, entry) in (record.first_sequence..).zip(operations(record.operations)) {
+            let entry = entry
+                .ok_or_else(|| Error::damaged(&path, at as u64, "the record's operations cannot be read"))?;
             apply(sequence, entry);
             content.last_sequence = sequence;
             content.operations += 1;
-            sequence += 1;
         }
         content.records += 1;
         at = record.end;
@@ -83,7 +82,8 @@ mod tests {
         let mut ends = vec![bytes.len()];
         for (first, keys) in [(1, &["a"][..]), (2, &["b", "c"]), (4, &["d"])] {
             frame(&mut bytes, 7, 0, first, |out| {
-                keys.iter().for_each(|key| encode_operation(out, &Entry { key: key.as_bytes(), value: Some(b"v") }));
+                keys.iter()
+                    .for_each(|key| encode_operation(out, &Entry { key: key.as_bytes(), value: Some(b"v") }));
             });
             ends.push(bytes.len());
         }

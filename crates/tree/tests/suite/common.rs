@@ -97,7 +97,9 @@ fn step(random: &mut impl Rng) -> Step {
         450..550 => Step::Delete(key(random)),
         550..600 => {
             let count = random.random_range(1..20);
-            Step::Batch((0..count).map(|_| (key(random), random.random_bool(0.8).then(|| value(random)))).collect())
+            Step::Batch(
+                (0..count).map(|_| (key(random), random.random_bool(0.8).then(|| value(random)))).collect(),
+            )
         }
         600..820 => Step::Get(key(random)),
         820..850 => {
@@ -107,7 +109,8 @@ fn step(random: &mut impl Rng) -> Step {
         850..950 => {
             let ends = random.random_range(0..60);
             let only = random.random_range(0..3);
-            let ends = (0..ends).map(|_| if only < 2 { only == 0 } else { random.random_bool(0.5) }).collect();
+            let ends =
+                (0..ends).map(|_| if only < 2 { only == 0 } else { random.random_bool(0.5) }).collect();
             Step::Range(bound(random), bound(random), ends)
         }
         950..960 => Step::TakeSnapshot,
@@ -160,7 +163,12 @@ pub(crate) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    pub(crate) fn new(design: &'a Design, mode: Mode, storage: Arc<dyn Storage>, directory: &'a Path) -> Self {
+    pub(crate) fn new(
+        design: &'a Design,
+        mode: Mode,
+        storage: Arc<dyn Storage>,
+        directory: &'a Path,
+    ) -> Self {
         let tree = open(design, mode, &storage, directory);
         Self { design, mode, storage, directory, model: Model::new(), tree: Some(tree), snapshot: None }
     }
@@ -199,7 +207,8 @@ impl<'a> Replay<'a> {
                 expect(&got, &keys.iter().map(|key| self.model.get(key).cloned()).collect())?;
             }
             Step::Range(low, high, ends) => {
-                let range = self.tree().range((low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)));
+                let range =
+                    self.tree().range((low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)));
                 check_range(range.map_err(text)?, &self.model, low, high, ends)?;
             }
             Step::TakeSnapshot => self.snapshot = Some((self.tree().snapshot(), self.model.clone())),

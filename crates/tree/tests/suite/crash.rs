@@ -84,7 +84,14 @@ fn call_count(design: &Design, commits: &[Commit]) -> Vec<Operation> {
 }
 
 /// Fails at `fault`, lets the power fail as `unsynced` says, and checks what comes back.
-fn crash(design: &Design, commits: &[Commit], histories: &[Model], fault: Fault, unsynced: Unsynced, all_acknowledged: bool) {
+fn crash(
+    design: &Design,
+    commits: &[Commit],
+    histories: &[Model],
+    fault: Fault,
+    unsynced: Unsynced,
+    all_acknowledged: bool,
+) {
     let memory = Arc::new(Memory::default());
     let faulty = Arc::new(Faulty::new(Arc::clone(&memory) as _));
     faulty.inject(fault);
@@ -102,7 +109,10 @@ fn crash(design: &Design, commits: &[Commit], histories: &[Model], fault: Fault,
     // The commit that failed may have reached the disk before the error was reported.
     let most = (acknowledged + 1).min(commits.len());
     let found = (least..=most).any(|count| histories[count] == recovered);
-    assert!(found, "{context}: {acknowledged} commits were acknowledged; what came back is none of {least}..={most}");
+    assert!(
+        found,
+        "{context}: {acknowledged} commits were acknowledged; what came back is none of {least}..={most}"
+    );
     // The store goes on, and its second life survives as well.
     let tree = open(design, Mode::Counted, &disk, Path::new(DIRECTORY));
     tree.put(b"second life", b"1").unwrap();
@@ -113,7 +123,8 @@ fn crash(design: &Design, commits: &[Commit], histories: &[Model], fault: Fault,
 
 /// The disk goes away at every `step`-th call.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
-    let design = small_design(&format!("wal = \"{wal}\"\ncompaction = {{ kind = \"leveled\", size_ratio = 3 }}"));
+    let design =
+        small_design(&format!("wal = \"{wal}\"\ncompaction = {{ kind = \"leveled\", size_ratio = 3 }}"));
     let commits = commits();
     let histories = histories(&commits);
     let calls = call_count(&design, &commits);
@@ -214,7 +225,12 @@ fn a_crash_during_recovery_changes_nothing() {
         for unsynced in POWER_LOSS {
             let disk = Arc::new(crashed.after_crash(Unsynced::Kept));
             let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
-            faulty.inject(Fault { at, extent: Extent::Onwards, error: DiskError::Io, effect: Effect::Nothing });
+            faulty.inject(Fault {
+                at,
+                extent: Extent::Onwards,
+                error: DiskError::Io,
+                effect: Effect::Nothing,
+            });
             let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(faulty);
             let _ = options.open(DIRECTORY);
             let disk: Arc<dyn Storage> = Arc::new(disk.after_crash(unsynced));

@@ -27,6 +27,11 @@ fn files(storage: &Arc<dyn Storage>) -> Vec<String> {
     names.into_iter().filter(|name| name != "lock" && name != "quarantine").collect()
 }
 
+/// Whether a file name has this ending.
+fn is_a(name: &str, ending: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == ending)
+}
+
 fn read(storage: &Arc<dyn Storage>, name: &str) -> Vec<u8> {
     let file = storage.open(&Path::new(DIRECTORY).join(name), Purpose::Table).unwrap();
     file.read(0, file.len() as usize).unwrap().to_vec()
@@ -72,7 +77,8 @@ fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, wha
     loop {
         match range.next() {
             Ok(Some((key, value))) => {
-                let (wanted_key, wanted_value) = expected.next().expect("a range gives out no more than there is");
+                let (wanted_key, wanted_value) =
+                    expected.next().expect("a range gives out no more than there is");
                 assert_eq!((key, value), (&wanted_key[..], &wanted_value[..]), "{what}");
             }
             Ok(None) => {
@@ -91,11 +97,16 @@ fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, wha
 
 #[test]
 fn flipped_bits_in_tables_are_found_out_or_harmless() {
-    for toml in ["", "compression = \"lz4\"", "fence = \"static-btree\"", "block = { align = true, hash_index = true }"] {
+    for toml in [
+        "",
+        "compression = \"lz4\"",
+        "fence = \"static-btree\"",
+        "block = { align = true, hash_index = true }",
+    ] {
         let design = small_design(toml);
         let storage = memory();
         let model = build(&design, &storage);
-        let table = files(&storage).into_iter().rfind(|name| name.ends_with(".table")).unwrap();
+        let table = files(&storage).into_iter().rfind(|name| is_a(name, "table")).unwrap();
         let bytes = read(&storage, &table);
         let (mut tried, mut found) = (0, 0);
         for at in (0..bytes.len()).step_by(3) {
@@ -106,7 +117,10 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
             let seen = check_answers(&design, &copy, &model, &format!("{toml}: {table}, byte {at}"));
             tried += 1;
             found += usize::from(!report.damage.is_empty());
-            assert!(!seen || !report.damage.is_empty(), "{toml}: byte {at}: a reader meets damage that verify does not see");
+            assert!(
+                !seen || !report.damage.is_empty(),
+                "{toml}: byte {at}: a reader meets damage that verify does not see"
+            );
         }
         assert_eq!(found, tried, "{toml}: verify does not find every flipped bit");
     }
@@ -117,7 +131,7 @@ fn cut_tables_are_found_out() {
     let design = small_design("");
     let storage = memory();
     let model = build(&design, &storage);
-    let table = files(&storage).into_iter().rfind(|name| name.ends_with(".table")).unwrap();
+    let table = files(&storage).into_iter().rfind(|name| is_a(name, "table")).unwrap();
     let bytes = read(&storage, &table);
     for len in (0..bytes.len()).step_by(7) {
         let copy = copy_with(&storage, &table, Some(&bytes[..len]));
@@ -132,7 +146,7 @@ fn swapped_and_missing_files_are_found_out() {
     let storage = memory();
     let model = build(&design, &storage);
     let names = files(&storage);
-    let tables: Vec<&String> = names.iter().filter(|name| name.ends_with(".table")).collect();
+    let tables: Vec<&String> = names.iter().filter(|name| is_a(name, "table")).collect();
     let swapped = copy_with(&storage, tables[0], Some(&read(&storage, tables[1])));
     assert!(check_answers(&design, &swapped, &model, "swapped tables"));
     for name in &names {
@@ -162,7 +176,7 @@ fn a_damaged_synced_log_is_an_error_unless_it_is_its_end() {
     let design = small_design("wal = \"sync\"");
     let storage = memory();
     let model = build(&design, &storage);
-    let log = files(&storage).into_iter().find(|name| name.ends_with(".wal")).unwrap();
+    let log = files(&storage).into_iter().find(|name| is_a(name, "wal")).unwrap();
     let bytes = read(&storage, &log);
     let mut errors = 0;
     for at in 0..bytes.len() {
@@ -177,7 +191,10 @@ fn a_damaged_synced_log_is_an_error_unless_it_is_its_end() {
             }
             // Only the last record may look like a commit that a crash cut off.
             Ok(tree) => {
-                let missing = model.iter().filter(|(key, value)| tree.get(key).unwrap().as_ref() != Some(value)).count();
+                let missing = model
+                    .iter()
+                    .filter(|(key, value)| tree.get(key).unwrap().as_ref() != Some(value))
+                    .count();
                 assert!(missing <= 1, "byte {at}: {missing} keys are wrong");
             }
         }
@@ -190,7 +207,7 @@ fn quarantine_lets_the_rest_be_read() {
     let design = small_design("");
     let storage = memory();
     let model = build(&design, &storage);
-    let table = files(&storage).into_iter().find(|name| name.ends_with(".table")).unwrap();
+    let table = files(&storage).into_iter().find(|name| is_a(name, "table")).unwrap();
     let bytes = read(&storage, &table);
     let copy = copy_with(&storage, &table, Some(&bytes[..bytes.len() / 2]));
     let open = |quarantine| {

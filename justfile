@@ -1,0 +1,39 @@
+# What there is to do in this repository. `just` alone lists it.
+
+[private]
+default:
+    @just --list
+
+# Build the program and run the main example.
+quickstart:
+    cargo run --release -- run configs/quickstart.toml
+
+# Run every test.
+test:
+    cargo test --workspace
+
+# Everything CI runs.
+ci:
+    .ci/run
+
+# Format the code and apply what clippy can mend.
+fix:
+    cargo fmt --all
+    cargo clippy --workspace --all-targets --fix --allow-dirty
+
+# Run every shipped experiment small.
+quick:
+    cargo run --release -- run configs/*.toml --quick
+
+# Run the criterion benches of one crate, as `just bench bloom`.
+bench crate *arguments:
+    cargo bench -p lsmbench-{{crate}} -- {{arguments}}
+
+# Write the generated documentation again: variants and columns.
+docs:
+    cargo run --release --quiet -- list --markdown > docs/variants.md
+    cargo run --release --quiet -- list --columns > docs/results.md
+
+# Our default design beside Fjall, in one interleaved run.
+beside-fjall *arguments:
+    cargo run --release -p lsmbench-tree --example beside_fjall -- {{arguments}}

@@ -6,7 +6,7 @@ use types::{Direction, Entry};
 
 use crate::error::Result;
 use crate::memory::MemtableCursor;
-use crate::stats::Counters;
+use crate::stats::AllCounters;
 use crate::table::RunCursor;
 
 /// One sorted source of a merge. It always stands at an entry; a source without entries is left out.
@@ -43,7 +43,7 @@ impl Source {
     }
 
     #[inline]
-    fn advance(&mut self, counters: &Counters) -> Result<bool> {
+    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
         match self {
             Self::Memtable(cursor) => Ok(cursor.advance()),
             Self::Run(cursor) => cursor.advance(counters),
@@ -98,7 +98,7 @@ impl Merge {
 
     /// Moves to the next key.
     #[inline]
-    pub(crate) fn advance(&mut self, counters: &Counters) -> Result<()> {
+    pub(crate) fn advance(&mut self, counters: &AllCounters) -> Result<()> {
         if self.sources.len() == 1 {
             self.ended[0] = !self.sources[0].advance(counters)?;
             return Ok(());
@@ -122,7 +122,7 @@ impl Merge {
 
     /// Moves one source and replays its matches.
     #[inline]
-    fn step(&mut self, source: usize, counters: &Counters) -> Result<()> {
+    fn step(&mut self, source: usize, counters: &AllCounters) -> Result<()> {
         if self.sources[source].advance(counters)? {
             self.heads[source] = self.sources[source].head();
         } else {

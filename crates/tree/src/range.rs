@@ -10,7 +10,6 @@ use crate::inner::Inner;
 use crate::memory::MemtableCursor;
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
-use crate::stats::Counters;
 use crate::table::{ReadMode, RunCursor, Table};
 use crate::version::View;
 
@@ -95,19 +94,15 @@ impl Range {
     }
 
     fn try_step(&mut self, direction: Direction) -> Result<bool> {
-        let inner = Arc::clone(&self.inner);
-        let counters = inner.counters.local();
-        let end = match direction {
-            Direction::Forward => &mut self.front,
-            Direction::Backward => &mut self.back,
+        let opened = match direction {
+            Direction::Forward => self.front.is_some(),
+            Direction::Backward => self.back.is_some(),
         };
-        if let Some(merge) = end {
-            merge.advance(counters)?;
-        } else {
-            let merge = self.open(direction, counters)?;
+        if !opened {
+            let merge = Some(self.open(direction)?);
             match direction {
-                Direction::Forward => self.front = Some(merge),
-                Direction::Backward => self.back = Some(merge),
+                Direction::Forward => self.front = merge,
+                Direction::Backward => self.back = merge,
             }
         }
         let (end, other) = match direction {
@@ -115,16 +110,16 @@ impl Range {
             Direction::Backward => (&mut self.back, &self.front),
         };
         let Some(merge) = end else { return Ok(false) };
+        let counters = &self.inner.counters;
+        if opened {
+            merge.advance(counters)?;
+        }
         let met = other.as_ref().and_then(Merge::entry).map(|entry| entry.key);
         loop {
             let Some(entry) = merge.entry() else { return Ok(false) };
             let is_inside = match direction {
-                Direction::Forward => {
-                    is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met)
-                }
-                Direction::Backward => {
-                    is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met)
-                }
+                Direction::Forward => is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met),
+                Direction::Backward => is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met),
             };
             if !is_inside {
                 return Ok(false);
@@ -137,7 +132,7 @@ impl Range {
     }
 
     /// A merge of all sources that can have keys of the range, at their first ones in `direction`.
-    fn open(&self, direction: Direction, counters: &Counters) -> Result<Merge> {
+    fn open(&self, direction: Direction) -> Result<Merge> {
         let from = match direction {
             Direction::Forward => &self.low,
             Direction::Backward => &self.high,
@@ -148,7 +143,7 @@ impl Range {
         let mut sources: Vec<Source> = cursors.map(Source::Memtable).collect();
         for run in &self.view.version.runs {
             if run.iter().any(|table| self.overlaps(table)) {
-                let cursor = RunCursor::open(Arc::clone(run), from, direction, ReadMode::Cached, counters)?;
+                let cursor = RunCursor::open(Arc::clone(run), from, direction, ReadMode::Cached, &self.inner.counters)?;
                 sources.extend(cursor.map(Source::Run));
             }
         }

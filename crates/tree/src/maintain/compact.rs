@@ -80,12 +80,11 @@ impl Inner {
 
     /// Merges the inputs into new tables; `None` where the tree is being closed.
     fn merge(&self, version: &Version, job: &Job, inputs: &HashSet<u64>) -> Result<Option<Vec<TableRef>>> {
-        let counters = self.counters.local();
         let mut sources = Vec::new();
         for run in &version.runs {
             let tables: Arc<[_]> = run.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
             let cursor =
-                RunCursor::open(tables, Bound::Unbounded, Direction::Forward, ReadMode::Streaming, counters)?;
+                RunCursor::open(tables, Bound::Unbounded, Direction::Forward, ReadMode::Streaming, &self.counters)?;
             sources.extend(cursor.map(Source::Run));
         }
         let drops_tombstones = job.reaches_bottom(&version.levels);
@@ -96,7 +95,7 @@ impl Inner {
             if entry.value.is_some() || !drops_tombstones {
                 writer.add(entry)?;
             }
-            merge.advance(counters)?;
+            merge.advance(&self.counters)?;
             entries += 1;
             if entries.is_multiple_of(ENTRIES_BETWEEN_STOP_CHECKS) && self.signals.is_stopping() {
                 return Ok(None);

@@ -9,7 +9,7 @@ use types::{Bytes, Direction, Entry, head};
 use super::block_cursor::BlockCursor;
 use super::reader::Table;
 use crate::error::Result;
-use crate::stats::Counters;
+use crate::stats::AllCounters;
 
 /// How a cursor gets its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl RunCursor {
         from: Bound<&[u8]>,
         direction: Direction,
         mode: ReadMode,
-        counters: &Counters,
+        counters: &AllCounters,
     ) -> Result<Option<Self>> {
         let table = first_table(&tables, from, direction);
         let mut cursor = Self {
@@ -93,7 +93,7 @@ impl RunCursor {
 
     /// Moves to the next entry in the cursor's direction; `false` at the end.
     #[inline]
-    pub(crate) fn advance(&mut self, counters: &Counters) -> Result<bool> {
+    pub(crate) fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
         match self.cursor.advance(self.direction) {
             Some(true) => {
                 self.head = head(self.cursor.key());
@@ -106,7 +106,7 @@ impl RunCursor {
 
     /// Moves to the first entry of the next block that has one.
     #[inline(never)]
-    fn advance_block(&mut self, counters: &Counters) -> Result<bool> {
+    fn advance_block(&mut self, counters: &AllCounters) -> Result<bool> {
         loop {
             let Some(at) = self.table else { return Ok(false) };
             let entered = match self.direction {
@@ -147,7 +147,7 @@ impl RunCursor {
     }
 
     /// Stands before the first entry of the current table; `false` where there is none.
-    fn enter_table(&mut self, counters: &Counters) -> Result<bool> {
+    fn enter_table(&mut self, counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = match self.direction {
             Direction::Forward => 0,
@@ -158,27 +158,27 @@ impl RunCursor {
         Ok(true)
     }
 
-    fn enter_block(&mut self, counters: &Counters) -> Result<()> {
+    fn enter_block(&mut self, counters: &AllCounters) -> Result<()> {
         let at = self.table.unwrap_or_default();
         let block = match self.mode {
-            ReadMode::Cached => self.tables[at].block(self.block, counters)?,
+            ReadMode::Cached => self.tables[at].block(self.block, counters.local())?,
             ReadMode::Streaming => self.streamed_block(at, counters)?,
         };
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    fn streamed_block(&mut self, at: usize, counters: &Counters) -> Result<Bytes> {
+    fn streamed_block(&mut self, at: usize, counters: &AllCounters) -> Result<Bytes> {
         if self.ahead.is_empty() {
             let (blocks, bytes) = self.tables[at].stream_blocks(self.block, STREAM_BYTES)?;
-            counters.compaction_bytes_read.add(bytes);
+            counters.local().compaction_bytes_read.add(bytes);
             self.ahead.extend(blocks);
         }
         Ok(self.ahead.pop_front().expect("at least the block asked for was read"))
     }
 
-    fn seek(&mut self, key: &[u8], counters: &Counters) -> Result<bool> {
+    fn seek(&mut self, key: &[u8], counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
-        self.block = self.tables[at].seek(key, counters)?;
+        self.block = self.tables[at].seek(key, counters.local())?;
         self.enter_block(counters)?;
         match self.cursor.seek(key, self.direction) {
             Some(true) => {

@@ -34,7 +34,8 @@ pub enum Mode {
 
 /// The state of an open tree.
 ///
-/// Locks are taken in the order of their fields: `compacting`, `log`, `pending`, `manifest`, `view_lock`.
+/// Locks are taken in the order of their fields: `flushing`, `compacting`, `log`, `pending`, `manifest`,
+/// `view_lock`.
 /// Readers take none of them.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
@@ -52,6 +53,8 @@ pub(crate) struct Inner {
     pub(crate) view: ArcSwap<View>,
     /// Every write up to this number can be read.
     pub(crate) visible: AtomicU64,
+    /// Held by the one flush that runs.
+    pub(crate) flushing: Mutex<()>,
     /// Held by the one compaction that runs.
     pub(crate) compacting: Mutex<()>,
     /// The log being written.

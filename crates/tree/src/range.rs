@@ -118,8 +118,12 @@ impl Range {
         loop {
             let Some(entry) = merge.entry() else { return Ok(false) };
             let is_inside = match direction {
-                Direction::Forward => is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met),
-                Direction::Backward => is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met),
+                Direction::Forward => {
+                    is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met)
+                }
+                Direction::Backward => {
+                    is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met)
+                }
             };
             if !is_inside {
                 return Ok(false);
@@ -143,7 +147,13 @@ impl Range {
         let mut sources: Vec<Source> = cursors.map(Source::Memtable).collect();
         for run in &self.view.version.runs {
             if run.iter().any(|table| self.overlaps(table)) {
-                let cursor = RunCursor::open(Arc::clone(run), from, direction, ReadMode::Cached, &self.inner.counters)?;
+                let cursor = RunCursor::open(
+                    Arc::clone(run),
+                    from,
+                    direction,
+                    ReadMode::Cached,
+                    &self.inner.counters,
+                )?;
                 sources.extend(cursor.map(Source::Run));
             }
         }

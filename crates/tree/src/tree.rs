@@ -150,6 +150,7 @@ impl OpenOptions {
                 version: Arc::new(Version::new(levels)),
             }),
             visible: AtomicU64::new(last_sequence),
+            flushing: Mutex::new(()),
             compacting: Mutex::new(()),
             log: Mutex::new(Log {
                 file: LogFile::create(&*storage, directory, log_number, wal_mode)?,
@@ -354,16 +355,13 @@ impl Tree {
         self.inner.settle()
     }
 
-    /// Makes all acknowledged writes durable: the log is synced, or without a log the memtable is flushed.
+    /// Makes all acknowledged writes durable: the log is synced and what is older than it is flushed, or
+    /// without a log everything is.
     ///
     /// # Errors
     /// If writing fails, now or earlier.
     pub fn sync(&self) -> Result<()> {
-        self.inner.failure.check()?;
-        match self.inner.wal_mode {
-            WalMode::None => self.inner.flush(),
-            _ => self.inner.write_log(&mut self.inner.log.lock(), true),
-        }
+        self.inner.sync()
     }
 
     /// Makes a copy of the tree in `directory`, which must be new or empty. The copy shares the table files

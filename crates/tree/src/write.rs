@@ -128,6 +128,18 @@ impl Inner {
         Ok(())
     }
 
+    /// Makes all acknowledged writes durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.failure.check()?;
+        if self.wal_mode == WalMode::None {
+            return self.flush();
+        }
+        self.write_log(&mut self.log.lock(), true)?;
+        self.storage.sync_directory(&self.directory).map_err(|error| self.fail(error.into()))?;
+        // Logs of frozen memtables need not have been synced; their tables will be.
+        self.wait_until_flushed()
+    }
+
     /// Makes the writes `first..=last` visible, after all before them.
     #[inline]
     fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {

@@ -83,8 +83,13 @@ impl Inner {
         let mut sources = Vec::new();
         for run in &version.runs {
             let tables: Arc<[_]> = run.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
-            let cursor =
-                RunCursor::open(tables, Bound::Unbounded, Direction::Forward, ReadMode::Streaming, &self.counters)?;
+            let cursor = RunCursor::open(
+                tables,
+                Bound::Unbounded,
+                Direction::Forward,
+                ReadMode::Streaming,
+                &self.counters,
+            )?;
             sources.extend(cursor.map(Source::Run));
         }
         let drops_tombstones = job.reaches_bottom(&version.levels);

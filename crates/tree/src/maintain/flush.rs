@@ -15,6 +15,7 @@ use crate::wal::{WalMode, log_path};
 impl Inner {
     /// Flushes the oldest frozen memtable; `false` where there is none.
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
+        let _guard = self.flushing.lock();
         let Some(slot) = self.view.load().frozen.last().cloned() else { return Ok(false) };
         self.wait_until_visible(slot.last_sequence())?;
         slot.memtable.freeze();
@@ -62,6 +63,11 @@ impl Inner {
             self.rotate(&active)?;
         }
         self.work_inline()?;
+        self.wait_until_flushed()
+    }
+
+    /// Returns once no memtable waits for its flush.
+    pub(crate) fn wait_until_flushed(&self) -> Result<()> {
         self.wait_while(|inner| !inner.view.load().frozen.is_empty())
     }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::manifest::Manifest;
 use crate::memory::Slot;
-use crate::recovery::Recovery;
+use crate::recovered::Recovery;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
 use crate::version::View;

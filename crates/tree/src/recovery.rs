@@ -13,6 +13,7 @@ use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
 use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, RunState, State};
+use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
 use crate::wal::{self, log_path};
@@ -22,22 +23,6 @@ pub(crate) const LOCK: &str = "lock";
 
 /// Where damaged files go.
 pub(crate) const QUARANTINE: &str = "quarantine";
-
-/// What opening a tree found and did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Recovery {
-    /// Operations taken from logs.
-    pub replayed_operations: u64,
-    /// Bytes of logs that were not taken: commits that a crash cut off before they were acknowledged.
-    pub dropped_log_bytes: u64,
-    /// Bytes of the manifest that were not taken: a change that a crash cut off.
-    pub dropped_manifest_bytes: u64,
-    /// Files that belonged to nobody and were removed.
-    pub removed_files: Vec<String>,
-    /// Damaged files that were moved away; what they held is missing.
-    pub quarantined_files: Vec<String>,
-}
 
 /// The numbered files of a tree's directory.
 #[derive(Default)]

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use plot::{Chart, ChartKind, ChartSpec, Context, Order, PlotError};
-use results::{Folder, Manifest, Table};
+use results::{Folder, Manifest, Row, Table, columns as c};
 use tree::AXES;
 
+use crate::output::line;
 use crate::problem::{Outcome, Problem};
-use crate::run::line;
+use crate::run::wrong_cells;
 
 /// Draws charts into a folder and returns the paths of the PNG files. A chart that has nothing to show is
-/// left out with a line that says why.
+/// left out with a line that says why, and so is every cell that gave a wrong answer in any trial.
 pub(crate) fn draw_all(
     results: &Folder,
     table: &Table,
@@ -19,9 +20,18 @@ pub(crate) fn draw_all(
     folder: &Path,
 ) -> Outcome<Vec<PathBuf>> {
     let context = Context::of(manifest, catalog_order());
+    let wrong = wrong_cells(table);
+    let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
+    if !wrong.is_empty() {
+        line("  cells with wrong answers are in no chart");
+    }
     let mut drawn = Vec::new();
     for spec in specs {
-        match draw(results, table, spec, &context) {
+        let chart = match spec.kind {
+            ChartKind::Timeline => Table::read(&results.timeline())?.filter(is_right),
+            _ => table.filter(is_right),
+        };
+        match Chart::of_table(&chart, results, spec, &context) {
             Ok(chart) => {
                 let [_, png] = chart.write(folder, &spec.file_stem())?;
                 chart.notes().iter().for_each(|note| line(&format!("  {}: {note}", spec.file_stem())));
@@ -32,13 +42,6 @@ pub(crate) fn draw_all(
         }
     }
     Ok(drawn)
-}
-
-fn draw(results: &Folder, table: &Table, spec: &ChartSpec, context: &Context) -> Result<Chart, PlotError> {
-    match spec.kind {
-        ChartKind::Timeline => Chart::draw(results, spec, context),
-        _ => Chart::of_table(table, results, spec, context),
-    }
 }
 
 /// Draws the charts that the experiment of a results folder asks for, from its files alone.

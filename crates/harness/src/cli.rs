@@ -76,7 +76,7 @@ pub(crate) struct OverrideArguments {
     /// The seed of the operations
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Run small: what the experiment's [quick] table says, or a tenth of everything
+    /// Run small: what the experiment's `quick` table says, or a tenth of everything
     #[arg(long)]
     pub(crate) quick: bool,
     /// Start from this design file in place of what the experiment extends

@@ -5,10 +5,11 @@ mod cli;
 mod command;
 mod experiment;
 mod interrupt;
+mod output;
+mod pairs;
 mod problem;
 mod run;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     match run_command(cli.command) {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
-            run::line(&format!("error: {problem}"));
+            output::line(&format!("error: {problem}"));
             ExitCode::from(BAD_REQUEST)
         }
     }
@@ -74,10 +75,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Verify(arguments) => {
             command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
         }
-        Command::Completions { shell } => {
-            command::completions(shell);
-            Ok(0)
-        }
+        Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
         Command::TrialProcess => Ok(if run::run_trial_process() { 0 } else { BAD_REQUEST }),
     }
@@ -86,10 +84,4 @@ fn run_command(command: Command) -> Outcome<u8> {
 fn overrides(arguments: OverrideArguments) -> Overrides {
     let OverrideArguments { set, trials, seed, quick, design } = arguments;
     Overrides { set, trials, seed, quick, design }
-}
-
-/// Writes to standard output; a reader that has seen enough is no error.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

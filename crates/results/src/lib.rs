@@ -22,7 +22,8 @@ pub use error::ResultsError;
 pub use folder::Folder;
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, Stream,
+    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, OperationCost,
+    Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

@@ -3,6 +3,7 @@
 //! The manifest is plain data: whoever runs the experiment fills it in. What could not be found out is
 //! `null`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::ResultsError;
@@ -26,7 +27,8 @@ pub struct Manifest {
     pub run_id: String,
     /// The experiment with every default and override resolved, as TOML.
     pub resolved: String,
-    /// Hash of `resolved`.
+    /// Hash of what is measured and how: the cells, the mode, the seed, what is timed and checked. A run can be
+    /// resumed with other charts or more trials, which are not in it.
     pub config_hash: String,
     /// The command line.
     pub command: Vec<String>,
@@ -74,14 +76,42 @@ pub struct CellInfo {
     pub streams: Vec<Stream>,
 }
 
-/// The operations of one phase.
+/// The operations of one phase: what was meant beside what came out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
     /// The name of the phase.
     pub phase: String,
-    /// Hash of the operations; cells that agree on it did the same.
-    pub hash: String,
+    /// Hash of the operations; cells that agree on it did the same. None where a text file is replayed.
+    pub hash: Option<String>,
+    /// What the phase was meant to do.
+    pub intended: Profile,
+    /// What it did in the first trial of the cell; the rows of `runs.csv` say it of every trial.
+    pub realised: Profile,
+}
+
+/// The operations of a phase in a few figures. What does not occur, or has no closed form, is `null`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Operations, a batch or multi-get as one.
+    pub operations: Option<u64>,
+    /// The share of each kind of operation that occurs.
+    pub mix: BTreeMap<String, f64>,
+    /// The share of gets for keys that never were.
+    pub absent: Option<f64>,
+    /// The share of the most popular key in all accesses.
+    pub hottest_key: Option<f64>,
+    /// The share of the most popular hundredth of the keys.
+    pub hottest_1_percent: Option<f64>,
+    /// The share of the most popular tenth of the keys.
+    pub hottest_10_percent: Option<f64>,
+    /// The mean length of the keys.
+    pub key_bytes: Option<f64>,
+    /// The mean size of the values that are written.
+    pub value_bytes: Option<f64>,
+    /// The mean number of entries that a range asks for.
+    pub range_entries: Option<f64>,
 }
 
 /// A combination that was not run.
@@ -150,10 +180,18 @@ pub struct HarnessCost {
     pub clock_ns: Option<f64>,
     /// Nanoseconds to record one latency.
     pub record_ns: Option<f64>,
-    /// Nanoseconds per operation in all: generation, timing, recording.
-    pub operation_ns: Option<f64>,
+    /// The cost per operation: with every one timed, with one in a hundred timed, and as this run times them.
+    pub operations: Vec<OperationCost>,
+}
+
+/// What measuring adds to an operation at one sampling of latencies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationCost {
     /// Every how many operations one is timed; 1 times all.
-    pub sampling: Option<u64>,
+    pub sampling: u64,
+    /// Nanoseconds per operation in all: generation, timing, recording.
+    pub operation_ns: f64,
 }
 
 /// The one field that every layout has.
@@ -209,12 +247,25 @@ mod tests {
                 cell: 3,
                 label: "blocked(bits_per_key=12)".to_owned(),
                 swept: vec!["12".to_owned()],
-                streams: vec![Stream { phase: "load".to_owned(), hash: "00ff".to_owned() }],
+                streams: vec![Stream {
+                    phase: "load".to_owned(),
+                    hash: Some("00ff".to_owned()),
+                    intended: Profile {
+                        mix: BTreeMap::from([("get".to_owned(), 0.95)]),
+                        absent: Some(0.5),
+                        ..Profile::default()
+                    },
+                    ..Stream::default()
+                }],
                 ..CellInfo::default()
             }],
             left_out: vec![LeftOut { label: "x".to_owned(), reason: "y".to_owned() }],
             machine: MachineInfo { load_average: Some([0.1, 0.25, 3.0]), ..MachineInfo::default() },
-            harness: HarnessCost { clock_ns: Some(9.3), ..HarnessCost::default() },
+            harness: HarnessCost {
+                clock_ns: Some(9.3),
+                operations: vec![OperationCost { sampling: 100, operation_ns: 14.5 }],
+                ..HarnessCost::default()
+            },
             ..Manifest::default()
         }
     }

@@ -89,6 +89,12 @@ impl Record {
     pub fn operations(&self) -> u64 {
         self.operations
     }
+
+    /// The answers that were kept: the number of each operation, from 0, with the digest of its answer.
+    pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
+        let numbers = (0..).step_by(self.stride.max(1) as usize);
+        numbers.zip(self.digests.iter().copied())
+    }
 }
 
 /// Goes through what the threads of a phase did, checks the recorded answers, and leaves the shadow as the

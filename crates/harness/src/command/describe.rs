@@ -3,19 +3,24 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::experiment::{Estimate, Experiment, Overrides};
+use plot::format_value;
+use results::Unit;
+use workload::{Extent, Plan, Profile};
+
+use crate::experiment::{Cell, Estimate, Experiment, Overrides};
+use crate::output::print;
 use crate::problem::Outcome;
 
-/// Prints the resolved experiment, its cells, and an estimate.
+/// Prints the resolved experiment, with its cells, what its phases are meant to do, and an estimate, as
+/// comments above it.
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     let experiment = Experiment::load(config, overrides)?;
-    let mut text = format!("# {}: {}\n", experiment.name, experiment.question);
-    let mut total_seconds = 0.0;
+    let mut text = format!("# {}: {}\n#\n# cells\n", experiment.name, experiment.question);
+    let mut seconds = 0.0;
     let mut worst = Estimate::default();
-    let _ = writeln!(text, "#\n# cells");
     for cell in &experiment.cells {
         let estimate = Estimate::of(cell, &experiment.plan(cell)?);
-        total_seconds += estimate.seconds * experiment.trials.count as f64;
+        seconds += estimate.seconds() * experiment.trials.count as f64;
         worst.storage_bytes = worst.storage_bytes.max(estimate.storage_bytes);
         worst.memory_bytes = worst.memory_bytes.max(estimate.memory_bytes);
         let _ = writeln!(text, "#   {} {}", cell.number, cell.label);
@@ -23,18 +28,52 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
     }
+    let first = &experiment.cells[0];
+    let _ = writeln!(text, "#\n# phases, as they are meant in cell {}", first.number);
+    text.push_str(&phases(first, &experiment.plan(first)?));
     let _ = writeln!(
         text,
         "#\n# estimate: {} cells × {} trials, about {}; at most {} of storage and {} of memory at a time\n",
         experiment.cells.len(),
         experiment.trials.count,
-        duration(total_seconds),
-        plot::format_value(worst.storage_bytes, results::Unit::Bytes),
-        plot::format_value(worst.memory_bytes, results::Unit::Bytes),
+        duration(seconds),
+        format_value(worst.storage_bytes, Unit::Bytes),
+        format_value(worst.memory_bytes, Unit::Bytes),
     );
     text.push_str(&experiment.resolved());
-    crate::print(&text);
-    Ok(())
+    print(&text)
+}
+
+/// What each phase is meant to do, one a line.
+fn phases(cell: &Cell, plan: &Plan) -> String {
+    let mut text = String::new();
+    for (phase, keys) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys) {
+        let from = Extent { keys: keys as u64, versions: 0 };
+        let figures = figures(&Profile::intended(phase, from)).join(", ");
+        let _ = writeln!(text, "#   {}: {figures}", phase.phase().name);
+    }
+    text
+}
+
+fn figures(profile: &Profile) -> Vec<String> {
+    let percent = |share: f64| format_value(share, Unit::Share);
+    let mut figures = Vec::new();
+    figures.extend(profile.operations.map(|operations| format!("{operations} operations")));
+    figures.extend(profile.mix.iter().map(|(kind, share)| format!("{kind} {}", percent(*share))));
+    let shares = [
+        ("absent", profile.absent),
+        ("hottest key", profile.hottest_key),
+        ("hottest 1 % of keys", profile.hottest_1_percent),
+        ("hottest 10 % of keys", profile.hottest_10_percent),
+    ];
+    figures
+        .extend(shares.into_iter().filter_map(|(name, share)| Some(format!("{name} {}", percent(share?)))));
+    figures.extend(profile.value_bytes.map(|bytes| format!("values of {bytes:.0} bytes")));
+    figures.extend(profile.range_entries.map(|entries| format!("ranges of {entries:.0} entries")));
+    if figures.is_empty() {
+        figures.push("a text file says what".to_owned());
+    }
+    figures
 }
 
 /// A guess of a time, as coarse as it is.

@@ -7,13 +7,13 @@ use serde_json::json;
 use tree::{AXES, axis};
 
 use crate::cli::ListArguments;
+use crate::output::print;
 use crate::problem::{Outcome, Problem};
 
 /// Prints the variants of one axis or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
     if arguments.columns {
-        crate::print(&results::columns::markdown());
-        return Ok(());
+        return print(&results::columns::markdown());
     }
     let axes = match &arguments.axis {
         None => AXES.to_vec(),
@@ -24,8 +24,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
         (_, true) => as_markdown(&axes),
         _ => as_text(&axes, arguments.axis.is_some()),
     };
-    crate::print(&text);
-    Ok(())
+    print(&text)
 }
 
 fn no_such_axis(name: &str) -> Problem {

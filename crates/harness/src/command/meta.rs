@@ -4,13 +4,14 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::cli::Cli;
+use crate::output::print;
 use crate::problem::{Outcome, Problem};
 
 /// Prints the completion script of a shell.
-pub(crate) fn completions(shell: Shell) {
+pub(crate) fn completions(shell: Shell) -> Outcome<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "lsmbench", &mut script);
-    crate::print(&String::from_utf8_lossy(&script));
+    print(&String::from_utf8_lossy(&script))
 }
 
 /// Prints the manual page.
@@ -18,6 +19,5 @@ pub(crate) fn man() -> Outcome<()> {
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
     rendered.map_err(|error| Problem::doing("render the manual page", error))?;
-    crate::print(&String::from_utf8_lossy(&page));
-    Ok(())
+    print(&String::from_utf8_lossy(&page))
 }

@@ -2,13 +2,21 @@
 
 use crate::charts;
 use crate::cli::PlotArguments;
+use crate::output::{line, print};
 use crate::problem::Outcome;
 
 /// Draws the charts of results folders again.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     for results in &arguments.results {
-        for chart in charts::redraw(results, arguments.out.as_deref())? {
-            crate::print(&format!("{}\n", chart.display()));
+        let drawn = charts::redraw(results, arguments.out.as_deref())?;
+        if drawn.is_empty() {
+            line(&format!(
+                "{}: nothing to draw; charts are asked for by [[chart]] in the experiment",
+                results.display()
+            ));
+        }
+        for chart in drawn {
+            print(&format!("{}\n", chart.display()))?;
         }
     }
     Ok(())

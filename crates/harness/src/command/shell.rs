@@ -1,10 +1,7 @@
 //! `lsmbench shell`: a durable store, driven by the DSL on standard input.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::Bound;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use catalog::Limit;
@@ -12,14 +9,15 @@ use tree::{Design, OpenOptions, Tree};
 use workload::{Command, CommandReader, ReadError};
 
 use crate::cli::ShellArguments;
-use crate::experiment::{SourceFile, design_file, set_design};
+use crate::experiment::{read_design, set_design};
+use crate::output::line;
+use crate::pairs::{Pairs, PairsError};
 use crate::problem::{Outcome, Problem};
-use crate::run::line;
 
 /// Opens the store and does what standard input says, until it ends.
 pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     let mut design = match &arguments.design {
-        Some(path) => design_file(&SourceFile::read(path)?, 0)?,
+        Some(path) => read_design(path)?,
         None => Design::default(),
     };
     for text in &arguments.set {
@@ -86,7 +84,7 @@ impl<W: Write> Shell<'_, W> {
                 self.answer(|out| out.write_all(&value))
             }
             Command::Range { low, high } => self.range(low, high),
-            Command::Load { file } => self.load(Path::new(OsStr::from_bytes(file))),
+            Command::Load { file } => self.load(file),
             Command::Statistics => self.statistics(),
         }
     }
@@ -115,17 +113,11 @@ impl<W: Write> Shell<'_, W> {
         self.answer(|out| out.write_all(&pairs))
     }
 
-    /// Puts the pairs of a file, one a line: key, blank, value.
-    fn load(&mut self, file: &Path) -> Result<(), Failure> {
-        let cannot = |error: io::Error| Failure::Refused(format!("cannot read {}: {error}", file.display()));
-        let reader = BufReader::new(File::open(file).map_err(cannot)?);
-        for (number, text) in reader.split(b'\n').enumerate() {
-            let text = text.map_err(cannot)?;
-            let put = read_pair(&text)
-                .map_err(|error| Failure::Refused(format!("{}:{}: {error}", file.display(), number + 1)))?;
-            if let Some(Command::Put { key, value }) = put {
-                self.tree.put(&key, &value)?;
-            }
+    /// Puts the pairs of a file, up to the first line that is none.
+    fn load(&mut self, file: &[u8]) -> Result<(), Failure> {
+        let refused = |error: PairsError| Failure::Refused(error.to_string());
+        for put in Pairs::open(Path::new(""), file).map_err(refused)? {
+            self.command(&put.map_err(refused)?)?;
         }
         Ok(())
     }
@@ -151,19 +143,6 @@ impl<W: Write> Shell<'_, W> {
                 .map(|(name, count)| format!("{name}: {count}")),
         );
         self.answer(|out| out.write_all(lines.join("\n").as_bytes()))
-    }
-}
-
-/// A line of a file of pairs, as the put it stands for: `KEY VALUE`, or a whole command `p KEY VALUE`.
-fn read_pair(text: &[u8]) -> Result<Option<Command>, String> {
-    if text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"#") {
-        return Ok(None);
-    }
-    let as_pair = Command::parse(&[b"p ", text].concat());
-    match as_pair.or_else(|error| Command::parse(text).map_err(|_| error)) {
-        Ok(Some(put @ Command::Put { .. })) => Ok(Some(put)),
-        Ok(_) => Err("a line of a file of pairs is KEY VALUE".to_owned()),
-        Err(error) => Err(error.to_string()),
     }
 }
 

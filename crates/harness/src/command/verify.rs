@@ -7,6 +7,7 @@ use std::sync::Arc;
 use storage::Storage;
 use toml::Value;
 
+use crate::output::print;
 use crate::problem::{Outcome, Problem};
 
 /// Prints what is wrong with a store; whether nothing is.
@@ -41,6 +42,6 @@ pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
         report.logs,
         report.log_operations
     );
-    crate::print(&text);
+    print(&text)?;
     Ok(report.damage.is_empty())
 }

@@ -1,38 +1,58 @@
 //! `lsmbench workload`: the operations of an experiment as text.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use workload::{Extent, write_operations};
+use workload::{Extent, PhasePlan, write_operations};
 
 use crate::experiment::{Experiment, Overrides};
+use crate::output::answered;
 use crate::problem::{Outcome, Problem};
+use crate::run::Replay;
 
-/// Prints the operations of the base workload, phase after phase.
+/// Prints the operations of the first cell, phase after phase.
 pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>) -> Outcome<()> {
     let experiment = Experiment::load(config, overrides)?;
     let plan = experiment.plan(&experiment.cells[0])?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut left = limit.unwrap_or(u64::MAX);
+    let limit = limit.unwrap_or(u64::MAX);
+    if let Some(endless) =
+        plan.phases().iter().find(|phase| phase.text().is_none() && phase.operations().is_none())
+        && limit == u64::MAX
+    {
+        let name = &endless.phase().name;
+        return Err(Problem::new(format!(
+            "phase {name} ends after a time; say how many operations with --limit"
+        )));
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    answered(write_phases(plan.phases(), limit, &mut out).and_then(|()| out.flush()))
+}
+
+fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> io::Result<()> {
+    let mut left = limit;
     let mut extent = Extent::default();
-    for phase in plan.phases() {
-        let header = writeln!(out, "# phase {}", phase.phase().name);
-        let written = header.and_then(|()| write_operations(phase, extent, left, &mut out));
-        match written {
-            Ok(operations) => left -= operations,
-            // A reader that has seen enough.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
-            Err(error) => return Err(Problem::doing("write the operations", error)),
-        }
+    for phase in phases {
+        writeln!(out, "# phase {}", phase.phase().name)?;
+        left -= match phase.text() {
+            Some(file) => write_commands(file, left, out)?,
+            None => write_operations(phase, extent, left, out)?,
+        };
         if left == 0 {
             break;
         }
         extent = phase.extent_after(extent);
     }
-    match out.flush() {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Problem::doing("write the operations", error))
-        }
-        _ => Ok(()),
+    Ok(())
+}
+
+/// Writes the first commands of a text replay and returns their number.
+fn write_commands(file: &Path, limit: u64, out: &mut impl Write) -> io::Result<u64> {
+    let mut written = 0;
+    for operation in Replay::open(file)?.take(usize::try_from(limit).unwrap_or(usize::MAX)) {
+        let (_, command) = operation.map_err(io::Error::other)?;
+        writeln!(out, "{command}")?;
+        written += 1;
     }
+    Ok(written)
 }

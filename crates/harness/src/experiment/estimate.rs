@@ -1,19 +1,32 @@
-//! What a run will take: bytes of storage and memory, and about how long.
+//! What a trial will take: bytes of storage and memory, and about how long.
 
 use std::path::Path;
 
-use types::quantity::format_bytes;
-use workload::{Kind, PhasePlan, Plan, Work};
+use tree::Design;
+use types::quantity::{format_bytes, parse_bytes};
+use workload::{Kind, Mixed, PhasePlan, Plan, Work};
 
 use super::cell::Cell;
 use crate::problem::{Outcome, Problem};
 
-/// How much more than the data a tree may take for a while: a merge of everything has its input and its
+/// How much more than its tables a tree may take for a while: a merge of everything has its input and its
 /// output on storage at once, and the log stands beside them.
-const STORAGE_FACTOR: f64 = 2.5;
+const MERGE_FACTOR: f64 = 2.5;
+
+/// Versions of every key that may be on storage at once where the policy names no size ratio.
+const MOST_VERSIONS: f64 = 10.0;
 
 /// The overhead of an entry in a table, in bytes.
 const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
+
+/// Memtables that may be in memory at once: the active one and two that are being flushed.
+const MEMTABLES: f64 = 3.0;
+
+/// What the model that answers are checked against takes per key, in bytes.
+const MODEL_BYTES: f64 = 8.0;
+
+/// What it takes per key besides, while keys of a format without order are sorted, in bytes.
+const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second that an estimate of time assumes.
 const ASSUMED_RATES: [(Kind, f64); 8] = [
@@ -28,61 +41,77 @@ const ASSUMED_RATES: [(Kind, f64); 8] = [
 ];
 
 /// What one trial of one cell takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Estimate {
-    /// Key and value bytes that are written.
-    pub(crate) user_bytes: f64,
     /// Bytes of storage at the worst moment.
     pub(crate) storage_bytes: f64,
     /// Bytes of memory: memtables, cache, and the model that answers are checked against.
     pub(crate) memory_bytes: f64,
-    /// Seconds; a guess.
-    pub(crate) seconds: f64,
+    /// Seconds of each phase; a guess.
+    pub(crate) phase_seconds: Vec<f64>,
+    /// Keys that there are before each phase.
+    pub(crate) phase_keys: Vec<f64>,
+}
+
+/// What a phase does to the store.
+#[derive(Clone, Copy, Debug, Default)]
+struct PhaseWork {
+    /// Keys that are added.
+    added: f64,
+    /// Entries that are written.
+    written: f64,
+    seconds: f64,
 }
 
 impl Estimate {
     /// The estimate for a cell whose workload is planned.
     pub(crate) fn of(cell: &Cell, plan: &Plan) -> Self {
+        let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
-        let mut keys = 0.0;
         for phase in plan.phases() {
-            let (added, written, seconds) = phase_work(phase);
-            let entry_bytes = plan.format().max_bytes() as f64 + phase.values().mean_bytes();
-            keys += added;
-            estimate.user_bytes += written * entry_bytes;
-            estimate.storage_bytes += written * (entry_bytes + ENTRY_OVERHEAD_BYTES) * STORAGE_FACTOR;
-            estimate.seconds += seconds;
+            let work = PhaseWork::of(phase);
+            let entry = plan.format().max_bytes() as f64 + phase.values().mean_bytes() + ENTRY_OVERHEAD_BYTES;
+            estimate.phase_keys.push(keys);
+            keys += work.added;
+            written_bytes += work.written * entry;
+            largest_entry = f64::max(largest_entry, entry);
+            estimate.phase_seconds.push(work.seconds);
         }
-        let cache =
-            cell.design.choice("cache").params().get("capacity").and_then(|capacity| capacity.as_str());
-        let cache = cache.and_then(|text| types::quantity::parse_bytes(text).ok()).unwrap_or(0) as f64;
-        let memtables = cell.design.memtable_capacity.0 as f64 * 3.0;
-        estimate.memory_bytes = memtables + cache + keys * 8.0;
+        let memtables = cell.design.memtable_capacity.0 as f64 * MEMTABLES;
+        let kept = written_bytes.min(keys * largest_entry * versions(&cell.design) + memtables);
+        estimate.storage_bytes = kept * MERGE_FACTOR;
+        let sorting = if plan.format().ordered() { 0.0 } else { SORTING_BYTES };
+        estimate.memory_bytes = memtables + cache_bytes(&cell.design) + keys * (MODEL_BYTES + sorting);
+        if in_memory(&cell.design) {
+            estimate.memory_bytes += estimate.storage_bytes;
+            estimate.storage_bytes = 0.0;
+        }
         estimate
+    }
+
+    /// Seconds of all phases.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.phase_seconds.iter().sum()
     }
 
     /// Refuses what does not fit on the file system of `folder` or in memory.
     pub(crate) fn check(&self, cell: &Cell, folder: &Path) -> Outcome<()> {
-        let in_memory = cell.design.choice("storage").kind() == "memory";
-        let memory = self.memory_bytes + if in_memory { self.storage_bytes } else { 0.0 };
-        if let Some(free) = crate::run::free_bytes(folder).filter(|_| !in_memory)
-            && self.storage_bytes > free as f64
-        {
-            return Err(Problem::new(format!(
-                "cell {} ({}) may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
-                cell.number,
-                cell.label,
-                rounded(self.storage_bytes),
-                folder.display(),
-                rounded(free as f64)
-            )));
+        let what = format!("cell {} ({})", cell.number, cell.label);
+        match crate::run::free_bytes(folder) {
+            Some(free) if self.storage_bytes > free as f64 => {
+                return Err(Problem::new(format!(
+                    "{what} may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
+                    rounded(self.storage_bytes),
+                    folder.display(),
+                    rounded(free as f64)
+                )));
+            }
+            _ => {}
         }
         match crate::run::available_memory_bytes() {
-            Some(available) if memory > available as f64 => Err(Problem::new(format!(
-                "cell {} ({}) may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
-                cell.number,
-                cell.label,
-                rounded(memory),
+            Some(available) if self.memory_bytes > available as f64 => Err(Problem::new(format!(
+                "{what} may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
+                rounded(self.memory_bytes),
                 rounded(available as f64)
             ))),
             _ => Ok(()),
@@ -90,37 +119,111 @@ impl Estimate {
     }
 }
 
-/// Keys added, entries written, and seconds taken by a phase.
-fn phase_work(phase: &PhasePlan) -> (f64, f64, f64) {
-    let operations = phase.operations().unwrap_or(0) as f64;
-    let rate =
-        |kind: Kind| ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e5, |(_, rate)| *rate);
-    match &phase.phase().work {
-        Work::Load(load) => {
-            let keys = operations * f64::from(load.batch.unwrap_or(1));
-            (keys, keys, keys / rate(Kind::Insert))
+impl PhaseWork {
+    fn of(phase: &PhasePlan) -> Self {
+        match &phase.phase().work {
+            Work::Load(load) => {
+                let keys = phase.operations().unwrap_or(0) as f64 * f64::from(load.batch.unwrap_or(1));
+                Self { added: keys, written: keys, seconds: keys * seconds_of(Kind::Insert) }
+            }
+            Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
+            Work::Text(_) => Self::default(),
         }
-        Work::Mixed(mixed) => {
-            let share = |kind: Kind| mixed.mix.share(kind);
-            let members = f64::from(mixed.batch);
-            let written = Kind::ALL
-                .iter()
-                .filter(|kind| kind.writes())
-                .map(|kind| share(*kind) * if *kind == Kind::Batch { members } else { 1.0 });
-            let seconds: f64 = Kind::ALL.iter().map(|kind| share(*kind) / rate(*kind)).sum();
-            let limit = mixed.time_limit_ns.map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
-            let seconds = if operations > 0.0 { (operations * seconds).min(limit) } else { limit };
-            (operations * share(Kind::Insert), operations * written.sum::<f64>(), seconds)
-        }
-        Work::Text(_) => (0.0, 0.0, 0.0),
+    }
+
+    fn of_mix(mixed: &Mixed, operations: Option<u64>) -> Self {
+        let share = |kind: Kind| mixed.mix.share(kind);
+        let seconds_each: f64 = Kind::ALL.into_iter().map(|kind| share(kind) * seconds_of(kind)).sum();
+        let limit = mixed.time_limit_ns.map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
+        let seconds = operations.map_or(limit, |operations| (operations as f64 * seconds_each).min(limit));
+        let operations = operations.map_or(seconds / seconds_each, |operations| operations as f64);
+        let entries = |kind: Kind| if kind == Kind::Batch { f64::from(mixed.batch) } else { 1.0 };
+        let written: f64 =
+            Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| share(kind) * entries(kind)).sum();
+        Self { added: operations * share(Kind::Insert), written: operations * written, seconds }
     }
 }
 
+fn seconds_of(kind: Kind) -> f64 {
+    ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
+}
+
+/// Versions of a key that may be on storage at once: without compaction all of them, else a run or a level for
+/// each of what the policy merges together.
+fn versions(design: &Design) -> f64 {
+    let policy = design.choice("compaction");
+    match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
+        ("none", _) => f64::INFINITY,
+        (_, ratio) => ratio.unwrap_or(MOST_VERSIONS).max(2.0),
+    }
+}
+
+fn cache_bytes(design: &Design) -> f64 {
+    let capacity = design.choice("cache").params().get("capacity").and_then(toml::Value::as_str);
+    capacity.and_then(|text| parse_bytes(text).ok()).unwrap_or(0) as f64
+}
+
+fn in_memory(design: &Design) -> bool {
+    design.choice("storage").kind() == "memory"
+}
+
 /// Bytes with two or three digits.
-pub(crate) fn rounded(bytes: f64) -> String {
+fn rounded(bytes: f64) -> String {
     let unit = [1u64 << 40, 1 << 30, 1 << 20, 1 << 10]
         .into_iter()
         .find(|unit| bytes >= *unit as f64 * 10.0)
         .unwrap_or(1);
     format_bytes((bytes / unit as f64).round() as u64 * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::Workload;
+
+    use super::*;
+
+    fn estimate(design: &str, workload: &str) -> Estimate {
+        let workload = Workload::from_toml(&workload.parse().unwrap()).unwrap();
+        let design = Design::default().with(&design.parse().unwrap()).unwrap();
+        let plan = Plan::new(&workload, 1, Path::new("")).unwrap();
+        Estimate::of(&Cell { number: 0, label: String::new(), swept: Vec::new(), design, workload }, &plan)
+    }
+
+    #[test]
+    fn overwriting_takes_space_only_where_nothing_is_merged() {
+        let load = "[[phase]]\nname = \"load\"\ninsert = 1_000_000\n";
+        let overwrite =
+            format!("{load}[[phase]]\nname = \"over\"\noperations = 1_000_000_000\nmix = \"put\"\n");
+        let merged = estimate("", &overwrite).storage_bytes;
+        let kept = estimate("compaction = \"none\"", &overwrite).storage_bytes;
+        assert!(merged < 5e9 && kept > 2e11, "{merged} {kept}");
+        let once = estimate("", load);
+        assert!((2e8..4e8).contains(&once.storage_bytes), "{once:?}");
+        let in_memory = estimate("storage = \"memory\"", load);
+        assert!(in_memory.storage_bytes < 1.0 && in_memory.memory_bytes > once.memory_bytes + 2e8);
+        assert!((once.seconds() - 2.5).abs() < 0.1, "{once:?}");
+    }
+
+    #[test]
+    fn a_phase_that_ends_after_a_time_takes_that_time() {
+        let timed = "[[phase]]\nname = \"load\"\ninsert = 1000\n[[phase]]\nname = \"puts\"\nseconds = \"30s\"\n\
+                     mix = \"put\"\n";
+        let estimate = estimate("compaction = \"none\"", timed);
+        assert!((estimate.phase_seconds[1] - 30.0).abs() < 1e-9);
+        assert!(estimate.storage_bytes > 1e9, "{estimate:?}");
+    }
+
+    #[test]
+    fn a_huge_plan_is_refused() {
+        let huge =
+            "key = { format = \"u64\", bytes = 16 }\n[[phase]]\nname = \"load\"\ninsert = 4_000_000_000\n";
+        let workload = Workload::from_toml(&huge.parse().unwrap()).unwrap();
+        let design = Design::default().with(&"memtable.capacity = \"1MiB\"".parse().unwrap()).unwrap();
+        let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), design, workload };
+        let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
+        let message = estimate.check(&cell, Path::new("/")).unwrap_err().to_string();
+        assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");
+        let estimate = Estimate { memory_bytes: 1e18, ..Estimate::default() };
+        assert!(estimate.check(&cell, Path::new("/")).unwrap_err().to_string().contains("of memory"));
+    }
 }

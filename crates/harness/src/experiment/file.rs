@@ -31,7 +31,8 @@ impl SourceFile {
         Ok(Self { path: path.to_owned(), text, table })
     }
 
-    /// A problem at a key, given from the top down; a `[[phase]]` table is named by its name.
+    /// A problem at a key, given from the top down; a `[[phase]]` table is named by its name, a `[[chart]]` by
+    /// its number from 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
         Problem::at(&self.path, self.line(key), message)
     }
@@ -42,6 +43,11 @@ impl SourceFile {
         let mut offset = None;
         descend(root.get_ref(), key, &mut offset);
         offset.map(|offset| line_of(&self.text, offset))
+    }
+
+    /// The path that is the same however the file was come by.
+    pub(crate) fn identity(&self) -> PathBuf {
+        std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
     /// The folder that relative paths in the file start from.
@@ -65,7 +71,8 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
                     let name = item.get_ref().as_table().and_then(|table| table.get("name"));
                     name.and_then(|name| name.get_ref().as_str()) == Some(*first)
                 });
-                if let Some(item) = named {
+                let numbered = || first.parse().ok().and_then(|number: usize| items.get(number));
+                if let Some(item) = named.or_else(numbered) {
                     *offset = Some(item.span().start);
                     if let Some(inner) = item.get_ref().as_table() {
                         descend(inner, rest, offset);
@@ -101,6 +108,8 @@ mod tests {
             (&["phase", "load", "insert"], 7),
             (&["phase", "look", "keys", "theta"], 11),
             (&["sweep", "design", "bloom"], 13),
+            (&["phase", "1", "keys"], 10),
+            (&["phase", "7"], 5),
         ] {
             assert_eq!(file.line(key), Some(line), "{key:?}");
         }

@@ -1,15 +1,24 @@
 //! Experiments: from a TOML file to the cells that will run.
 
 mod cell;
+mod design_file;
+mod difference;
 mod estimate;
+mod expand;
 mod file;
 mod load;
+mod overrides;
 mod paths;
+mod presentation;
+mod reading;
+mod resolved;
 mod sweep;
 mod trials;
 
 pub(crate) use cell::Cell;
+pub(crate) use design_file::{read_design, set_design};
+pub(crate) use difference::differences;
 pub(crate) use estimate::Estimate;
-pub(crate) use file::SourceFile;
-pub(crate) use load::{Experiment, Overrides, design_file, set_design};
+pub(crate) use overrides::Overrides;
+pub(crate) use resolved::Experiment;
 pub(crate) use trials::RunMode;

@@ -17,6 +17,15 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
+/// The value at `path`; phases are found by their names.
+pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(table.get(*first)?, |value, key| match value {
+        Value::Array(items) => items.iter().find(|item| name_of(item) == Some(key)),
+        other => other.get(key),
+    })
+}
+
 /// Puts `value` at `path`, creating tables on the way; phases are found by their names.
 ///
 /// # Errors
@@ -27,29 +36,25 @@ pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), 
         table.insert((*first).to_owned(), value);
         return Ok(());
     }
-    let inner = table.entry((*first).to_owned()).or_insert_with(|| Value::Table(Table::new()));
-    match inner {
+    match table.entry((*first).to_owned()).or_insert_with(|| Value::Table(Table::new())) {
         Value::Table(inner) => set(inner, rest, value),
         Value::Array(items) => {
-            let known: Vec<String> =
-                items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned)).collect();
-            let wanted =
-                items.iter_mut().find(|item| item.get("name").and_then(Value::as_str) == Some(rest[0]));
-            match wanted {
+            let known: Vec<String> = items.iter().filter_map(name_of).map(str::to_owned).collect();
+            match items.iter_mut().find(|item| name_of(item) == Some(rest[0])) {
                 Some(Value::Table(item)) if rest.len() > 1 => set(item, &rest[1..], value),
                 Some(_) => Err(format!("\"{first}.{}\" is a whole table; name a key inside it", rest[0])),
-                None => Err(format!("there is no {first} \"{}\"; there are {}", rest[0], known.join(", "))),
+                None => {
+                    let hint = catalog::suggestion(rest[0], known.iter().map(String::as_str));
+                    Err(format!("there is no {first} \"{}\"; {hint}there are {}", rest[0], known.join(", ")))
+                }
             }
-        }
-        // A bare string stands for a kind: `bloom = "blocked"` takes parameters as a table.
-        Value::String(kind) => {
-            let mut choice = Table::from_iter([("kind".to_owned(), Value::String(kind.clone()))]);
-            set(&mut choice, rest, value)?;
-            *inner = Value::Table(choice);
-            Ok(())
         }
         _ => Err(format!("\"{first}\" holds no \"{}\"", rest[0])),
     }
+}
+
+fn name_of(item: &Value) -> Option<&str> {
+    item.get("name")?.as_str()
 }
 
 /// Reads what stands behind `=` on the command line: a TOML value, or else a string.
@@ -64,18 +69,20 @@ mod tests {
 
     #[test]
     fn values_land_where_paths_lead() {
-        let text = "[design]\nbloom = \"blocked\"\n[[phase]]\nname = \"load\"\ninsert = 1\n";
+        let text = "[design]\nbloom = { kind = \"blocked\" }\n[[phase]]\nname = \"load\"\ninsert = 1\n";
         let mut table: Table = text.parse().unwrap();
-        set(&mut table, &split("design.bloom.bits_per_key"), read_value("12")).unwrap();
-        set(&mut table, &split("phase.load.insert"), read_value("5k")).unwrap();
-        set(&mut table, &split("trials.count"), read_value("2")).unwrap();
+        for (path, value) in
+            [("design.bloom.bits_per_key", "12"), ("phase.load.insert", "5k"), ("trials.count", "2")]
+        {
+            set(&mut table, &split(path), read_value(value)).unwrap();
+            assert_eq!(get(&table, &split(path)), Some(&read_value(value)), "{path}");
+        }
         assert_eq!(table["design"]["bloom"]["kind"].as_str(), Some("blocked"));
-        assert_eq!(table["design"]["bloom"]["bits_per_key"].as_integer(), Some(12));
         assert_eq!(table["phase"][0]["insert"].as_str(), Some("5k"));
-        assert_eq!(table["trials"]["count"].as_integer(), Some(2));
         let error = set(&mut table, &split("phase.lode.insert"), read_value("1")).unwrap_err();
-        assert_eq!(error, "there is no phase \"lode\"; there are load");
+        assert_eq!(error, "there is no phase \"lode\"; did you mean \"load\"? there are load");
         assert!(set(&mut table, &split("phase.load.insert.deep"), read_value("1")).is_err());
+        assert_eq!(get(&table, &["phase", "load", "order"]), None);
         assert_eq!(nested(&["a", "b"], Value::Integer(1)).to_string(), "[a]\nb = 1\n");
     }
 }

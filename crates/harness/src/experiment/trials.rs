@@ -1,4 +1,4 @@
-//! How often cells run, from which seed, and how the outcome is judged.
+//! How often cells run, from which seed, and what is recorded.
 
 use serde::{Deserialize, Serialize};
 use tree::Mode;
@@ -54,32 +54,48 @@ impl Default for Trials {
     }
 }
 
+/// The most trials: more were hardly meant.
+const MOST_TRIALS: u64 = 1000;
+
+/// The largest whole number in TOML: the resolved experiment names the seed.
+const LARGEST_SEED: u64 = i64::MAX as u64;
+
 impl Trials {
+    /// The keys of the table.
+    pub(super) const KEYS: [&str; 5] = ["count", "seed", "mode", "sampling", "check"];
+
     /// Refuses what cannot be: the key at fault and a sentence.
-    pub(crate) fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        if self.count == 0 {
-            return Err(("count", "count is 0; every cell runs at least once"));
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        let Self { count, seed, sampling, .. } = *self;
+        if count == 0 {
+            return Err(("count", "count is 0; every cell runs at least once".to_owned()));
         }
-        if self.count > 1000 {
-            return Err(("count", "count is above 1000; that many trials were hardly meant"));
+        if count > MOST_TRIALS {
+            return Err((
+                "count",
+                format!("count is {count}; that many were hardly meant, {MOST_TRIALS} is the most"),
+            ));
         }
-        if self.sampling == 0 {
-            return Err(("sampling", "sampling is 0; 1 times every operation, 100 one in a hundred"));
+        if seed > LARGEST_SEED {
+            return Err((
+                "seed",
+                format!("seed is {seed}; the largest whole number in TOML is {LARGEST_SEED}"),
+            ));
+        }
+        if sampling == 0 {
+            return Err((
+                "sampling",
+                "sampling is 0; 1 times every operation, 100 one in a hundred".to_owned(),
+            ));
         }
         Ok(())
     }
-}
 
-/// `[verdict]`: which number decides, and against what.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct VerdictSpec {
-    /// The column; by default that of the first chart if one side of it is better, else the throughput.
-    pub(crate) metric: Option<String>,
-    /// The phase; the last one by default.
-    pub(crate) phase: Option<String>,
-    /// The kind of operation; all by default.
-    pub(crate) operation: Option<String>,
-    /// The label of the cell that the others are compared with; the first one by default.
-    pub(crate) baseline: Option<String>,
+    /// Every how many operations the answer is kept: where no time is measured, all are.
+    pub(crate) fn check_stride(&self) -> u64 {
+        match self.mode {
+            RunMode::Timed => self.check,
+            RunMode::Counted => 1,
+        }
+    }
 }

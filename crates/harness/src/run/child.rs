@@ -1,63 +1,91 @@
 //! The process of a trial, seen from its parent.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
-use super::message::{Message, TrialReport, TrialSpec};
+use super::message::{Message, Step, TrialReport, TrialSpec};
 use crate::interrupt;
 use crate::problem::{Outcome, Problem};
 
 /// The hidden subcommand of a trial's process.
 pub(crate) const TRIAL_COMMAND: &str = "trial-process";
 
+/// How soon an interrupted run ends, whatever the trial is at.
+const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
+
 /// Runs a trial in a fresh process of this program; `None` where the user has interrupted the run.
-pub(super) fn run_trial(
-    spec: &TrialSpec,
-    mut progress: impl FnMut(&str, u64, Option<u64>),
-) -> Outcome<Option<TrialReport>> {
-    let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
-    let mut command = Command::new(program);
-    command.arg(TRIAL_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    let child = command.spawn().map_err(|error| Problem::doing("start the process of a trial", error))?;
-    let mut child = Guard(child);
-    let text = serde_json::to_string(spec).expect("specifications are plain data");
-    let mut stdin = child.0.stdin.take().expect("standard input is piped");
-    let sent = stdin.write_all(text.as_bytes());
-    drop(stdin);
-    sent.map_err(|error| Problem::doing("speak to the process of a trial", error))?;
-    let stdout = child.0.stdout.take().expect("standard output is piped");
+pub(super) fn run_trial(spec: &TrialSpec, mut progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
+    let mut process = Process::start(spec)?;
     let mut outcome = None;
-    for line in BufReader::new(stdout).lines() {
-        let line = line.map_err(|error| Problem::doing("listen to the process of a trial", error))?;
+    loop {
+        let line = process.lines.recv_timeout(LOOK_UP_PERIOD);
         if interrupt::is_requested() {
             return Ok(None);
         }
-        match serde_json::from_str(&line) {
-            Ok(Message::Progress { phase, done, total }) => progress(&phase, done, total),
-            Ok(Message::Done(report)) => outcome = Some(Ok(report)),
-            Ok(Message::Failed(message)) => outcome = Some(Err(message)),
-            Err(error) => outcome = Some(Err(format!("its process said what nobody understands: {error}"))),
+        match line.as_deref().map(serde_json::from_str) {
+            Ok(Ok(Message::Progress(step))) => progress(step),
+            Ok(Ok(Message::Done(report))) => outcome = Some(Ok(report)),
+            Ok(Ok(Message::Failed(message))) => outcome = Some(Err(message)),
+            Ok(Err(error)) => {
+                outcome = Some(Err(format!("its process said what nobody understands: {error}")));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    let status = child.0.wait().map_err(|error| Problem::doing("wait for the process of a trial", error))?;
-    if interrupt::is_requested() {
-        return Ok(None);
-    }
-    let place = format!("cell {}, trial {}", spec.cell, spec.trial);
+    let status = process.wait()?;
     match outcome {
         Some(Ok(report)) => Ok(Some(report)),
-        Some(Err(message)) => Err(Problem::new(format!("{place}: {message}"))),
-        None => Err(Problem::new(format!("{place}: its process ended without a result ({status})"))),
+        Some(Err(message)) => Err(Problem::new(message)),
+        None => Err(Problem::new(format!("its process ended without a result ({status})"))),
     }
 }
 
-/// Ends the process when its parent gives up.
-struct Guard(Child);
+/// A running process; it ends with this value.
+struct Process {
+    child: Child,
+    /// What it writes, line by line.
+    lines: Receiver<String>,
+    /// Its standard input: when this end is closed, as by the death of this process, it ends itself.
+    _lifeline: ChildStdin,
+}
 
-impl Drop for Guard {
+impl Process {
+    fn start(spec: &TrialSpec) -> Outcome<Self> {
+        let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
+        let mut command = Command::new(program);
+        command.arg(TRIAL_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // Ctrl-C at a terminal is for the parent, which ends its trials in order.
+        command.process_group(0);
+        let mut child =
+            command.spawn().map_err(|error| Problem::doing("start the process of a trial", error))?;
+        let mut lifeline = child.stdin.take().expect("standard input is piped");
+        let out = child.stdout.take().expect("standard output is piped");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            let lines = BufReader::new(out).lines().map_while(Result::ok);
+            // A receiver that is gone wants no more of them.
+            lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
+        });
+        let text = serde_json::to_string(spec).expect("specifications are plain data");
+        let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
+        let process = Self { child, lines, _lifeline: lifeline };
+        sent.map_err(|error| Problem::doing("speak to the process of a trial", error))?;
+        Ok(process)
+    }
+
+    fn wait(&mut self) -> Outcome<ExitStatus> {
+        self.child.wait().map_err(|error| Problem::doing("wait for the process of a trial", error))
+    }
+}
+
+impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -1,20 +1,24 @@
 //! What the harness adds to every operation, measured against a store that does nothing.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use measure::{Clock, Histogram};
-use results::HarnessCost;
-use workload::{Extent, NoOp, Plan, Workload};
+use results::{HarnessCost, OperationCost};
+use workload::{Extent, NoOp, PhasePlan, Plan, TargetError, Workload};
 
 use super::drive::Drive;
 use crate::experiment::RunMode;
 
-/// Operations of one measurement.
-const OPERATIONS: u64 = 400_000;
+/// The samplings of latencies that the cost is always told at, besides the run's own.
+const SAMPLINGS: [u64; 2] = [1, 100];
 
 /// Measurements, of which the least counts: what disturbs a measurement only adds to it.
 const REPEATS: usize = 5;
+
+/// The keys that the measured phase finds.
+const KEYS: u64 = 1_000_000;
 
 /// The workload that the cost is measured with: uniform gets of 16-byte keys, closed loop, one thread.
 const WORKLOAD: &str = r#"
@@ -24,32 +28,42 @@ name = "load"
 insert = 1_000_000
 [[phase]]
 name = "get"
-operations = 400_000
+operations = 200_000
 mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Nanoseconds per operation with every `sampling`-th one timed, generation, timing and recording together.
-pub(crate) fn harness_cost(sampling: u64) -> HarnessCost {
+/// Measures it, for runs that time every `sampling`-th operation and keep every `check`-th answer.
+pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
     let clock = Clock::new();
+    let phase = phase();
+    let mut samplings = SAMPLINGS.to_vec();
+    if !samplings.contains(&sampling) {
+        samplings.push(sampling);
+    }
+    let cost = |sampling| {
+        let drive = Drive { mode: RunMode::Timed, sampling, check };
+        let costs = (0..REPEATS).filter_map(|_| operation_ns(drive, &phase, &clock).ok()?);
+        Some(OperationCost { sampling, operation_ns: costs.reduce(f64::min)? })
+    };
     HarnessCost {
         clock: Some(clock.source().to_owned()),
         clock_ns: Some(clock.cost_ns()),
         record_ns: Some(Histogram::record_cost_ns(&clock)),
-        operation_ns: operation_ns(&clock, sampling),
-        sampling: Some(sampling),
+        operations: samplings.into_iter().filter_map(cost).collect(),
     }
 }
 
-fn operation_ns(clock: &Clock, sampling: u64) -> Option<f64> {
-    let workload = Workload::from_toml(&WORKLOAD.parse().ok()?).ok()?;
-    let plan = Plan::new(&workload, 42, Path::new("")).ok()?;
-    let phase = plan.phases().last()?;
-    let from = Extent { keys: 1_000_000, versions: 1 };
-    let drive = Drive { mode: RunMode::Timed, sampling, check: 0 };
-    let costs = (0..REPEATS).filter_map(|_| {
-        let driven = drive.phase(&NoOp, phase, from, clock, &AtomicU64::new(0)).ok()?;
-        driven.elapsed_ns.map(|ns| ns as f64 / OPERATIONS as f64)
-    });
-    costs.reduce(f64::min)
+fn phase() -> Arc<PhasePlan> {
+    let workload = Workload::from_toml(&WORKLOAD.parse().expect("it is TOML")).expect("it is a workload");
+    let plan = Plan::new(&workload, 42, Path::new("")).expect("it can be planned");
+    Arc::clone(plan.phases().last().expect("it has phases"))
+}
+
+/// Nanoseconds per operation in all: generation, timing and recording together.
+fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
+    let from = Extent { keys: KEYS, versions: 1 };
+    let driven = drive.streams(&NoOp, phase, from, clock, &AtomicU64::new(0))?;
+    let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
+    Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))
 }

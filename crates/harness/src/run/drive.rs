@@ -1,16 +1,16 @@
 //! The timed loop: the threads of a phase, each doing the operations of its stream.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use measure::{Clock, Histogram, Stamp};
-use std::sync::Arc;
 use workload::{
     Batch, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Record, Stream, Target, TargetError, Work,
 };
 
-use super::timeline::Timeline;
+use super::replay::Replay;
+use super::timeline::{Second, Share, Timeline};
 use crate::experiment::RunMode;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
@@ -18,6 +18,9 @@ const SPIN_NS: u64 = 100_000;
 
 /// Nanoseconds of a second.
 const SECOND_NS: u64 = 1_000_000_000;
+
+/// The kinds of operations.
+const KINDS: usize = Kind::ALL.len();
 
 /// How a phase is driven.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +39,12 @@ pub(super) struct Driven {
     pub(super) kinds: Vec<(Kind, KindTotals)>,
     /// The answers kept, thread by thread.
     pub(super) records: Vec<Record>,
-    /// From the start of the first operation to the end of the last, in nanoseconds; `None` where time is not
-    /// measured.
+    /// The start of the first operation.
+    pub(super) start: Stamp,
+    /// From there to the end of the last operation, in nanoseconds; `None` where time is not measured.
     pub(super) elapsed_ns: Option<u64>,
     /// Second by second.
-    pub(super) timeline: Timeline,
+    pub(super) seconds: Vec<Second>,
 }
 
 /// What the operations of one kind did.
@@ -64,7 +68,24 @@ impl KindTotals {
         self.found += other.found;
         self.missing += other.missing;
         self.service.merge(&other.service);
-        self.response.merge(&other.response);
+        if other.response.count() > 0 {
+            self.response.merge(&other.response);
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, outcome: Outcome) {
+        self.operations += 1;
+        self.found += u64::from(outcome.found);
+        self.missing += u64::from(outcome.missing);
+    }
+
+    fn clear(&mut self) {
+        (self.operations, self.found, self.missing) = (0, 0, 0);
+        self.service.clear();
+        if self.response.count() > 0 {
+            self.response.clear();
+        }
     }
 }
 
@@ -84,9 +105,37 @@ struct Shared<'a> {
     time_limit_ns: Option<u64>,
 }
 
+impl<'a> Shared<'a> {
+    fn new(
+        drive: Drive,
+        target: &'a dyn Target,
+        phase: &PhasePlan,
+        clock: &'a Clock,
+        done: &'a AtomicU64,
+    ) -> Self {
+        let threads = phase.phase().threads;
+        Self {
+            target,
+            clock,
+            drive,
+            timeline: Timeline::new(threads),
+            done,
+            failed: AtomicBool::new(false),
+            barrier: Barrier::new(threads as usize),
+            // Where time is not measured, nobody waits for it either.
+            rate: if drive.mode == RunMode::Timed { phase.phase().rate } else { Rate::Closed },
+            threads,
+            time_limit_ns: match &phase.phase().work {
+                Work::Mixed(mixed) => mixed.time_limit_ns,
+                _ => None,
+            },
+        }
+    }
+}
+
 impl Drive {
-    /// Does a phase on `target`.
-    pub(super) fn phase(
+    /// Does a phase of streams on `target`.
+    pub(super) fn streams(
         self,
         target: &dyn Target,
         phase: &Arc<PhasePlan>,
@@ -94,28 +143,13 @@ impl Drive {
         clock: &Clock,
         done: &AtomicU64,
     ) -> Result<Driven, TargetError> {
+        let shared = Shared::new(self, target, phase, clock, done);
         let streams = phase.streams(from);
-        let threads = phase.phase().threads;
-        let shared = Shared {
-            target,
-            clock,
-            drive: self,
-            timeline: Timeline::default(),
-            done,
-            failed: AtomicBool::new(false),
-            barrier: Barrier::new(streams.len()),
-            rate: phase.phase().rate,
-            threads,
-            time_limit_ns: match &phase.phase().work {
-                Work::Mixed(mixed) => mixed.time_limit_ns,
-                _ => None,
-            },
-        };
         let outcomes: Vec<Result<ThreadOutcome, TargetError>> = match streams.len() {
-            1 => streams.into_iter().map(|stream| shared.drive(stream)).collect(),
+            1 => streams.into_iter().map(|stream| shared.stream(stream)).collect(),
             _ => std::thread::scope(|scope| {
                 let threads: Vec<_> =
-                    streams.into_iter().map(|stream| scope.spawn(|| shared.drive(stream))).collect();
+                    streams.into_iter().map(|stream| scope.spawn(|| shared.stream(stream))).collect();
                 threads
                     .into_iter()
                     .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -125,11 +159,32 @@ impl Drive {
         let outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(shared.combine(outcomes))
     }
+
+    /// Does the commands of a text replay on `target`.
+    pub(super) fn replay(
+        self,
+        target: &dyn Target,
+        phase: &PhasePlan,
+        replay: Replay,
+        clock: &Clock,
+        done: &AtomicU64,
+    ) -> Result<Driven, TargetError> {
+        let shared = Shared::new(self, target, phase, clock, done);
+        let mut worker = Worker::new(&shared, 0);
+        worker.begin();
+        for command in replay {
+            let (kind, command) = command?;
+            worker.operate(kind, |performer, check| performer.command(&command, check))?;
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+        let outcome = worker.finish();
+        Ok(shared.combine(vec![outcome]))
+    }
 }
 
 /// What one thread did.
 struct ThreadOutcome {
-    kinds: Vec<Option<Box<KindTotals>>>,
+    kinds: [Option<Box<KindTotals>>; KINDS],
     record: Record,
     start: Stamp,
     end: Stamp,
@@ -137,9 +192,9 @@ struct ThreadOutcome {
 
 impl Shared<'_> {
     fn combine(self, outcomes: Vec<ThreadOutcome>) -> Driven {
-        let mut totals: Vec<KindTotals> = vec![KindTotals::default(); Kind::ALL.len()];
-        let (start, end) = (outcomes.iter().map(|o| o.start).min(), outcomes.iter().map(|o| o.end).max());
-        let elapsed = start.zip(end).map(|(start, end)| self.clock.ns_between(start, end));
+        let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
+        let start = outcomes.iter().map(|o| o.start).min().expect("a phase has at least one thread");
+        let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
         let mut records = Vec::new();
         for outcome in outcomes {
             for (total, kind) in totals.iter_mut().zip(&outcome.kinds) {
@@ -148,22 +203,21 @@ impl Shared<'_> {
             records.push(outcome.record);
         }
         let kinds = Kind::ALL.into_iter().zip(totals).filter(|(_, total)| total.operations > 0).collect();
-        let elapsed_ns = elapsed.filter(|_| self.drive.mode == RunMode::Timed);
-        Driven { kinds, records, elapsed_ns, timeline: self.timeline }
+        let is_timed = self.drive.mode == RunMode::Timed;
+        let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
+        Driven { kinds, records, start, elapsed_ns, seconds: self.timeline.into_seconds() }
     }
 
     /// One thread: its whole stream, or until the time is up.
-    fn drive(&self, mut stream: Stream) -> Result<ThreadOutcome, TargetError> {
-        let thread = stream.thread();
-        let mut worker = Worker::new(self, thread);
+    fn stream(&self, mut stream: Stream) -> Result<ThreadOutcome, TargetError> {
+        let mut worker = Worker::new(self, stream.thread());
         let mut batch = Batch::default();
         // The first batch is made before the clock runs.
         let mut filled = stream.fill(&mut batch, Batch::OPERATIONS);
         self.barrier.wait();
         worker.begin();
         while filled > 0 && !self.failed.load(Ordering::Relaxed) {
-            let went_on =
-                worker.perform(&batch).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            let went_on = worker.batch(&batch).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             self.done.fetch_add(filled as u64, Ordering::Relaxed);
             if !went_on {
                 break;
@@ -177,63 +231,38 @@ impl Shared<'_> {
 /// One thread's loop and what it keeps.
 struct Worker<'a> {
     shared: &'a Shared<'a>,
+    thread: u32,
     performer: Performer<'a>,
     record: Record,
     /// Of the second that runs; merged into `kinds` when it is over.
-    second: Vec<Option<Box<KindTotals>>>,
-    kinds: Vec<Option<Box<KindTotals>>>,
+    second: [Option<Box<KindTotals>>; KINDS],
+    kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,
-    /// The end of the last operation that was timed.
+    /// The end of the last operation whose end is known.
     end: Stamp,
     second_ends: Stamp,
     second_number: u64,
     until_timed: u64,
-    schedule: Option<Schedule>,
-    deadline: Option<Stamp>,
-}
-
-/// When the operations of one thread are due in an open loop.
-struct Schedule {
-    thread: u32,
-    threads: u32,
-    ns_per_operation: f64,
     issued: u64,
-}
-
-impl Schedule {
-    /// Nanoseconds from the start of the phase at which the next operation is due.
-    fn next_ns(&mut self) -> u64 {
-        let number = self.issued * u64::from(self.threads) + u64::from(self.thread);
-        self.issued += 1;
-        (number as f64 * self.ns_per_operation) as u64
-    }
+    deadline: Option<Stamp>,
 }
 
 impl<'a> Worker<'a> {
     fn new(shared: &'a Shared<'a>, thread: u32) -> Self {
         let now = shared.clock.now();
-        let schedule = match shared.rate {
-            Rate::Closed => None,
-            Rate::Open { per_second } => Some(Schedule {
-                thread,
-                threads: shared.threads,
-                ns_per_operation: SECOND_NS as f64 / per_second,
-                issued: 0,
-            }),
-        };
-        let empty = || vec![None; Kind::ALL.len()];
         Self {
             shared,
+            thread,
             performer: Performer::new(shared.target),
             record: Record::new(shared.drive.check),
-            second: empty(),
-            kinds: empty(),
+            second: [const { None }; KINDS],
+            kinds: [const { None }; KINDS],
             start: now,
             end: now,
             second_ends: now,
             second_number: 0,
             until_timed: 0,
-            schedule,
+            issued: 0,
             deadline: None,
         }
     }
@@ -247,38 +276,55 @@ impl<'a> Worker<'a> {
     }
 
     /// Does the operations of a batch; `false` when the time is up.
-    fn perform(&mut self, batch: &Batch) -> Result<bool, TargetError> {
-        let clock = self.shared.clock;
+    fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
-            let due = self.schedule.as_mut().map(Schedule::next_ns).map(|ns| clock.after(self.start, ns));
-            if let Some(due) = due {
-                wait_until(clock, due);
-            }
-            let kind = batch.operations()[at].kind as usize;
-            let check = self.record.wants();
-            if self.is_timed() {
-                let start = clock.now();
-                let outcome = self.performer.perform(batch, at, check)?;
-                self.end = clock.now();
-                if self.end >= self.second_ends {
-                    self.end_second();
-                }
-                let totals = self.second[kind].get_or_insert_default();
-                totals.service.record(clock.ns_between(start, self.end));
-                if let Some(due) = due {
-                    totals.response.record(clock.ns_between(due, self.end));
-                }
-                totals.count(outcome);
-            } else {
-                let outcome = self.performer.perform(batch, at, check)?;
-                self.second[kind].get_or_insert_default().count(outcome);
-            }
-            self.record.done(|| self.performer.digest());
-            if self.deadline.is_some_and(|deadline| clock.now() >= deadline) {
+            let kind = batch.operations()[at].kind;
+            self.operate(kind, |performer, check| performer.perform(batch, at, check))?;
+            if self.deadline.is_some_and(|deadline| self.end >= deadline) {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Does one operation when it is due, and times it if its turn has come.
+    #[inline]
+    fn operate(
+        &mut self,
+        kind: Kind,
+        act: impl FnOnce(&mut Performer<'a>, bool) -> Result<Outcome, TargetError>,
+    ) -> Result<(), TargetError> {
+        let due = match self.shared.rate {
+            Rate::Closed => None,
+            rate @ Rate::Open { .. } => self.wait_for_turn(rate),
+        };
+        let check = self.record.wants();
+        let outcome = if self.is_timed() {
+            let start = self.shared.clock.now();
+            let outcome = act(&mut self.performer, check)?;
+            self.end = self.shared.clock.now();
+            self.note(kind, due, start);
+            outcome
+        } else {
+            let outcome = act(&mut self.performer, check)?;
+            if self.deadline.is_some() {
+                self.end = self.shared.clock.now();
+            }
+            outcome
+        };
+        self.second[kind as usize].get_or_insert_default().count(outcome);
+        self.record.done(|| self.performer.digest());
+        Ok(())
+    }
+
+    /// Waits until the next operation of an open loop is due.
+    fn wait_for_turn(&mut self, rate: Rate) -> Option<Stamp> {
+        let Shared { clock, threads, .. } = *self.shared;
+        let due_ns = rate.intended_start_ns(self.issued, self.thread, threads)?;
+        self.issued += 1;
+        let due = clock.after(self.start, due_ns);
+        wait_until(clock, due);
+        Some(due)
     }
 
     /// Whether the next operation is timed.
@@ -294,24 +340,42 @@ impl<'a> Worker<'a> {
         self.until_timed == self.shared.drive.sampling - 1
     }
 
+    /// Records the times of the operation that ended just now.
+    #[inline]
+    fn note(&mut self, kind: Kind, due: Option<Stamp>, start: Stamp) {
+        if self.end >= self.second_ends {
+            self.end_second();
+        }
+        let clock = self.shared.clock;
+        let totals = self.second[kind as usize].get_or_insert_default();
+        totals.service.record(clock.ns_between(start, self.end));
+        if let Some(due) = due {
+            totals.response.record(clock.ns_between(due, self.end));
+        }
+    }
+
     /// Closes the second that was running, and finds the one in which the last operation ended.
     #[cold]
     fn end_second(&mut self) {
-        self.merge_second();
         let clock = self.shared.clock;
-        self.second_number = clock.ns_between(self.start, self.end) / SECOND_NS;
-        self.second_ends = clock.after(self.start, (self.second_number + 1) * SECOND_NS);
+        let next = clock.ns_between(self.start, self.end) / SECOND_NS;
+        self.merge_second(Some(next));
+        self.second_number = next;
+        self.second_ends = clock.after(self.start, (next + 1) * SECOND_NS);
     }
 
-    fn merge_second(&mut self) {
+    fn merge_second(&mut self, next: Option<u64>) {
+        let done = self.second.iter().flatten().filter(|second| second.operations > 0);
+        let shares = done.map(|second| Share {
+            operations: second.operations,
+            service: &second.service,
+            response: &second.response,
+        });
+        if self.shared.drive.mode == RunMode::Timed {
+            self.shared.timeline.add(self.thread, self.second_number, shares, next);
+        }
         for (total, second) in self.kinds.iter_mut().zip(&mut self.second) {
             if let Some(second) = second.as_mut().filter(|second| second.operations > 0) {
-                self.shared.timeline.add(
-                    self.second_number,
-                    second.operations,
-                    &second.service,
-                    &second.response,
-                );
                 total.get_or_insert_default().add(second);
                 second.clear();
             }
@@ -322,25 +386,8 @@ impl<'a> Worker<'a> {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
-        self.merge_second();
+        self.merge_second(None);
         ThreadOutcome { kinds: self.kinds, record: self.record, start: self.start, end: self.end }
-    }
-}
-
-impl KindTotals {
-    #[inline]
-    pub(super) fn count(&mut self, outcome: Outcome) {
-        self.operations += 1;
-        self.found += u64::from(outcome.found);
-        self.missing += u64::from(outcome.missing);
-    }
-
-    fn clear(&mut self) {
-        self.operations = 0;
-        self.found = 0;
-        self.missing = 0;
-        self.service.clear();
-        self.response.clear();
     }
 }
 

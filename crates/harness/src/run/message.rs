@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use results::{Metric, Stream};
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::RunMode;
@@ -37,19 +38,23 @@ pub(super) struct TrialSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Message {
-    /// How far a phase is.
-    Progress {
-        /// The phase.
-        phase: String,
-        /// Operations done.
-        done: u64,
-        /// Operations in all, where that is known.
-        total: Option<u64>,
-    },
+    /// How far the trial is.
+    Progress(Step),
     /// The trial is over.
     Done(TrialReport),
     /// The trial cannot be done.
     Failed(String),
+}
+
+/// How far a trial is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Step {
+    /// The number of the phase.
+    pub(super) phase: usize,
+    /// The share of it that is done.
+    pub(super) share: f64,
+    /// Whether its operations are done and its answers are being checked.
+    pub(super) checking: bool,
 }
 
 /// What a trial measured.
@@ -59,8 +64,8 @@ pub(super) struct TrialReport {
     pub(super) rows: Vec<Cells>,
     /// The rows of `timeline.csv`, likewise.
     pub(super) timeline: Vec<Cells>,
-    /// For each phase, the hash of its operations.
-    pub(super) streams: Vec<(String, String)>,
+    /// For each phase, what was meant and what came out.
+    pub(super) streams: Vec<Stream>,
     /// Wrong answers, described.
     pub(super) wrong: Vec<String>,
 }
@@ -101,17 +106,13 @@ impl From<&str> for CellValue {
 
 impl Cells {
     /// Sets a column.
-    pub(super) fn set(&mut self, metric: &results::Metric, value: impl Into<CellValue>) -> &mut Self {
+    pub(super) fn set(&mut self, metric: &Metric, value: impl Into<CellValue>) -> &mut Self {
         self.0.push((metric.name.to_owned(), value.into()));
         self
     }
 
     /// Sets a column where there is a value.
-    pub(super) fn set_some(
-        &mut self,
-        metric: &results::Metric,
-        value: Option<impl Into<CellValue>>,
-    ) -> &mut Self {
+    pub(super) fn set_some(&mut self, metric: &Metric, value: Option<impl Into<CellValue>>) -> &mut Self {
         if let Some(value) = value {
             self.set(metric, value);
         }

@@ -1,74 +1,100 @@
 //! Telling how far a run is: a bar with an ETA on a terminal, plain lines elsewhere.
 
-use std::io::{IsTerminal, Write};
-use std::time::Instant;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The progress of one experiment.
+use super::message::Step;
+use crate::output::line;
+
+/// How often the bar is drawn anew while nothing is heard of the trial.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Positions of the bar per second that a run was estimated to take.
+const POSITIONS_PER_SECOND: f64 = 1000.0;
+
+/// The progress of one experiment. Work is weighed by the seconds that it was estimated to take.
 pub(super) struct Progress {
     /// The bar; none where standard error is no terminal.
     bar: Option<ProgressBar>,
-    /// Operations of the trials that are over.
-    finished: u64,
-    /// Operations of the phases of this trial that are over, and the phase that runs.
-    phase: (String, u64),
-    last_done: u64,
-    started: Instant,
+    trials: usize,
+    trials_done: usize,
+    seconds_done: f64,
+    trial: TrialProgress,
+}
+
+/// The trial that runs.
+#[derive(Default)]
+struct TrialProgress {
+    what: String,
+    /// Its phases, each with the seconds that it was estimated to take.
+    phases: Vec<(String, f64)>,
+    started: Option<Instant>,
 }
 
 impl Progress {
-    /// Progress towards `operations` in all.
-    pub(super) fn new(experiment: &str, operations: u64) -> Self {
+    /// Progress towards `trials` trials that were estimated to take `seconds`.
+    pub(super) fn new(experiment: &str, trials: usize, seconds: f64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style =
                 ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % · {eta} left · {wide_msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─");
-            ProgressBar::new(operations).with_style(style).with_prefix(experiment.to_owned())
+            let style = style.expect("the template is right").progress_chars("━╸─");
+            let bar = ProgressBar::new((seconds * POSITIONS_PER_SECOND) as u64);
+            bar.enable_steady_tick(TICK);
+            bar.with_style(style).with_prefix(experiment.to_owned())
         });
-        Self { bar, finished: 0, phase: (String::new(), 0), last_done: 0, started: Instant::now() }
+        Self { bar, trials, trials_done: 0, seconds_done: 0.0, trial: TrialProgress::default() }
     }
 
     /// A trial begins.
-    pub(super) fn begin(&mut self, what: &str) {
-        self.phase = (String::new(), 0);
-        self.last_done = 0;
-        self.started = Instant::now();
+    pub(super) fn begin(&mut self, what: String, phases: Vec<(String, f64)>) {
         if let Some(bar) = &self.bar {
-            bar.set_message(what.to_owned());
+            bar.set_message(what.clone());
         }
+        self.trial = TrialProgress { what, phases, started: Some(Instant::now()) };
     }
 
-    /// A phase of the trial is this far.
-    pub(super) fn update(&mut self, what: &str, phase: &str, done: u64) {
-        if self.phase.0 != phase {
-            self.phase = (phase.to_owned(), self.phase.1 + self.last_done);
-        }
-        self.last_done = done;
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.finished + self.phase.1 + done);
-            bar.set_message(format!("{what} · {phase}"));
-        }
+    /// The trial is this far.
+    pub(super) fn update(&self, step: Step) {
+        let Some(bar) = &self.bar else { return };
+        let Some((name, seconds)) = self.trial.phases.get(step.phase) else { return };
+        let before: f64 = self.trial.phases[..step.phase].iter().map(|(_, seconds)| seconds).sum();
+        let position = self.seconds_done + before + seconds * step.share;
+        bar.set_position((position * POSITIONS_PER_SECOND) as u64);
+        let checking = if step.checking { " · checking answers" } else { "" };
+        bar.set_message(format!("{} · {name}{checking}", self.trial.what));
     }
 
-    /// The trial is over; `operations` is what it was expected to do.
-    pub(super) fn end(&mut self, what: &str, operations: u64) {
-        self.finished += operations;
+    /// The trial is over.
+    pub(super) fn end(&mut self) {
+        self.trials_done += 1;
+        self.seconds_done += self.trial.phases.iter().map(|(_, seconds)| seconds).sum::<f64>();
+        if let Some(bar) = &self.bar {
+            bar.set_position((self.seconds_done * POSITIONS_PER_SECOND) as u64);
+            return;
+        }
+        let seconds = self.trial.started.map_or(0.0, |started| started.elapsed().as_secs_f64());
+        let width = self.trials.to_string().len();
+        line(&format!(
+            "  {:>width$} of {}: {}, {seconds:.1} s",
+            self.trials_done, self.trials, self.trial.what
+        ));
+    }
+
+    /// Tells something, above the bar where there is one.
+    pub(super) fn tell(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.set_position(self.finished),
-            None => line(&format!("{what}: {:.1} s", self.started.elapsed().as_secs_f64())),
+            Some(bar) => bar.suspend(|| line(text)),
+            None => line(text),
         }
     }
+}
 
-    /// All trials are over.
-    pub(super) fn finish(&self) {
+impl Drop for Progress {
+    fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Writes a line to standard error; a reader that is gone is no error.
-pub(crate) fn line(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,38 +1,48 @@
 //! From what a phase did to rows: every definition of a column is applied here.
 
-use measure::{Histogram, Summary};
-use results::columns as c;
+use std::time::Duration;
+
+use measure::{Clock, Summary};
+use results::{LatencyLog, columns as c};
 use tree::{Counts, Stats};
-use workload::{Kind, Profile};
+use workload::{Kind, Phase, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
 use super::message::Cells;
 use super::probe;
-use super::timeline::{Sample, Second};
+use super::timeline::Sample;
+use super::truth::Checked;
 use crate::experiment::RunMode;
 
 /// The name of the row of all operations.
-pub(super) const ALL: &str = "all";
+pub(crate) const ALL: &str = "all";
+
+/// Nanoseconds of a second.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Everything that was measured of a phase.
+pub(super) struct Measured {
+    pub(super) driven: Driven,
+    /// The tree about every second.
+    pub(super) samples: Vec<Sample>,
+    /// The tree before the phase.
+    pub(super) before: Stats,
+    /// The tree when the last operation of the phase had ended.
+    pub(super) burst: Stats,
+    /// The tree when flushes and compactions had come to an end.
+    pub(super) settled: Stats,
+    /// How long that took.
+    pub(super) settle_ns: u64,
+    /// The process before the phase and when its last operation had ended.
+    pub(super) process: [ProcessSample; 2],
+}
 
 /// Everything known of one phase of one trial.
 pub(super) struct PhaseReport<'a> {
-    pub(super) phase: &'a str,
+    pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
-    pub(super) threads: u32,
-    /// Operations due per second, in an open loop.
-    pub(super) target_rate: Option<f64>,
-    pub(super) driven: &'a Driven,
-    /// The tree before the phase, when its last operation ended, and when it had settled.
-    pub(super) before: &'a Stats,
-    pub(super) burst: &'a Stats,
-    pub(super) settled: &'a Stats,
-    pub(super) settle_ns: Option<u64>,
-    /// The process before the phase and when its last operation ended.
-    pub(super) process_before: ProcessSample,
-    pub(super) process_after: ProcessSample,
-    pub(super) live_bytes: Option<u64>,
-    pub(super) checked: u64,
-    pub(super) wrong: u64,
+    pub(super) measured: &'a Measured,
+    pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
 }
 
@@ -55,26 +65,74 @@ impl ProcessSample {
     }
 }
 
+/// The rows and latencies of a phase, held back until it is known that no answer of the trial was wrong.
+pub(super) struct PhaseRows {
+    /// The name of the phase.
+    pub(super) name: String,
+    /// Wrong answers.
+    pub(super) wrong: u64,
+    checked: u64,
+    is_open: bool,
+    /// The rows of `runs.csv`: one per kind of operation, then that of all.
+    pub(super) rows: Vec<Cells>,
+    /// The rows of `timeline.csv`.
+    pub(super) timeline: Vec<Cells>,
+    pub(super) latencies: LatencyLog,
+    /// How long the phase took, where time is measured.
+    pub(super) duration: Option<Duration>,
+}
+
+impl PhaseRows {
+    /// The row of a phase whose store answered wrongly, in this phase or another one: it carries no numbers.
+    pub(super) fn without_numbers(&self) -> Cells {
+        let mut row = identity(&self.name, ALL, self.is_open);
+        row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
+        row
+    }
+}
+
+/// The columns that say what a row is of.
+fn identity(phase: &str, operation: &str, is_open: bool) -> Cells {
+    let mut row = Cells::default();
+    row.set(&c::PHASE, phase).set(&c::OPERATION, operation);
+    row.set(&c::LOOP, if is_open { "open" } else { "closed" });
+    row
+}
+
 impl PhaseReport<'_> {
-    /// The rows of the phase: one per kind of operation, then that of all. A phase with a wrong answer gets
-    /// no numbers.
-    pub(super) fn rows(&self) -> Vec<Cells> {
-        if self.wrong > 0 {
-            let mut row = self.identity(ALL);
-            row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
-            return vec![row];
-        }
+    /// All that the phase comes to.
+    pub(super) fn rows(&self, clock: &Clock) -> PhaseRows {
+        let driven = &self.measured.driven;
         let mut rows: Vec<Cells> =
-            self.driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
-        rows.push(self.all_row());
-        rows
+            driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
+        let mut all = KindTotals::default();
+        driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
+        rows.push(self.all_row(&all));
+        let mut latencies = LatencyLog::default();
+        let named = driven.kinds.iter().map(|(kind, totals)| (kind.name(), totals));
+        named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
+        PhaseRows {
+            name: self.phase.name.clone(),
+            wrong: self.checked.wrong,
+            checked: self.checked.answers,
+            is_open: self.target_rate().is_some(),
+            rows,
+            timeline: self.timeline_rows(clock),
+            latencies,
+            duration: driven.elapsed_ns.map(Duration::from_nanos),
+        }
+    }
+
+    /// Operations due per second, in an open loop. Where no time is measured, nobody waits for it.
+    fn target_rate(&self) -> Option<f64> {
+        match (self.mode, self.phase.rate) {
+            (RunMode::Timed, Rate::Open { per_second }) => Some(per_second),
+            _ => None,
+        }
     }
 
     fn identity(&self, operation: &str) -> Cells {
-        let mut row = Cells::default();
-        row.set(&c::PHASE, self.phase).set(&c::OPERATION, operation);
-        row.set(&c::LOOP, if self.target_rate.is_some() { "open" } else { "closed" });
-        row
+        identity(&self.phase.name, operation, self.target_rate().is_some())
     }
 
     fn kind_row(&self, kind: Kind, totals: &KindTotals) -> Cells {
@@ -89,46 +147,47 @@ impl PhaseReport<'_> {
         if let Some(seconds) = self.seconds() {
             row.set(&c::SECONDS, seconds).set(&c::OPS_PER_SECOND, totals.operations as f64 / seconds);
         }
-        set_service(row, &totals.service);
+        set_service(row, totals.service.summary());
         if let Some(response) = totals.response.summary() {
             row.set(&c::RESPONSE_MEAN_NS, response.mean_ns).set(&c::RESPONSE_P50_NS, response.p50_ns);
             row.set(&c::RESPONSE_P99_NS, response.p99_ns).set(&c::RESPONSE_P999_NS, response.p999_ns);
         }
-        row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
+        // Nothing else asks for keys that can be found or missing.
+        if totals.found + totals.missing > 0 {
+            row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
+        }
     }
 
     fn seconds(&self) -> Option<f64> {
-        self.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
+        self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
     }
 
-    fn all_row(&self) -> Cells {
+    fn all_row(&self, all: &KindTotals) -> Cells {
+        let Measured { before, burst, settled, .. } = self.measured;
         let mut row = self.identity(ALL);
-        let mut all = KindTotals::default();
-        self.driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
-        self.set_totals(&mut row, &all);
-        let burst = self.burst.counts.since(&self.before.counts);
-        let settled = self.settled.counts.since(&self.before.counts);
-        set_writes(&mut row, &burst, &settled);
-        set_reads(&mut row, &burst);
-        row.set_some(&c::EXPECTED_FPR, self.burst.expected_fpr);
+        self.set_totals(&mut row, all);
+        let of_burst = burst.counts.since(&before.counts);
+        set_writes(&mut row, &of_burst, &settled.counts.since(&before.counts));
+        set_reads(&mut row, &of_burst);
+        row.set_some(&c::EXPECTED_FPR, burst.expected_fpr);
+        row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
         self.set_shape(&mut row);
-        self.set_process(&mut row, &burst);
-        row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
-        row.set(&c::THREADS, u64::from(self.threads)).set_some(&c::TARGET_OPS_PER_SECOND, self.target_rate);
+        self.set_process(&mut row, &of_burst);
+        row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
+        row.set(&c::THREADS, u64::from(self.phase.threads));
+        row.set_some(&c::TARGET_OPS_PER_SECOND, self.target_rate());
         self.set_realised(&mut row);
         row
     }
 
     fn set_shape(&self, row: &mut Cells) {
-        let (burst, settled) = (self.burst, self.settled);
-        row.set(&c::FLUSHES, burst.counts.since(&self.before.counts).flushes);
-        row.set(&c::COMPACTIONS, burst.counts.since(&self.before.counts).compactions);
+        let Measured { burst, settled, .. } = self.measured;
         row.set(&c::LEVELS, filled_levels(burst))
             .set(&c::RUNS, burst.runs())
             .set(&c::TABLE_BYTES, burst.table_bytes());
         row.set(&c::TABLE_BYTES_SETTLED, settled.table_bytes()).set(&c::RUNS_SETTLED, settled.runs());
         row.set(&c::LEVELS_SETTLED, filled_levels(settled));
-        if let Some(live) = self.live_bytes {
+        if let Some(live) = self.checked.live_bytes {
             row.set(&c::LIVE_BYTES, live);
             if live > 0 {
                 row.set(&c::SPACE_AMP, burst.table_bytes() as f64 / live as f64);
@@ -144,8 +203,8 @@ impl PhaseReport<'_> {
             return;
         }
         row.set(&c::STALL_SECONDS, burst.stall_ns as f64 / 1e9);
-        row.set_some(&c::SETTLE_SECONDS, self.settle_ns.map(|ns| ns as f64 / 1e9));
-        let (before, after) = (self.process_before, self.process_after);
+        row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
+        let [before, after] = self.measured.process;
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
         let written = before
@@ -165,12 +224,49 @@ impl PhaseReport<'_> {
         row.set_some(&c::REALISED_KEY_BYTES, profile.key_bytes);
         row.set_some(&c::REALISED_VALUE_BYTES, profile.value_bytes);
     }
+
+    /// The rows of the phase's timeline. Counters are differences between the samples around each second.
+    fn timeline_rows(&self, clock: &Clock) -> Vec<Cells> {
+        let driven = &self.measured.driven;
+        let elapsed_ns = driven.elapsed_ns.unwrap_or(0);
+        let sample_at = |ns: u64| {
+            let at = |sample: &&Sample| clock.ns_between(driven.start, sample.at).abs_diff(ns);
+            self.measured.samples.iter().min_by_key(at)
+        };
+        let mut rows = Vec::new();
+        for second in &driven.seconds {
+            let start_ns = second.number * SECOND_NS;
+            let end_ns = (start_ns + SECOND_NS).min(elapsed_ns);
+            let length = end_ns.saturating_sub(start_ns) as f64 / 1e9;
+            let mut row = self.identity(ALL);
+            row.set(&c::SECOND, second.number as f64).set(&c::OPS, second.operations);
+            row.set(&c::SECONDS, length);
+            if length > 0.0 {
+                row.set(&c::OPS_PER_SECOND, second.operations as f64 / length);
+            }
+            set_service(&mut row, second.service);
+            if let Some(response) = second.response {
+                row.set(&c::RESPONSE_P50_NS, response.p50_ns).set(&c::RESPONSE_P99_NS, response.p99_ns);
+                row.set(&c::RESPONSE_P999_NS, response.p999_ns);
+            }
+            if let (Some(start), Some(end)) = (sample_at(start_ns), sample_at(end_ns)) {
+                set_timeline_state(&mut row, start, end);
+            }
+            rows.push(row);
+        }
+        rows
+    }
 }
 
-fn set_service(row: &mut Cells, service: &Histogram) {
-    let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, .. }) = service.summary() else {
-        return;
-    };
+fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {
+    log.push(name, totals.service.as_hdr().clone());
+    if totals.response.count() > 0 {
+        log.push(format!("{name}:response"), totals.response.as_hdr().clone());
+    }
+}
+
+fn set_service(row: &mut Cells, service: Option<Summary>) {
+    let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, .. }) = service else { return };
     row.set(&c::MEAN_NS, mean_ns).set(&c::P50_NS, p50_ns).set(&c::P90_NS, p90_ns);
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
 }
@@ -213,36 +309,6 @@ fn set_reads(row: &mut Cells, counts: &Counts) {
 /// Levels that hold a run.
 fn filled_levels(stats: &Stats) -> u64 {
     stats.levels.iter().filter(|level| level.runs > 0).count() as u64
-}
-
-/// The rows of a phase's timeline. Counters are differences between the samples around each second.
-pub(super) fn timeline_rows(
-    phase: &PhaseReport<'_>,
-    seconds: &std::collections::BTreeMap<u64, Second>,
-    samples: &[Sample],
-) -> Vec<Cells> {
-    let elapsed_ns = phase.driven.elapsed_ns.unwrap_or(0);
-    let mut rows = Vec::new();
-    for (number, second) in seconds {
-        let (start_ns, end_ns) = (number * 1_000_000_000, ((number + 1) * 1_000_000_000).min(elapsed_ns));
-        let length = end_ns.saturating_sub(start_ns) as f64 / 1e9;
-        let mut row = phase.identity(ALL);
-        row.set(&c::SECOND, *number as f64).set(&c::OPS, second.operations).set(&c::SECONDS, length);
-        if length > 0.0 {
-            row.set(&c::OPS_PER_SECOND, second.operations as f64 / length);
-        }
-        set_service(&mut row, &second.service);
-        if let Some(response) = second.response.summary() {
-            row.set(&c::RESPONSE_P50_NS, response.p50_ns).set(&c::RESPONSE_P99_NS, response.p99_ns);
-            row.set(&c::RESPONSE_P999_NS, response.p999_ns);
-        }
-        let at = |ns: u64| samples.iter().min_by_key(|sample| sample.at_ns.abs_diff(ns));
-        if let (Some(start), Some(end)) = (at(start_ns), at(end_ns)) {
-            set_timeline_state(&mut row, start, end);
-        }
-        rows.push(row);
-    }
-    rows
 }
 
 fn set_timeline_state(row: &mut Cells, start: &Sample, end: &Sample) {

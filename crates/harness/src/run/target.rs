@@ -2,29 +2,31 @@
 
 use std::ops::Bound;
 
-use tree::{Tree, WriteBatch};
+use tree::{Stats, Tree, WriteBatch};
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
+/// A store under test whose counters can be read.
+pub(super) trait Subject: Target {
+    /// The counters and sizes as they are now.
+    fn stats(&self) -> Stats;
+}
+
 /// A tree, driven through the interface that every engine is driven through.
-pub(crate) struct TreeTarget {
+pub(super) struct TreeTarget {
     tree: Tree,
 }
 
 impl TreeTarget {
     /// Drives `tree`.
-    pub(crate) fn new(tree: Tree) -> Self {
+    pub(super) fn new(tree: Tree) -> Self {
         Self { tree }
     }
+}
 
-    /// The tree itself, for its counters.
-    pub(crate) fn tree(&self) -> &Tree {
-        &self.tree
-    }
-
-    /// Closes the tree.
-    pub(crate) fn into_tree(self) -> Tree {
-        self.tree
+impl Subject for TreeTarget {
+    fn stats(&self) -> Stats {
+        self.tree.stats()
     }
 }
 

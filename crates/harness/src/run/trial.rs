@@ -1,48 +1,52 @@
 //! One trial of one cell, in a process of its own: open a tree, do the phases, check the answers, report.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use measure::{Clock, Stamp};
-use results::{Folder, Group, LatencyLog};
-use std::sync::{Arc, OnceLock};
+use results::{Folder, Group, Stream};
 use toml::Table;
-use tree::{Design, OpenOptions, Tree};
-use workload::{
-    Command, CommandReader, Extent, Kind, Performer, PhasePlan, Plan, Profile, Rate, Record, Shadow, Target,
-    Workload, check,
-};
+use tree::{Design, OpenOptions};
+use workload::{Extent, PhasePlan, Plan, Profile, Shadow, Work, Workload};
 
-use super::drive::{Drive, Driven, KindTotals};
-use super::message::{Message, TrialReport, TrialSpec};
-use super::probe;
-use super::report::{ALL, PhaseReport, ProcessSample, timeline_rows};
-use super::target::TreeTarget;
-use super::timeline::{Sample, Timeline};
+use super::drive::{Drive, Driven};
+use super::message::{Message, Step, TrialReport, TrialSpec};
+use super::replay::{Replay, count_lines};
+use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
+use super::target::{Subject, TreeTarget};
+use super::timeline::Sample;
+use super::truth::Truth;
+use super::{probe, profile};
 use crate::experiment::RunMode;
 
 /// How often the process says how far it is.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// How often the tree is sampled for the timeline.
-const SAMPLE_PERIOD: Duration = Duration::from_secs(1);
+/// How often the tree is sampled for the timeline, in nanoseconds.
+const SAMPLE_PERIOD_NS: u64 = 1_000_000_000;
 
 type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The body of the trial's process: reads the specification from standard input, writes messages to standard
-/// output. Returns whether the trial was done.
+/// The body of the trial's process: reads the specification from the first line of standard input, writes
+/// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
 pub(crate) fn run_trial_process() -> bool {
     let mut text = String::new();
-    let spec = std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| error.to_string())
-        .and_then(|_| serde_json::from_str::<TrialSpec>(&text).map_err(|error| error.to_string()));
-    let outcome =
-        spec.and_then(|spec| Trial::new(spec).and_then(Trial::run).map_err(|error| error.to_string()));
+    let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
+    let spec = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
+    std::thread::spawn(end_with_the_parent);
+    let outcome = spec.and_then(|spec| run_on_tree(spec).map_err(|error| error.to_string()));
     let done = outcome.is_ok();
     send(&outcome.map_or_else(Message::Failed, Message::Done));
     done
+}
+
+/// Ends the process when its parent closes the pipe, as it does by dying.
+fn end_with_the_parent() {
+    // Whatever is read or goes wrong, the parent is done with this process.
+    let _ = std::io::stdin().lock().read(&mut [0]);
+    std::process::exit(1);
 }
 
 fn send(message: &Message) {
@@ -50,6 +54,13 @@ fn send(message: &Message) {
     let mut out = std::io::stdout().lock();
     // A parent that is gone has no use for the message.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn run_on_tree(spec: TrialSpec) -> TrialResult<TrialReport> {
+    let design = Design::default().with(&spec.design.parse::<Table>()?)?;
+    let options = OpenOptions::new(design).mode(spec.mode.of_tree()).clock(monotonic_ns);
+    let target = TreeTarget::new(options.open(&spec.directory)?);
+    Trial::new(spec, target)?.run()
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -64,109 +75,135 @@ fn monotonic_ns() -> u64 {
 }
 
 /// One trial, ready to run.
-struct Trial {
+struct Trial<T> {
     spec: TrialSpec,
     plan: Plan,
-    target: TreeTarget,
+    target: T,
     clock: Clock,
-    shadow: Shadow,
-    report: TrialReport,
-    /// Whether the shadow still knows what the store holds: a text replay writes what it does not know.
-    is_known: bool,
+    truth: Truth,
+    phases: Vec<PhaseRows>,
+    streams: Vec<Stream>,
+    /// Wrong answers, described.
+    wrong: Vec<String>,
 }
 
-impl Trial {
-    fn new(spec: TrialSpec) -> TrialResult<Self> {
-        let design = Design::default().with(&spec.design.parse::<Table>()?)?;
+impl<T: Subject> Trial<T> {
+    fn new(spec: TrialSpec, target: T) -> TrialResult<Self> {
         let workload = Workload::from_toml(&spec.workload.parse()?)?;
         let plan = Plan::new(&workload, spec.seed, &spec.base)?;
-        let options = OpenOptions::new(design).mode(spec.mode.of_tree()).clock(monotonic_ns);
-        let target = TreeTarget::new(options.open(&spec.directory)?);
-        let shadow = Shadow::new(plan.format());
-        Ok(Self {
-            spec,
-            plan,
-            target,
-            clock: Clock::new(),
-            shadow,
-            report: TrialReport::default(),
-            is_known: true,
-        })
+        let truth = Truth::Shadow(Shadow::new(plan.format()));
+        let clock = Clock::new();
+        let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
         let mut extent = Extent::default();
-        for phase in self.plan.phases().to_vec() {
-            extent = self.run_phase(&phase, extent)?;
+        for (number, phase) in self.plan.phases().to_vec().iter().enumerate() {
+            let unseen = self.truth.begin(phase, &self.target)?;
+            self.blame(unseen);
+            let measured = self.measure(number, phase, extent)?;
+            send(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
+            extent = self.judge(phase, extent, &measured)?;
         }
-        if self.is_known {
-            let verdict = self.shadow.verify(&self.target)?;
-            self.report.wrong.extend(
-                verdict.first.map(|first| format!("{} entries are wrong at the end: {first}", verdict.wrong)),
-            );
-        }
-        self.target.into_tree().close()?;
-        Ok(self.report)
+        let unseen = self.truth.verify(&self.target)?;
+        self.blame(unseen);
+        self.conclude()
     }
 
-    fn run_phase(&mut self, phase: &Arc<PhasePlan>, from: Extent) -> TrialResult<Extent> {
-        let before = self.tree().stats();
+    /// Does a phase and takes down everything that is measured of it.
+    fn measure(&self, number: usize, phase: &Arc<PhasePlan>, from: Extent) -> TrialResult<Measured> {
+        let before = self.target.stats();
         let process_before = ProcessSample::take();
-        let (driven, samples) = self.drive(phase, from)?;
+        let (driven, samples) = self.drive(number, phase, from)?;
         let process_after = ProcessSample::take();
-        let burst = self.tree().stats();
+        let burst = self.target.stats();
         let settle_start = self.clock.now();
         self.target.settle()?;
         let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
-        let settled = self.tree().stats();
-        let (extent, checked, wrong, profile) = self.check(phase, from, &driven);
-        let report = PhaseReport {
-            phase: &phase.phase().name,
-            mode: self.spec.mode,
-            threads: phase.phase().threads,
-            target_rate: match phase.phase().rate {
-                Rate::Closed => None,
-                Rate::Open { per_second } => Some(per_second),
-            },
-            driven: &driven,
-            before: &before,
-            burst: &burst,
-            settled: &settled,
-            settle_ns: (self.spec.mode == RunMode::Timed).then_some(settle_ns),
-            process_before,
-            process_after,
-            live_bytes: self.is_known.then(|| self.shadow.live_bytes()),
-            checked,
-            wrong,
-            profile: &profile,
-        };
-        self.report.rows.extend(report.rows());
-        if wrong == 0 && self.spec.mode == RunMode::Timed {
-            let seconds = driven.timeline.seconds();
-            self.report.timeline.extend(timeline_rows(&report, &seconds, &samples));
-            self.write_latencies(&phase.phase().name, &driven)?;
-        }
-        if let Some(hash) = profile.stream_hash {
-            self.report.streams.push((phase.phase().name.clone(), hash));
-        }
-        Ok(extent)
+        let settled = self.target.stats();
+        let process = [process_before, process_after];
+        Ok(Measured { driven, samples, before, burst, settled, settle_ns, process })
     }
 
-    fn tree(&self) -> &Tree {
-        self.target.tree()
+    /// Checks the answers of a phase and makes its rows; where the next phase starts.
+    fn judge(&mut self, phase: &Arc<PhasePlan>, from: Extent, measured: &Measured) -> TrialResult<Extent> {
+        let name = &phase.phase().name;
+        let records = &measured.driven.records;
+        let checked = self.truth.check(phase, from, records, self.plan.format())?;
+        self.wrong.extend(checked.examples.iter().map(|example| format!("phase {name}, {example}")));
+        let profile = profile::realised(phase, from, &measured.driven);
+        self.streams.push(Stream {
+            phase: name.clone(),
+            hash: profile.stream_hash.clone(),
+            intended: profile::as_result(&Profile::intended(phase, from)),
+            realised: profile::as_result(&profile),
+        });
+        let report = PhaseReport {
+            phase: phase.phase(),
+            mode: self.spec.mode,
+            measured,
+            checked: &checked,
+            profile: &profile,
+        };
+        self.phases.push(report.rows(&self.clock));
+        Ok(checked.extent)
+    }
+
+    /// Notes that the store does not hold what it must.
+    fn blame(&mut self, wrong: Option<String>) {
+        let Some(wrong) = wrong else { return };
+        self.wrong.push(wrong);
+        if let Some(last) = self.phases.last_mut() {
+            last.wrong += 1;
+        }
+    }
+
+    /// The report of the trial. A store that gave one wrong answer gets no number at all.
+    fn conclude(self) -> TrialResult<TrialReport> {
+        let mut report = TrialReport { streams: self.streams, wrong: self.wrong, ..TrialReport::default() };
+        if !report.wrong.is_empty() {
+            report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
+            return Ok(report);
+        }
+        let folder = Folder::new(&self.spec.results);
+        let group = Group { cell: self.spec.cell, trial: self.spec.trial };
+        for phase in self.phases {
+            if let Some(duration) = phase.duration {
+                phase.latencies.write(&folder.histogram(group, &phase.name), duration)?;
+            }
+            report.rows.extend(phase.rows);
+            report.timeline.extend(phase.timeline);
+        }
+        Ok(report)
     }
 
     /// Does the operations of a phase, while another thread samples the tree and reports progress.
-    fn drive(&self, phase: &Arc<PhasePlan>, from: Extent) -> TrialResult<(Driven, Vec<Sample>)> {
+    fn drive(
+        &self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+    ) -> TrialResult<(Driven, Vec<Sample>)> {
         let done = AtomicU64::new(0);
         let over = AtomicBool::new(false);
-        let start = self.clock.now();
+        let total = match phase.text() {
+            Some(file) => Some(count_lines(file)?),
+            None => phase.operations(),
+        };
+        let way = Way { number, total, time_limit_ns: time_limit_ns(phase) };
+        let drive = Drive {
+            mode: self.spec.mode,
+            sampling: self.spec.sampling,
+            check: if self.truth.is_known() { self.spec.check } else { 0 },
+        };
         std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| self.watch(phase, start, &done, &over));
-            let drive = Drive { mode: self.spec.mode, sampling: self.spec.sampling, check: self.spec.check };
+            let watcher = scope.spawn(|| self.watch(&way, &done, &over));
             let driven = match phase.text() {
-                Some(_) => self.replay_text(phase, &done),
-                None => drive.phase(&self.target, phase, from, &self.clock, &done),
+                Some(file) => Replay::open(file)
+                    .map_err(Into::into)
+                    .and_then(|replay| drive.replay(&self.target, phase, replay, &self.clock, &done)),
+                None => drive.streams(&self.target, phase, from, &self.clock, &done),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -175,104 +212,50 @@ impl Trial {
         })
     }
 
-    fn watch(&self, phase: &PhasePlan, start: Stamp, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
-        let mut samples = vec![self.sample(start)];
-        let mut next_ns = SAMPLE_PERIOD.as_nanos() as u64;
+    fn watch(&self, way: &Way, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
+        let start = self.clock.now();
+        let mut samples = vec![self.sample()];
+        let mut next_ns = SAMPLE_PERIOD_NS;
         while !over.load(Ordering::Acquire) {
             std::thread::park_timeout(PROGRESS_PERIOD);
-            let (name, total) = (phase.phase().name.clone(), phase.operations());
-            send(&Message::Progress { phase: name, done: done.load(Ordering::Relaxed), total });
-            if self.spec.mode == RunMode::Timed && self.clock.ns_between(start, self.clock.now()) >= next_ns {
-                samples.push(self.sample(start));
-                next_ns += SAMPLE_PERIOD.as_nanos() as u64;
+            let elapsed_ns = self.clock.ns_between(start, self.clock.now());
+            let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
+            send(&Message::Progress(Step { phase: way.number, share, checking: false }));
+            if self.spec.mode == RunMode::Timed && elapsed_ns >= next_ns {
+                samples.push(self.sample());
+                next_ns += SAMPLE_PERIOD_NS;
             }
         }
-        samples.push(self.sample(start));
+        samples.push(self.sample());
         samples
     }
 
-    fn sample(&self, start: Stamp) -> Sample {
-        let at_ns = self.clock.ns_between(start, self.clock.now());
-        Sample { at_ns, stats: self.tree().stats(), rss_peak_bytes: probe::rss_peak_bytes() }
-    }
-
-    /// Does the commands of a text file, one after the other.
-    fn replay_text(&self, phase: &PhasePlan, done: &AtomicU64) -> TrialResult<Driven> {
-        let path = phase.text().expect("a text replay has a file");
-        let mut reader = CommandReader::new(BufReader::new(std::fs::File::open(path)?));
-        let mut performer = Performer::new(&self.target);
-        let mut kinds: Vec<(Kind, KindTotals)> = Vec::new();
-        let mut record = Record::new(0);
-        let (timeline, begin) = (Timeline::default(), self.clock.now());
-        while let Some(command) = reader.read()? {
-            let Some(kind) = kind_of(&command) else { continue };
-            let start = self.clock.now();
-            let outcome = performer.command(&command, false)?;
-            let ns = self.clock.ns_between(start, self.clock.now());
-            let at = kinds.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
-                kinds.push((kind, KindTotals::default()));
-                kinds.len() - 1
-            });
-            let totals = &mut kinds[at].1;
-            totals.count(outcome);
-            if self.spec.mode == RunMode::Timed {
-                totals.service.record(ns);
-            }
-            record.done(|| 0);
-            done.fetch_add(1, Ordering::Relaxed);
-        }
-        let elapsed_ns = self.clock.ns_between(begin, self.clock.now());
-        let elapsed_ns = (self.spec.mode == RunMode::Timed).then_some(elapsed_ns);
-        Ok(Driven { kinds, records: vec![record], elapsed_ns, timeline })
-    }
-
-    /// Goes through the phase once more, off the clock: checks the answers and takes the profile.
-    fn check(
-        &mut self,
-        phase: &Arc<PhasePlan>,
-        from: Extent,
-        driven: &Driven,
-    ) -> (Extent, u64, u64, Profile) {
-        if phase.text().is_some() {
-            self.is_known = false;
-            return (from, 0, 0, Profile::default());
-        }
-        let verdict = check(phase, from, &driven.records, &mut self.shadow);
-        let wrong = verdict.examples.iter().map(|example| format!("phase {}, {example}", phase.phase().name));
-        self.report.wrong.extend(wrong);
-        let performed: Vec<u64> = driven.records.iter().map(Record::operations).collect();
-        let profile = Profile::realised(phase, from, Some(&performed));
-        (verdict.extent, verdict.checked, verdict.wrong, profile)
-    }
-
-    fn write_latencies(&self, phase: &str, driven: &Driven) -> TrialResult<()> {
-        let mut log = LatencyLog::default();
-        let mut all = KindTotals::default();
-        for (kind, totals) in &driven.kinds {
-            all.add(totals);
-            push_latencies(&mut log, kind.name(), totals);
-        }
-        push_latencies(&mut log, ALL, &all);
-        let group = Group { cell: self.spec.cell, trial: self.spec.trial };
-        let path = Folder::new(&self.spec.results).histogram(group, phase);
-        Ok(log.write(&path, Duration::from_nanos(driven.elapsed_ns.unwrap_or(0)))?)
+    fn sample(&self) -> Sample {
+        Sample { at: self.clock.now(), stats: self.target.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
     }
 }
 
-fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {
-    log.push(name, totals.service.as_hdr().clone());
-    if totals.response.count() > 0 {
-        log.push(format!("{name}:response"), totals.response.as_hdr().clone());
+/// How long a phase is, for the progress bar.
+struct Way {
+    /// The number of the phase.
+    number: usize,
+    /// Operations, where they are known.
+    total: Option<u64>,
+    time_limit_ns: Option<u64>,
+}
+
+impl Way {
+    /// The share that is done: of the operations or of the time, whichever will be over first.
+    fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
+        let share =
+            |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);
+        share(done, self.total).max(share(elapsed_ns, self.time_limit_ns)).min(1.0)
     }
 }
 
-/// The kind of operation that a command of a text replay is.
-fn kind_of(command: &Command) -> Option<Kind> {
-    match command {
-        Command::Put { .. } => Some(Kind::Put),
-        Command::Get { .. } => Some(Kind::Get),
-        Command::Delete { .. } => Some(Kind::Delete),
-        Command::Range { .. } => Some(Kind::Range),
-        Command::Load { .. } | Command::Statistics => None,
+fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
+    match &phase.phase().work {
+        Work::Mixed(mixed) => mixed.time_limit_ns,
+        _ => None,
     }
 }

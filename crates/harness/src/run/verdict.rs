@@ -1,176 +1,222 @@
 //! Who wins, by how much, and how sure that is.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use measure::{Criteria, Ranked, Sample, Verdict, compare_exact, rank};
-use results::{Better, Column, Schema, Table, Unit, Value, columns as c};
+use results::{Better, Column, Schema, Table, Unit, columns as c};
 
 use super::report::ALL;
-use crate::experiment::{Experiment, RunMode};
+use crate::experiment::{Cell, Experiment, RunMode, differences};
 use crate::problem::Outcome;
+
+/// The differences between two cells that are named; more are counted.
+const NAMED_DIFFERENCES: usize = 3;
 
 /// The outcome of an experiment as a short text: the verdict first, then a table.
 pub(super) fn describe(experiment: &Experiment, table: &Table) -> Outcome<String> {
     let judged = Judged::new(experiment, table)?;
-    let mut text = String::new();
-    let _ = writeln!(text, "{}", judged.sentence());
-    if let Some(rows) = judged.table() {
-        text.push_str(&rows);
-    }
-    Ok(text)
+    Ok(format!("{}\n{}", judged.sentence(), judged.table()))
+}
+
+/// The numbers of the cells that gave a wrong answer in any trial.
+pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
+    let is_wrong = |row: &&results::Row| row.get(&c::WRONG_ANSWERS).integer().is_some_and(|wrong| wrong > 0);
+    table.rows().iter().filter(is_wrong).filter_map(|row| row.get(&c::CELL).integer()).collect()
 }
 
 /// The samples of all cells for the metric that decides.
-struct Judged {
+struct Judged<'a> {
+    experiment: &'a Experiment,
     column: Column,
     phase: String,
     operation: String,
-    mode: RunMode,
-    baseline: Sample,
-    candidates: Vec<Sample>,
+    /// The first is the baseline.
+    entries: Vec<Entry<'a>>,
+    /// The others against the baseline, best first.
     ranked: Vec<Ranked>,
     /// Cells that gave wrong answers, and so have no number.
-    wrong: Vec<String>,
+    wrong: Vec<&'a str>,
 }
 
-impl Judged {
-    fn new(experiment: &Experiment, table: &Table) -> Outcome<Self> {
+/// One cell with its numbers.
+struct Entry<'a> {
+    cell: &'a Cell,
+    sample: Sample,
+    /// Memory of memtables, filters, fences and cache, the median over trials, in bytes.
+    memory_bytes: Option<f64>,
+}
+
+impl<'a> Judged<'a> {
+    fn new(experiment: &'a Experiment, table: &Table) -> Outcome<Self> {
         let spec = &experiment.verdict;
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
         let phase =
             spec.phase.clone().or_else(|| chart_phase(experiment)).unwrap_or_else(|| last_phase(experiment));
         let metric = spec.metric.clone().unwrap_or_else(|| default_metric(experiment, table.schema()));
         let column = table.column(&metric)?.clone();
-        let rows = table.only(c::PHASE.name, &phase)?.only(c::OPERATION.name, &operation)?;
         let position = table.schema().find(&metric)?;
-        let mut samples: Vec<Sample> = Vec::new();
-        let mut wrong = Vec::new();
-        for cell in &experiment.cells {
-            let of_cell = rows.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
-            let mut blocks = Vec::new();
-            for row in of_cell {
-                if row.get(&c::WRONG_ANSWERS).integer().is_some_and(|wrong| wrong > 0)
-                    && !wrong.contains(&cell.label)
-                {
-                    wrong.push(cell.label.clone());
-                }
-                if let (Some(trial), Some(value)) =
-                    (row.get(&c::TRIAL).integer(), row.cells()[position].number())
-                {
-                    blocks.push((trial, value));
-                }
-            }
-            if !blocks.is_empty() {
-                samples.push(Sample::new(&cell.label, blocks));
+        let of_phase = table.only(c::PHASE.name, &phase)?;
+        let (judged, whole) =
+            (of_phase.only(c::OPERATION.name, &operation)?, of_phase.only(c::OPERATION.name, ALL)?);
+        let wrong = wrong_cells(table);
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        for cell in experiment.cells.iter().filter(|cell| !wrong.contains(&cell.number)) {
+            let sample = sample(&judged, cell, |row| row.cells()[position].number());
+            if !sample.blocks.is_empty() {
+                let memory_bytes = self::sample(&whole, cell, memory_bytes).median();
+                entries.push(Entry { cell, sample, memory_bytes });
             }
         }
-        let at =
-            spec.baseline.as_ref().and_then(|label| samples.iter().position(|sample| sample.name == *label));
-        let baseline = if samples.is_empty() { Sample::new("", []) } else { samples.remove(at.unwrap_or(0)) };
-        let mode = experiment.trials.mode;
-        let ranked = rank_all(&baseline, &samples, column.better(), mode);
-        Ok(Self { column, phase, operation, mode, baseline, candidates: samples, ranked, wrong })
+        if let Some(at) = entries.iter().position(|entry| Some(&entry.cell.label) == spec.baseline.as_ref()) {
+            entries[..=at].rotate_right(1);
+        }
+        let ranked = rank_all(&entries, column.better(), experiment.trials.mode);
+        let wrong = experiment.cells.iter().filter(|cell| wrong.contains(&cell.number));
+        let wrong = wrong.map(|cell| cell.label.as_str()).collect();
+        Ok(Self { experiment, column, phase, operation, entries, ranked, wrong })
     }
 
-    /// The verdict in one sentence.
+    /// The verdict in one sentence or two.
     fn sentence(&self) -> String {
+        let mut text = String::new();
         if !self.wrong.is_empty() {
-            return format!("Wrong answers: {} — these designs get no numbers.", self.wrong.join(", "));
+            let _ = write!(text, "Wrong answers by {}: they get no number. ", self.wrong.join(", "));
         }
+        let Some(baseline) = self.entries.first() else {
+            return text + &format!("Nothing was measured of {}.", self.what());
+        };
+        text + &self.winner(&baseline.cell.label, &baseline.sample)
+    }
+
+    fn winner(&self, baseline: &str, sample: &Sample) -> String {
         let what = self.what();
-        let value = |sample: &Sample| sample.median().map_or_else(String::new, |value| self.value(value));
-        if self.candidates.is_empty() {
+        let Some(best) = self.ranked.first() else {
+            let value = sample.median().map_or_else(String::new, |value| self.value(value));
+            return format!("{baseline} has a {what} of {value}; there is nothing to compare it with.");
+        };
+        let all = |verdict| self.ranked.iter().all(|other| other.comparison.verdict == verdict);
+        let better = self.ranked.iter().filter(|other| other.comparison.verdict == Verdict::Improved).count();
+        if best.comparison.verdict == Verdict::Improved {
+            let others = if better > 1 { format!("{better} beat {baseline}, and ") } else { String::new() };
+            let most = if better > 1 { " by most" } else { "" };
+            let ratio = best.comparison.ratio.map_or_else(String::new, |ratio| format!(" {}", times(ratio)));
             return format!(
-                "{what}: {} for {}; nothing to compare it with.",
-                value(&self.baseline),
-                self.baseline.name
+                "{others}{} beats {baseline}{most}: its {what} is{ratio} that of {baseline} ({}).",
+                best.name, best.comparison
             );
         }
-        let best = self.ranked.first();
-        match best {
-            Some(best) if best.comparison.verdict == Verdict::Improved => {
-                let ratio =
-                    best.comparison.ratio.map_or_else(String::new, |ratio| format!(" {}", times(ratio)));
-                format!(
-                    "{} wins: {what} is{ratio} that of {} ({}).",
-                    best.name, self.baseline.name, best.comparison
-                )
-            }
-            Some(_) if self.ranked.iter().all(|other| other.comparison.verdict == Verdict::Regressed) => {
-                format!("{} wins: {what} of every other design is worse.", self.baseline.name)
-            }
-            Some(best) => {
-                format!(
-                    "No winner over {}: {what}; the best of the others, {}, is {}.",
-                    self.baseline.name, best.name, best.comparison
-                )
-            }
-            None => format!("{what}: nothing was measured."),
+        if all(Verdict::Regressed) {
+            return format!("{baseline} beats every other: their {what} is worse.");
         }
+        if all(Verdict::Equivalent) {
+            return format!("No difference that matters: every {what} is about that of {baseline}.");
+        }
+        format!(
+            "No winner over {baseline}. The best of the others is {}, and its {what} is {}.",
+            best.name, best.comparison
+        )
     }
 
-    /// `throughput (phase mixed)`, or `fpr (phase lookup, get)`.
+    /// `throughput in phase mixed`, or `p99 service time of get in phase lookup`.
     fn what(&self) -> String {
-        let operation = if self.operation == ALL { String::new() } else { format!(", {}", self.operation) };
-        format!("{} (phase {}{operation})", self.column.title(), self.phase)
+        let operation = if self.operation == ALL { String::new() } else { format!(" of {}", self.operation) };
+        format!("{}{operation} in phase {}", self.column.title(), self.phase)
     }
 
-    /// The table: every design with its median and how it compares with the baseline.
-    fn table(&self) -> Option<String> {
-        let median = |name: &str| {
-            let sample =
-                std::iter::once(&self.baseline).chain(&self.candidates).find(|sample| sample.name == name);
-            sample.and_then(Sample::median)
-        };
-        let mut rows =
-            vec![(self.baseline.name.clone(), median(&self.baseline.name)?, "baseline".to_owned())];
-        for ranked in &self.ranked {
-            rows.push((ranked.name.clone(), median(&ranked.name)?, ranked.comparison.to_string()));
+    /// Every design with its median, how it compares with the baseline, what else differs, and its memory.
+    fn table(&self) -> String {
+        let Some(baseline) = self.entries.first() else { return String::new() };
+        let mut entries: Vec<&Entry<'_>> = self.entries.iter().collect();
+        let median = |entry: &Entry<'_>| entry.sample.median().unwrap_or(f64::NAN);
+        match self.column.better() {
+            Better::Higher => entries.sort_by(|a, b| median(b).total_cmp(&median(a))),
+            Better::Lower => entries.sort_by(|a, b| median(a).total_cmp(&median(b))),
+            Better::Neither => {}
         }
-        if self.column.better() != Better::Neither {
-            let sign = if self.column.better() == Better::Higher { -1.0 } else { 1.0 };
-            rows.sort_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+        let against = format!("against {}", baseline.cell.label);
+        let mut rows = vec![["", self.column.name(), "memory", &against, "differs in"].map(str::to_owned)];
+        for entry in entries {
+            let of_entry = |ranked: &&Ranked| ranked.name == entry.sample.name;
+            let ranked = self.ranked.iter().find(of_entry);
+            let comparison =
+                ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.to_string());
+            rows.push([
+                entry.cell.label.clone(),
+                self.value(median(entry)),
+                entry.memory_bytes.map_or_else(String::new, |bytes| plot::format_value(bytes, Unit::Bytes)),
+                comparison,
+                if ranked.is_none() { String::new() } else { factors(baseline.cell, entry.cell) },
+            ]);
         }
-        let name_width = rows.iter().map(|row| row.0.chars().count()).max()?;
-        let values: Vec<String> = rows.iter().map(|row| self.value(row.1)).collect();
-        let value_width = values.iter().map(|value| value.chars().count()).max()?;
-        let mut text = String::new();
-        for (row, value) in rows.iter().zip(values) {
-            let _ = writeln!(text, "  {:<name_width$}  {value:>value_width$}  {}", row.0, row.2);
-        }
-        Some(text)
+        aligned(&rows)
     }
 
     fn value(&self, value: f64) -> String {
-        if self.mode == RunMode::Counted && value.fract() == 0.0 && self.column.unit() == Unit::Count {
+        let is_count = self.column.unit() == Unit::Count && value.fract() == 0.0;
+        if is_count && self.experiment.trials.mode == RunMode::Counted {
             return format!("{value:.0}");
         }
         plot::format_value(value, self.column.unit())
     }
 }
 
+/// The value of every trial of a cell.
+fn sample(table: &Table, cell: &Cell, value: impl Fn(&results::Row) -> Option<f64>) -> Sample {
+    let rows = table.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
+    Sample::new(&cell.label, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
+}
+
+fn memory_bytes(row: &results::Row) -> Option<f64> {
+    let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
+    parts.into_iter().map(|part| row.get(part).number()).sum()
+}
+
 /// In `counted` mode numbers are exact and need no interval.
-fn rank_all(baseline: &Sample, candidates: &[Sample], better: Better, mode: RunMode) -> Vec<Ranked> {
+fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode) -> Vec<Ranked> {
+    let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let criteria = Criteria::default();
     if mode == RunMode::Timed {
-        return rank(baseline, candidates, better, &criteria);
+        let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
+        return rank(&baseline.sample, &candidates, better, &criteria);
     }
-    let mut ranked: Vec<Ranked> = candidates
-        .iter()
-        .filter_map(|candidate| {
-            let (base, value) = (baseline.median()?, candidate.median()?);
-            Some(Ranked {
-                name: candidate.name.clone(),
-                comparison: compare_exact(base, value, better, criteria.delta),
-            })
-        })
-        .collect();
-    let sign = if better == Better::Higher { -1.0 } else { 1.0 };
-    ranked.sort_by(|a, b| {
-        let key = |ranked: &Ranked| sign * ranked.comparison.ratio.unwrap_or(1.0);
-        key(a).total_cmp(&key(b))
+    let ranked = others.iter().filter_map(|other| {
+        let (base, value) = (baseline.sample.median()?, other.sample.median()?);
+        let comparison = compare_exact(base, value, better, criteria.delta);
+        Some(Ranked { name: other.sample.name.clone(), comparison })
     });
+    let mut ranked: Vec<Ranked> = ranked.collect();
+    let sign = if better == Better::Higher { -1.0 } else { 1.0 };
+    let badness = |ranked: &Ranked| sign * ranked.comparison.ratio.unwrap_or(1.0);
+    ranked.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
     ranked
+}
+
+/// `1 factor: bloom`, or `confounded, 2 factors: bloom, bloom.bits_per_key`.
+fn factors(baseline: &Cell, cell: &Cell) -> String {
+    let differences = differences(baseline, cell);
+    let named = differences.iter().take(NAMED_DIFFERENCES).cloned().collect::<Vec<_>>().join(", ");
+    let more = if differences.len() > NAMED_DIFFERENCES { ", …" } else { "" };
+    match differences.len() {
+        0 => "nothing".to_owned(),
+        1 => format!("1 factor: {named}"),
+        count => format!("confounded, {count} factors: {named}{more}"),
+    }
+}
+
+/// Columns of even width: the first to the left, the two with numbers to the right.
+fn aligned(rows: &[[String; 5]]) -> String {
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let [label, value, memory, comparison, _] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in rows {
+        let line = format!(
+            "  {:<label$}  {:>value$}  {:>memory$}  {:<comparison$}  {}",
+            row[0], row[1], row[2], row[3], row[4]
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
 }
 
 fn times(ratio: f64) -> String {
@@ -191,20 +237,16 @@ fn chart_phase(experiment: &Experiment) -> Option<String> {
 }
 
 /// The column of the first chart if one direction of it is better, else the throughput; where time is not
-/// measured, the blocks looked into or else the bytes written.
+/// measured, the bytes written.
 fn default_metric(experiment: &Experiment, schema: &Schema) -> String {
-    let of_chart = experiment.charts.iter().find_map(|chart| chart.y.clone()).filter(|y| {
+    let is_directed = |y: &&String| {
         let column = schema.find(y).ok().and_then(|position| schema.columns().get(position));
         column.is_some_and(|column| column.better() != Better::Neither)
-    });
+    };
+    let of_chart = experiment.charts.iter().filter_map(|chart| chart.y.as_ref()).find(is_directed);
     let fallback = match experiment.trials.mode {
         RunMode::Timed => c::OPS_PER_SECOND.name,
         RunMode::Counted => c::WRITE_AMP.name,
     };
-    of_chart.unwrap_or_else(|| fallback.to_owned())
-}
-
-/// Whether any row tells of a wrong answer.
-pub(super) fn has_wrong_answers(table: &Table) -> bool {
-    table.rows().iter().any(|row| matches!(row.get(&c::WRONG_ANSWERS), Value::Integer(wrong) if *wrong > 0))
+    of_chart.map_or_else(|| fallback.to_owned(), Clone::clone)
 }

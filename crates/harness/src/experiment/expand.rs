@@ -1,0 +1,324 @@
+//! From a sweep to cells: every combination assembled, named, and left out where it cannot run.
+
+use catalog::{Limit, suggestion};
+use toml::{Table, Value};
+use tree::{Design, axis};
+use workload::{Work, Workload};
+
+use super::cell::{Cell, LeftOut};
+use super::paths;
+use super::sweep::{Factor, Sweep, SweepError};
+use super::trials::RunMode;
+
+/// What a sweep starts from.
+pub(super) struct Base<'a> {
+    /// The name of the experiment.
+    pub(super) name: &'a str,
+    pub(super) design: &'a Design,
+    pub(super) workload: &'a Workload,
+    pub(super) mode: RunMode,
+}
+
+impl Sweep {
+    /// The cells, and the combinations that are left out, each with its reason.
+    pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<LeftOut>), SweepError> {
+        let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
+        let names = short_names(&self.factors);
+        let mut applied = vec![false; self.factors.len()];
+        for combination in self.combinations() {
+            let mut cell = self.assemble(base, &combination, &names)?;
+            for (at, value) in combination.iter().enumerate() {
+                applied[at] |= value.is_some() && !cell.swept[at].is_empty();
+            }
+            let same = || {
+                let same = cells
+                    .iter()
+                    .find(|other| other.design == cell.design && other.workload == cell.workload)?;
+                Some(format!("it is the same as cell {}, {}", same.number, same.label))
+            };
+            if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
+                left_out.push(LeftOut { label: self.describe(&combination), reason });
+            } else {
+                cell.number = cells.len() as u64;
+                cells.push(cell);
+            }
+        }
+        match applied.iter().position(|applied| !applied) {
+            Some(at) => Err(applies_nowhere(&self.factors[at].path)),
+            None => Ok((cells, left_out)),
+        }
+    }
+
+    /// The values of a combination, as `design.bloom=none, design.bloom.bits_per_key=8`.
+    fn describe(&self, combination: &[Option<&Value>]) -> String {
+        let parts = self.factors.iter().zip(combination).filter_map(|(factor, value)| {
+            value.map(|value| format!("{}={}", factor.path, display(&factor.path, value)))
+        });
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    fn assemble(
+        &self,
+        base: &Base<'_>,
+        combination: &[Option<&Value>],
+        names: &[String],
+    ) -> Result<Cell, SweepError> {
+        let (mut design, mut workload) = (base.design.clone(), base.workload.to_toml());
+        let mut swept = vec![String::new(); self.factors.len()];
+        // Kinds before their parameters, whatever their order in the file.
+        let mut order: Vec<usize> = (0..self.factors.len()).collect();
+        order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
+        for at in order {
+            let path = &self.factors[at].path;
+            if !applies(&design, &workload, path) {
+                continue;
+            }
+            if let Some(value) = combination[at] {
+                swept[at] = display(path, value);
+                apply(&mut design, &mut workload, path, value.clone())?;
+            } else {
+                swept[at] = base.value(path).map_or_else(String::new, |value| display(path, &value));
+            }
+        }
+        let workload = read_workload(&workload, self.factors.first().map_or("", |factor| &factor.path))?;
+        let label = self.label(&design, &swept, names, base.name);
+        Ok(Cell { number: 0, label, swept, design, workload })
+    }
+
+    /// What sets a cell apart: the choice on each swept axis, and the other swept values by name.
+    fn label(&self, design: &Design, swept: &[String], names: &[String], experiment: &str) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for (at, factor) in self.factors.iter().enumerate() {
+            let part = match paths::split(&factor.path)[..] {
+                ["design", "memtable", "capacity"] => format!("{}={}", names[at], swept[at]),
+                ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
+                _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
+                _ => continue,
+            };
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        if parts.is_empty() { experiment.to_owned() } else { parts.join(" + ") }
+    }
+}
+
+impl Base<'_> {
+    /// The base's own value at a path.
+    fn value(&self, path: &str) -> Option<Value> {
+        match &paths::split(path)[..] {
+            ["design", name] if axis(name).is_some() => Some(Value::String(self.design.choice(name).label())),
+            ["design", rest @ ..] => paths::get(&self.design.to_toml(), rest).cloned(),
+            path => paths::get(&self.workload.to_toml(), path).cloned(),
+        }
+    }
+}
+
+/// The end of each path that tells it from the others: `theta`, or `load.threads` where another phase's threads
+/// are swept too.
+fn short_names(factors: &[Factor]) -> Vec<String> {
+    let paths: Vec<Vec<&str>> = factors.iter().map(|factor| paths::split(&factor.path)).collect();
+    let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
+    let name = |path: &Vec<&str>| {
+        // The last part of an option of the design is too little: `size` of what?
+        let least = if path[0] == "design" { path.len().min(2) } else { 1 };
+        let alone = |length: &usize| {
+            let same =
+                |other: &&Vec<&str>| other.len() >= *length && tail(other, *length) == tail(path, *length);
+            paths.iter().filter(same).count() == 1
+        };
+        tail(path, (least..path.len()).find(alone).unwrap_or(path.len()))
+    };
+    paths.iter().map(name).collect()
+}
+
+/// Why a cell cannot run in this mode, if it cannot.
+fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
+    if mode == RunMode::Timed {
+        return None;
+    }
+    let limits = cell.design.limits();
+    let changing = limits.iter().find(|(_, _, limit)| *limit == Limit::NotDeterministic);
+    if let Some((axis, choice, limit)) = changing {
+        return Some(format!("counted mode: {axis} = {choice} {limit}"));
+    }
+    cell.workload.phases.iter().find_map(|phase| {
+        let reason = match &phase.work {
+            _ if phase.threads > 1 => format!("has {} threads, and 1 is the most", phase.threads),
+            Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
+                "ends after a time; give it operations, and no seconds".to_owned()
+            }
+            _ => return None,
+        };
+        Some(format!("counted mode: phase {} {reason}", phase.name))
+    })
+}
+
+/// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`.
+fn applies(design: &Design, workload: &Table, path: &str) -> bool {
+    let path = paths::split(path);
+    match path[..] {
+        ["design", "memtable", "capacity"] => true,
+        ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
+            design.choice(axis_name).params().contains_key(parameter)
+        }
+        ["phase" | "key", .., parameter] => {
+            let choice = paths::get(workload, &path[..path.len() - 1]).and_then(Value::as_table);
+            let kind = if path[0] == "key" { "format" } else { "kind" };
+            choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(parameter))
+        }
+        _ => true,
+    }
+}
+
+/// A swept path that changes nothing in any cell.
+fn applies_nowhere(path: &str) -> SweepError {
+    let parts = paths::split(path);
+    let hint = match parts[..] {
+        ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
+        ["design", axis_name, parameter, ..] => {
+            let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
+            let mut known: Vec<String> =
+                variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
+            known.sort();
+            known.dedup();
+            let hint = suggestion(parameter, known.iter().map(String::as_str));
+            format!("; {hint}parameters of {axis_name} are {}", known.join(", "))
+        }
+        _ => String::new(),
+    };
+    SweepError::new(path, format!("\"{path}\" is swept, but no cell has such a parameter{hint}"))
+}
+
+fn apply(design: &mut Design, workload: &mut Table, path: &str, value: Value) -> Result<(), SweepError> {
+    let parts = paths::split(path);
+    match parts.split_first() {
+        Some((&"design", rest)) if !rest.is_empty() => {
+            let changed = design.with(&paths::nested(rest, value));
+            *design = changed.map_err(|error| SweepError::new(path, error.message))?;
+            Ok(())
+        }
+        Some((&("phase" | "key"), _)) => {
+            let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
+            paths::set(workload, &parts, value).map_err(missing)?;
+            *workload = read_workload(workload, path)?.to_toml();
+            Ok(())
+        }
+        _ => {
+            let hint = suggestion(parts[0], ["design", "phase", "key"].into_iter());
+            let message =
+                format!("\"{path}\" is no path to sweep; {hint}paths begin with design., phase. or key.");
+            Err(SweepError::new(path, message))
+        }
+    }
+}
+
+fn read_workload(table: &Table, path: &str) -> Result<Workload, SweepError> {
+    Workload::from_toml(table).map_err(|error| SweepError::new(path, error.message))
+}
+
+/// A value as results show it: kinds and sizes as they were written, tables as labels.
+fn display(path: &str, value: &Value) -> String {
+    let choice = match paths::split(path)[..] {
+        ["design", axis_name] => {
+            axis(axis_name).filter(|_| value.is_table()).and_then(|axis| axis.choose(value).ok())
+        }
+        _ => None,
+    };
+    match (choice, value) {
+        (Some(choice), _) => choice.label(),
+        (None, Value::String(text)) => text.clone(),
+        (None, other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKLOAD: &str = r#"
+        [[phase]]
+        name = "load"
+        insert = 1000
+        [[phase]]
+        name = "look"
+        operations = 1000
+        mix = { get = 1 }
+        keys = { kind = "zipfian", theta = 0.9 }
+    "#;
+
+    fn expand(sweep: &str, mode: RunMode) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+        let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
+        let design = Design::default();
+        let base = Base { name: "test", design: &design, workload: &workload, mode };
+        let sweep = Sweep::read(&sweep.parse().unwrap()).map_err(|error| error.message)?;
+        sweep.expand(&base).map_err(|error| error.message)
+    }
+
+    fn labels(sweep: &str) -> Vec<String> {
+        let (cells, _) = expand(sweep, RunMode::Timed).unwrap();
+        cells.into_iter().map(|cell| cell.label).collect()
+    }
+
+    #[test]
+    fn labels_tell_cells_apart() {
+        assert_eq!(labels(""), ["test"]);
+        assert_eq!(
+            labels("\"design.bloom.bits_per_key\" = [4, 10]\n\"design.bloom\" = [\"none\", \"standard\"]"),
+            ["none", "standard(bits_per_key=4)", "standard"]
+        );
+        assert_eq!(
+            labels("\"design.block.size\" = [\"4KiB\", \"8KiB\"]"),
+            ["block.size=4KiB", "block.size=8KiB"]
+        );
+        assert_eq!(
+            labels("\"design.memtable.capacity\" = [\"1MiB\", \"2MiB\"]"),
+            ["memtable.capacity=1MiB", "memtable.capacity=2MiB"]
+        );
+        assert_eq!(labels("\"phase.look.keys.theta\" = [0.5, 0.9]"), ["theta=0.5", "theta=0.9"]);
+        assert_eq!(
+            labels("combine = \"zip\"\n\"phase.load.threads\" = [1, 2]\n\"phase.look.threads\" = [1, 1]"),
+            ["load.threads=1 + look.threads=1", "load.threads=2 + look.threads=1"]
+        );
+    }
+
+    #[test]
+    fn parameters_that_a_kind_does_not_have_are_passed_over() {
+        let sweep =
+            "\"phase.look.keys\" = [\"uniform\", \"zipfian\"]\n\"phase.look.keys.theta\" = [0.5, 0.9]";
+        let (cells, left_out) = expand(sweep, RunMode::Timed).unwrap();
+        let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
+        assert_eq!(swept, ["uniform ", "zipfian 0.5", "zipfian 0.9"]);
+        assert_eq!(left_out.len(), 1);
+        assert_eq!(left_out[0].reason, "it is the same as cell 0, keys=uniform");
+        for (path, hint) in [
+            ("design.bloom.bits_per_ky", "did you mean \"bits_per_key\"?"),
+            ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
+            ("phase.look.keys.alpha", "no cell has such a parameter"),
+        ] {
+            let error = expand(&format!("\"{path}\" = [1, 2]"), RunMode::Timed).unwrap_err();
+            assert!(error.contains(hint), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_ablation_names_the_values_of_its_base() {
+        let sweep = "combine = \"ablate\"\n\"design.cache\" = [\"none\"]\n\"phase.look.keys.theta\" = [0.5]";
+        let (cells, _) = expand(sweep, RunMode::Timed).unwrap();
+        let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
+        assert_eq!(swept, ["quick 0.9", "none 0.9", "quick 0.5"]);
+    }
+
+    #[test]
+    fn counted_mode_leaves_out_what_depends_on_time() {
+        let sweep = "\"design.wal\" = [\"buffered\", \"interval\"]\n\"phase.look.threads\" = [1, 2]";
+        let (cells, left_out) = expand(sweep, RunMode::Counted).unwrap();
+        assert_eq!(cells.len(), 1);
+        let reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
+        assert!(reasons[0].contains("phase look has 2 threads"), "{reasons:?}");
+        assert!(reasons[1].contains("wal = interval depends on time"), "{reasons:?}");
+        assert_eq!(left_out[0].label, "design.wal=buffered, phase.look.threads=2");
+        let (_, left_out) = expand("\"phase.look.seconds\" = [\"1s\"]", RunMode::Counted).unwrap();
+        assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
+    }
+}

@@ -1,0 +1,152 @@
+//! What changes an experiment from outside: the command line, and the tables `[set]` and `[quick]`.
+
+use std::path::PathBuf;
+
+use catalog::suggestion;
+use toml::{Table, Value};
+
+use super::file::SourceFile;
+use super::paths;
+use crate::problem::{Outcome, Problem};
+
+/// The first parts of paths that may be set.
+const ROOTS: [&str; 6] = ["design", "key", "phase", "trials", "sweep", "verdict"];
+
+/// What the command line changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Overrides {
+    /// Paths and values, as `design.bloom.bits_per_key=12`.
+    pub(crate) set: Vec<String>,
+    /// The number of trials.
+    pub(crate) trials: Option<u64>,
+    /// The seed.
+    pub(crate) seed: Option<u64>,
+    /// Run small: takes the experiment's `[quick]` table, or divides counts and times by ten.
+    pub(crate) quick: bool,
+    /// A design file to use in place of the experiment's.
+    pub(crate) design: Option<PathBuf>,
+}
+
+/// A value that is set on top of an experiment file.
+#[derive(Clone, Debug)]
+pub(super) struct Set {
+    /// The path as it was given.
+    pub(super) path: String,
+    /// The value.
+    pub(super) value: Value,
+    /// Who sets it.
+    pub(super) by: SetBy,
+}
+
+/// Where an override comes from, in the order in which they apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetBy {
+    /// The table `[set]`.
+    File,
+    /// The table `[quick]`.
+    Quick,
+    /// The command line.
+    CommandLine,
+}
+
+/// All values that are set on top of an experiment file; later ones win.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sets(Vec<Set>);
+
+impl Sets {
+    /// Collects them from the file's tables and the command line.
+    pub(super) fn collect(file: &SourceFile, overrides: &Overrides) -> Outcome<Self> {
+        let mut sets = Self::default();
+        sets.add_table(file, "set", SetBy::File)?;
+        if overrides.quick {
+            sets.add_table(file, "quick", SetBy::Quick)?;
+        }
+        for text in &overrides.set {
+            let (path, value) = split_set(text, "trials.count=5")?;
+            sets.0.push(Set { path: path.to_owned(), value, by: SetBy::CommandLine });
+        }
+        for set in &sets.0 {
+            let root = paths::split(&set.path)[0];
+            if !ROOTS.contains(&root) || set.path == root {
+                let hint = suggestion(root, ROOTS.into_iter());
+                let roots = ROOTS.map(|root| format!("{root}.")).join(", ");
+                let message = format!("\"{}\" is no path to set; {hint}paths begin with {roots}", set.path);
+                return Err(set.problem(file, message));
+            }
+        }
+        Ok(sets)
+    }
+
+    fn add_table(&mut self, file: &SourceFile, name: &str, by: SetBy) -> Outcome<()> {
+        match file.table.get(name) {
+            None => Ok(()),
+            Some(Value::Table(entries)) => {
+                let set =
+                    |(path, value): (&String, &Value)| Set { path: path.clone(), value: value.clone(), by };
+                self.0.extend(entries.iter().map(set));
+                Ok(())
+            }
+            Some(_) => Err(file.problem(
+                &[name],
+                format!("{name} is a table of paths and values: \"phase.load.insert\" = 1000"),
+            )),
+        }
+    }
+
+    /// Those whose path begins with `root`, in order, each with the parts behind it.
+    pub(super) fn under<'a>(&'a self, root: &'a str) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> {
+        self.0.iter().filter_map(move |set| match paths::split(&set.path).split_first() {
+            Some((first, rest)) if *first == root => Some((rest.to_vec(), set)),
+            _ => None,
+        })
+    }
+
+    /// The last one that set the value at `path`, or a value that it lies in.
+    pub(super) fn setter(&self, path: &str) -> Option<&Set> {
+        self.0.iter().rev().find(|set| {
+            path.strip_prefix(&set.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+
+    /// The last one that set the value at `path` itself.
+    pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
+        self.0.iter().rev().find(|set| set.path == path)
+    }
+
+    /// Puts those under the roots that come from `by` into a table.
+    pub(super) fn apply(
+        &self,
+        file: &SourceFile,
+        table: &mut Table,
+        roots: &[&str],
+        by: SetBy,
+    ) -> Outcome<()> {
+        for set in self.0.iter().filter(|set| set.by == by) {
+            let path = paths::split(&set.path);
+            if roots.contains(&path[0]) {
+                paths::set(table, &path, set.value.clone()).map_err(|message| set.problem(file, message))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Set {
+    /// A problem with this value, where it comes from.
+    pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
+        let table = match self.by {
+            SetBy::File => "set",
+            SetBy::Quick => "quick",
+            SetBy::CommandLine => return Problem::new(format!("--set {}: {}", self.path, message.into())),
+        };
+        file.problem(&[table, &self.path], message)
+    }
+}
+
+/// The two sides of `path=value`.
+pub(super) fn split_set<'a>(text: &'a str, example: &str) -> Outcome<(&'a str, Value)> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.trim().is_empty() => Ok((path.trim(), paths::read_value(value.trim()))),
+        _ => Err(Problem::new(format!("--set {text}: write it as path=value, as --set {example}"))),
+    }
+}

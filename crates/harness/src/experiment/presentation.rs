@@ -1,0 +1,149 @@
+//! How results are shown and judged: the `[verdict]` and the `[[chart]]`s of an experiment.
+
+use std::fmt::Write as _;
+
+use catalog::suggestion;
+use plot::{ChartKind, ChartSpec};
+use results::{Schema, columns as c};
+use serde::{Deserialize, Serialize};
+use toml::Value;
+use workload::{Kind, Workload};
+
+use super::cell::Cell;
+use super::file::SourceFile;
+use super::reading;
+use crate::problem::Outcome;
+use crate::run::ALL;
+
+/// The keys of a `[[chart]]`.
+const CHART_KEYS: [&str; 10] =
+    ["kind", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
+
+/// `[verdict]`: which number decides, and against what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct VerdictSpec {
+    /// The column; by default that of the first chart if one side of it is better, else the throughput.
+    pub(crate) metric: Option<String>,
+    /// The phase; the last one by default.
+    pub(crate) phase: Option<String>,
+    /// The kind of operation; all by default.
+    pub(crate) operation: Option<String>,
+    /// The label of the cell that the others are compared with; the first one by default.
+    pub(crate) baseline: Option<String>,
+}
+
+impl VerdictSpec {
+    /// The keys of the table.
+    pub(super) const KEYS: [&str; 4] = ["metric", "phase", "operation", "baseline"];
+
+    /// Refuses names of what is not there: the key at fault and a sentence.
+    pub(super) fn check(
+        &self,
+        schema: &Schema,
+        workload: &Workload,
+        cells: &[Cell],
+    ) -> Result<(), (&'static str, String)> {
+        if let Some(metric) = &self.metric {
+            schema.find(metric).map_err(|error| ("metric", error.to_string()))?;
+        }
+        known("phase", self.phase.as_deref(), &phases(workload)).map_err(|message| ("phase", message))?;
+        known("operation", self.operation.as_deref(), &operations())
+            .map_err(|message| ("operation", message))?;
+        let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
+        known("cell", self.baseline.as_deref(), &labels).map_err(|message| ("baseline", message))
+    }
+}
+
+/// Reads the charts of an experiment and holds their columns and filters to what there will be.
+pub(super) fn read_charts(
+    file: &SourceFile,
+    schema: &Schema,
+    workload: &Workload,
+) -> Outcome<Vec<ChartSpec>> {
+    let tables = match file.table.get("chart") {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(tables)) => tables,
+        Some(_) => return Err(file.problem(&["chart"], "every chart is a table: [[chart]]")),
+    };
+    let mut charts: Vec<ChartSpec> = Vec::new();
+    for (number, table) in tables.iter().enumerate() {
+        let at = |key: &str, message: String| {
+            let number = number.to_string();
+            let key: Vec<&str> = ["chart", &number].into_iter().chain(key.split('.')).collect();
+            file.problem(&key, message)
+        };
+        let chart = read_chart(table).map_err(|error| at(&error.key.unwrap_or_default(), error.message))?;
+        if charts.iter().any(|other| other.file_stem() == chart.file_stem()) {
+            let message = format!("two charts would be called {}; give one a name", chart.file_stem());
+            return Err(at("name", message));
+        }
+        check_chart(&chart, schema, workload).map_err(|(key, message)| at(key, message))?;
+        charts.push(chart);
+    }
+    Ok(charts)
+}
+
+fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
+    let whole = |message: &str| reading::ReadingError { key: None, message: message.to_owned() };
+    let table = table.as_table().ok_or_else(|| whole("every chart is a table: [[chart]]"))?;
+    if !table.contains_key("kind") {
+        return Err(whole("a chart has a kind: kind = \"line\""));
+    }
+    reading::read("chart", table, &CHART_KEYS, &["kind"])
+}
+
+/// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
+fn check_chart(
+    chart: &ChartSpec,
+    schema: &Schema,
+    workload: &Workload,
+) -> Result<(), (&'static str, String)> {
+    let phases = phases(workload);
+    let (none, timeline) = ([], [c::SECOND.name]);
+    // What a column is called in these kinds that is none of `runs.csv`.
+    let own: &[&str] = match chart.kind {
+        ChartKind::Timeline => &timeline,
+        ChartKind::Cdf => &["service", "response"],
+        _ => &none,
+    };
+    let columns = [("x", &chart.x), ("y", &chart.y), ("series", &chart.series)];
+    for (key, column) in columns {
+        if let Some(column) = column.as_deref().filter(|column| !own.contains(column)) {
+            schema.find(column).map_err(|error| (key, format!("chart.{key}: {error}")))?;
+        }
+    }
+    for (column, values) in &chart.filter {
+        schema.find(column).map_err(|error| ("filter", format!("chart.filter: {error}")))?;
+        for value in values.texts() {
+            let checked = match column.as_str() {
+                "phase" => known("phase", Some(&value), &phases),
+                "operation" => known("operation", Some(&value), &operations()),
+                _ => Ok(()),
+            };
+            checked.map_err(|message| ("filter", format!("chart.filter: {message}")))?;
+        }
+    }
+    Ok(())
+}
+
+fn phases(workload: &Workload) -> Vec<&str> {
+    workload.phases.iter().map(|phase| phase.name.as_str()).collect()
+}
+
+fn operations() -> Vec<&'static str> {
+    [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).collect()
+}
+
+/// Refuses a name that is not among those there are.
+fn known(what: &str, name: Option<&str>, names: &[&str]) -> Result<(), String> {
+    let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };
+    let hint = suggestion(name, names.iter().copied());
+    let mut message = format!("there is no {what} \"{name}\"; {hint}there are ");
+    let most = 12;
+    let _ = write!(message, "{}", names[..names.len().min(most)].join(", "));
+    if names.len() > most {
+        let _ = write!(message, " and {} more; `lsmbench describe` lists them", names.len() - most);
+    }
+    Err(message)
+}

@@ -1,0 +1,109 @@
+//! An experiment, resolved: nothing is left to look up.
+
+use std::path::{Path, PathBuf};
+
+use plot::ChartSpec;
+use serde::Serialize;
+use toml::{Table, Value};
+use tree::Design;
+use workload::{Plan, Workload};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::cell::{Cell, LeftOut};
+use super::load::Loader;
+use super::overrides::Overrides;
+use super::presentation::VerdictSpec;
+use super::sweep::Sweep;
+use super::trials::Trials;
+use crate::problem::{Outcome, Problem};
+
+/// An experiment, resolved: nothing is left to look up.
+#[derive(Clone, Debug)]
+pub(crate) struct Experiment {
+    /// The name: that of the file.
+    pub(crate) name: String,
+    /// The question it asks.
+    pub(crate) question: String,
+    /// Where relative paths of the workload start.
+    pub(crate) base: PathBuf,
+    /// The design that the sweep starts from.
+    pub(super) design: Design,
+    /// The workload that the sweep starts from.
+    pub(crate) workload: Workload,
+    /// What is swept, and how.
+    pub(super) sweep: Sweep,
+    /// What runs.
+    pub(crate) cells: Vec<Cell>,
+    /// What does not, and why.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// How often, from which seed.
+    pub(crate) trials: Trials,
+    /// What decides.
+    pub(crate) verdict: VerdictSpec,
+    /// The charts.
+    pub(crate) charts: Vec<ChartSpec>,
+}
+
+impl Experiment {
+    /// Reads an experiment and checks everything that can be checked before it runs.
+    pub(crate) fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
+        Loader::new(path, overrides)?.load()
+    }
+
+    /// The swept paths, in the order of their columns.
+    pub(crate) fn swept(&self) -> Vec<String> {
+        self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
+    }
+
+    /// The plan of a cell's workload.
+    pub(crate) fn plan(&self, cell: &Cell) -> Outcome<Plan> {
+        Plan::new(&cell.workload, self.trials.seed, &self.base)
+            .map_err(|error| Problem::new(error.to_string()))
+    }
+
+    /// The experiment as one TOML file that stands for itself, wherever it is put.
+    pub(crate) fn resolved(&self) -> String {
+        let mut table = Table::new();
+        table.insert("question".to_owned(), Value::String(self.question.clone()));
+        table.insert("design".to_owned(), Value::Table(self.design.to_toml()));
+        table.extend(with_absolute_files(self.workload.to_toml(), &self.base));
+        if !self.sweep.factors.is_empty() {
+            table.insert("sweep".to_owned(), Value::Table(self.sweep.to_toml()));
+        }
+        table.insert("trials".to_owned(), plain(&self.trials));
+        table.insert("verdict".to_owned(), plain(&self.verdict));
+        if !self.charts.is_empty() {
+            table.insert("chart".to_owned(), plain(&self.charts));
+        }
+        table.to_string()
+    }
+
+    /// A hash of what is measured and how. It is the same wherever the experiment's files lie.
+    pub(crate) fn config_hash(&self) -> String {
+        let Trials { seed, mode, sampling, .. } = self.trials;
+        let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
+        for cell in &self.cells {
+            text.push_str(&cell.design.to_toml().to_string());
+            text.push_str(&cell.workload.to_toml().to_string());
+            text.push_str(&cell.swept.join("\n"));
+        }
+        format!("{:016x}", xxh3_64(text.as_bytes()))
+    }
+}
+
+/// The workload with the files of its replays by their whole paths.
+fn with_absolute_files(mut workload: Table, base: &Path) -> Table {
+    let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
+    for file in phases.filter_map(|phase| phase.get_mut("replay")?.get_mut("file")) {
+        let path = file.as_str().map(|file| std::path::absolute(base.join(file)));
+        if let Some(Ok(path)) = path {
+            *file = Value::String(path.to_string_lossy().into_owned());
+        }
+    }
+    workload
+}
+
+/// Settings as TOML: they hold nothing that it cannot say.
+fn plain(settings: &impl Serialize) -> Value {
+    Value::try_from(settings).expect("settings are plain values")
+}

@@ -1,0 +1,26 @@
+//! The two streams that a user sees: answers on standard output, everything else on standard error.
+
+use std::io::{ErrorKind, Write};
+
+use crate::problem::{Outcome, Problem};
+
+/// Writes an answer to standard output; a reader that has seen enough is no error.
+pub(crate) fn print(text: &str) -> Outcome<()> {
+    let mut out = std::io::stdout().lock();
+    answered(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing an answer; a reader that has seen enough is no error.
+pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Problem::doing("write to standard output", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to standard error; there is nobody to tell if that fails.
+pub(crate) fn line(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,318 @@
+//! Running whole experiments: interleaved trials, resuming, charts, and the verdict.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use measure::{Arrangement, Plan as TrialPlan};
+use results::{Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
+
+use super::child::run_trial;
+use super::home::{DataFolder, Home, create_folder};
+use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
+use super::progress::Progress;
+use super::{environment, manifest, verdict};
+use crate::charts;
+use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode};
+use crate::output::{line, print};
+use crate::problem::{Outcome, Problem};
+
+/// What the command line says of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct RunOptions {
+    /// Where results go: a folder per experiment inside.
+    pub(crate) out: PathBuf,
+    /// Where charts go: a folder per experiment inside.
+    pub(crate) plots: PathBuf,
+    /// Finish an interrupted run.
+    pub(crate) resume: bool,
+    /// Run timed experiments although this is a debug build.
+    pub(crate) allow_debug: bool,
+    /// What changes the experiments.
+    pub(crate) overrides: Overrides,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Everything was done and every answer was right.
+    Done,
+    /// Some answer was wrong.
+    WrongAnswers,
+    /// The user interrupted it.
+    Interrupted,
+}
+
+/// Runs experiments, one after the other. Everything that can be wrong with any of them is found before the
+/// first one starts.
+pub(crate) fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
+    let experiments: Vec<Experiment> =
+        configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
+    let mut names = BTreeSet::new();
+    if let Some(twice) = experiments.iter().find(|experiment| !names.insert(experiment.name.clone())) {
+        return Err(Problem::new(format!(
+            "two experiments are called \"{}\"; their results would mix: rename a file, or run one at a time",
+            twice.name
+        )));
+    }
+    let runs = experiments.iter().map(|experiment| Run::prepare(experiment, options));
+    let runs = runs.collect::<Outcome<Vec<_>>>()?;
+    let mut ending = Ending::Done;
+    for run in runs {
+        match run.run()? {
+            Ending::Done => {}
+            Ending::WrongAnswers => ending = Ending::WrongAnswers,
+            Ending::Interrupted => return Ok(Ending::Interrupted),
+        }
+    }
+    Ok(ending)
+}
+
+/// One experiment, ready to run.
+struct Run<'a> {
+    experiment: &'a Experiment,
+    options: &'a RunOptions,
+    home: Home,
+    schema: Schema,
+    timeline_schema: Schema,
+    /// Per cell.
+    estimates: Vec<Estimate>,
+}
+
+/// What is written while trials end.
+struct Books {
+    manifest: Manifest,
+    runs: RowWriter,
+    timeline: RowWriter,
+    /// The trials that an earlier run did.
+    finished: BTreeSet<Group>,
+}
+
+impl<'a> Run<'a> {
+    fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
+        if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
+            return Err(Problem::new(
+                "this is a debug build: its times mean nothing; build with --release, or run with --set trials.mode=counted",
+            ));
+        }
+        let mut estimates = Vec::new();
+        for cell in &experiment.cells {
+            let estimate = Estimate::of(cell, &experiment.plan(cell)?);
+            estimate.check(cell, &options.out)?;
+            estimates.push(estimate);
+        }
+        let swept = experiment.swept();
+        let run = Self {
+            experiment,
+            options,
+            home: Home::inspect(&experiment.name, &options.out)?,
+            schema: Schema::runs(&swept)?,
+            timeline_schema: Schema::timeline(&swept)?,
+            estimates,
+        };
+        run.check_resume()?;
+        Ok(run)
+    }
+
+    /// Resuming needs the same experiment, and results that can be read.
+    fn check_resume(&self) -> Outcome<()> {
+        let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
+        if earlier.config_hash != self.experiment.config_hash() {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed: the experiment, its overrides or its seed have changed since; run it without --resume",
+                self.home.folder().root().display()
+            )));
+        }
+        let folder = self.home.folder();
+        check_table(&folder.runs(), &self.schema)?;
+        check_table(&folder.timeline(), &self.timeline_schema)
+    }
+
+    fn run(mut self) -> Outcome<Ending> {
+        let resumed = self.home.earlier().filter(|_| self.options.resume).cloned();
+        self.home.open(self.options.resume)?;
+        let manifest = match resumed {
+            Some(manifest) => manifest::resume(manifest, self.experiment),
+            None => manifest::begin(self.experiment, &self.options.overrides, &self.options.out),
+        };
+        let mut books = self.open_books(manifest)?;
+        books.manifest.write(&self.home.folder().manifest())?;
+        self.announce(&books.manifest);
+        if self.run_trials(&mut books)? == Ending::Interrupted {
+            line(&format!(
+                "interrupted; what is done is in {}; go on with the same command and --resume",
+                self.home.folder().root().display()
+            ));
+            return Ok(Ending::Interrupted);
+        }
+        let mut manifest = books.manifest;
+        manifest.ended = Some(environment::now());
+        manifest.machine.load_average_end = environment::load_average();
+        manifest.write(&self.home.folder().manifest())?;
+        self.conclude(&manifest)
+    }
+
+    fn announce(&self, manifest: &Manifest) {
+        let Experiment { name, question, cells, trials, left_out, .. } = self.experiment;
+        line(&format!("{name}: {question}"));
+        let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
+        line(&format!(
+            "  {}, {}, {} mode, seed {}{}",
+            counted(cells.len(), "cell"),
+            counted(trials.count as usize, "trial"),
+            trials.mode.name(),
+            trials.seed,
+            cost.map_or_else(String::new, |cost| format!(
+                "; measuring takes {:.0} ns per operation",
+                cost.operation_ns
+            ))
+        ));
+        for left in left_out {
+            line(&format!("  left out: {}: {}", left.label, left.reason));
+        }
+        for warning in &manifest.warnings {
+            line(&format!("  warning: {warning}"));
+        }
+    }
+
+    fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
+        let folder = self.home.folder();
+        let last_phase = self.experiment.workload.phases.last().map_or("", |phase| &phase.name);
+        let finished = match self.options.resume && folder.runs().exists() {
+            true => Table::read(&folder.runs())?.finished(last_phase),
+            false => BTreeSet::new(),
+        };
+        let open = |path: &Path, schema: &Schema| -> Outcome<RowWriter> {
+            match self.options.resume {
+                true => Ok(RowWriter::resume(path, schema, &finished)?.0),
+                false => Ok(RowWriter::create(path, schema)?),
+            }
+        };
+        let runs = open(&folder.runs(), &self.schema)?;
+        let timeline = open(&folder.timeline(), &self.timeline_schema)?;
+        create_folder(&folder.histograms())?;
+        Ok(Books { manifest, runs, timeline, finished })
+    }
+
+    /// Runs the trials that are not done yet.
+    fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
+        let Experiment { name, cells, trials, workload, .. } = self.experiment;
+        let plan = TrialPlan::new(cells.len(), trials.count as usize, trials.seed, Arrangement::Mirrored);
+        let group = |slot: &measure::Slot| Group { cell: cells[slot.cell].number, trial: slot.block as u64 };
+        let mut slots = plan.slots;
+        slots.retain(|slot| !books.finished.contains(&group(slot)));
+        let seconds = slots.iter().map(|slot| self.estimates[slot.cell].seconds()).sum();
+        let mut progress = Progress::new(name, slots.len(), seconds);
+        for slot in &slots {
+            let cell = &cells[slot.cell];
+            let Group { trial, .. } = group(slot);
+            let phases = workload.phases.iter().map(|phase| phase.name.clone());
+            let phases = phases.zip(self.estimates[slot.cell].phase_seconds.iter().copied()).collect();
+            progress.begin(format!("{}, trial {}", cell.label, trial + 1), phases);
+            let report = self.run_one(cell, trial, |step| progress.update(step)).map_err(|problem| {
+                let done = "what is done is kept; when this is mended, go on with --resume";
+                Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
+            })?;
+            let Some(report) = report else { return Ok(Ending::Interrupted) };
+            for wrong in &report.wrong {
+                progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
+            }
+            self.store(cell, trial, report, books)?;
+            progress.end();
+        }
+        Ok(Ending::Done)
+    }
+
+    fn run_one(&self, cell: &Cell, trial: u64, progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
+        let trials = &self.experiment.trials;
+        let data = DataFolder::create(self.home.data())?;
+        let spec = TrialSpec {
+            design: cell.design.to_toml().to_string(),
+            workload: cell.workload.to_toml().to_string(),
+            base: self.experiment.base.clone(),
+            seed: trials.seed,
+            mode: trials.mode,
+            sampling: trials.sampling,
+            check: trials.check_stride(),
+            directory: data.path().join("tree"),
+            results: self.home.folder().root().to_owned(),
+            cell: cell.number,
+            trial,
+        };
+        run_trial(&spec, progress)
+    }
+
+    fn store(&self, cell: &Cell, trial: u64, report: TrialReport, books: &mut Books) -> Outcome<()> {
+        let rows = |schema: &Schema, cells: &[Cells]| -> Outcome<Vec<Row>> {
+            cells.iter().map(|cells| self.row(schema, cell, trial, cells)).collect()
+        };
+        let mut cells = books.manifest.cells.iter_mut();
+        if let Some(info) = cells.find(|info| info.cell == cell.number && info.streams.is_empty()) {
+            info.streams = report.streams;
+            books.manifest.write(&self.home.folder().manifest())?;
+        }
+        // The rows that say "this trial is done" are written last.
+        books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
+        books.runs.append(&rows(&self.schema, &report.rows)?)?;
+        Ok(())
+    }
+
+    fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {
+        let mut row = Row::new(schema);
+        row.set(&c::EXPERIMENT, self.experiment.name.as_str())
+            .set(&c::CELL, cell.number)
+            .set(&c::LABEL, cell.label.as_str());
+        row.set(&c::TRIAL, trial)
+            .set(&c::MODE, self.experiment.trials.mode.name())
+            .set(&c::SEED, self.experiment.trials.seed);
+        for (path, value) in schema.swept().zip(&cell.swept) {
+            row.set_swept(path, value)?;
+        }
+        for (name, value) in &cells.0 {
+            let metric = c::IDENTITY.iter().find(|metric| metric.name == *name).or_else(|| c::metric(name));
+            let metric =
+                metric.ok_or_else(|| Problem::new(format!("a trial reports the unknown column {name}")))?;
+            match value {
+                CellValue::Integer(number) => row.set(metric, *number),
+                CellValue::Number(number) => row.set(metric, *number),
+                CellValue::Text(text) => row.set(metric, text.as_str()),
+            };
+        }
+        Ok(row)
+    }
+
+    /// Charts, then the verdict.
+    fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
+        let folder = self.home.folder();
+        let table = Table::read(&folder.runs())?;
+        let plots = self.options.plots.join(&self.experiment.name);
+        let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        let mut text =
+            format!("\n{}\n{}", self.experiment.question, verdict::describe(self.experiment, &table)?);
+        let _ = writeln!(text, "  results  {}", folder.runs().display());
+        for chart in charts {
+            let _ = writeln!(text, "  chart    {}", chart.display());
+        }
+        print(&text)?;
+        Ok(if verdict::wrong_cells(&table).is_empty() { Ending::Done } else { Ending::WrongAnswers })
+    }
+}
+
+/// Refuses a file that cannot be continued: one that is damaged, or has other columns.
+fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
+    let is_begun = std::fs::read(path).is_ok_and(|bytes| bytes.contains(&b'\n'));
+    if !is_begun {
+        return Ok(());
+    }
+    let names = |schema: &Schema| schema.columns().iter().map(|column| column.name().to_owned()).collect();
+    let (ours, theirs): (Vec<String>, Vec<String>) = (names(schema), names(Table::read(path)?.schema()));
+    if ours == theirs {
+        return Ok(());
+    }
+    let message = "another version of lsmbench wrote it, with other columns; run it without --resume";
+    Err(Problem::at(path, Some(1), message))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,79 @@
+//! What the manifest of a run says.
+
+use std::path::Path;
+
+use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, Manifest};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::cost::harness_cost;
+use super::environment;
+use crate::experiment::{Cell, Experiment, Overrides, RunMode};
+
+/// The manifest of a run that begins now and writes to `out`.
+pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) -> Manifest {
+    let trials = &experiment.trials;
+    let machine = environment::machine_info(out);
+    let started = environment::now();
+    let config_hash = experiment.config_hash();
+    let run_id = xxh3_64(format!("{config_hash}{started}{}", std::process::id()).as_bytes());
+    let mut warnings = environment::warnings(&machine);
+    if overrides.quick {
+        warnings
+            .push("this is a quick run: smaller than the experiment means, and no answer to it".to_owned());
+    }
+    if trials.check_stride() == 0 {
+        warnings.push("no answer is checked: trials.check is 0".to_owned());
+    }
+    let mut manifest = Manifest {
+        version: MANIFEST_VERSION,
+        experiment: experiment.name.clone(),
+        run_id: format!("{run_id:016x}"),
+        config_hash,
+        command: std::env::args().collect(),
+        seed: trials.seed,
+        mode: trials.mode.name().to_owned(),
+        cells: experiment.cells.iter().map(cell_info).collect(),
+        build: environment::build_info(),
+        machine,
+        harness: match trials.mode {
+            RunMode::Timed => harness_cost(trials.sampling, trials.check_stride()),
+            RunMode::Counted => HarnessCost::default(),
+        },
+        started,
+        warnings,
+        ..Manifest::default()
+    };
+    describe(&mut manifest, experiment);
+    manifest
+}
+
+/// The manifest of a run that goes on now.
+pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment) -> Manifest {
+    let by = if manifest.build == environment::build_info() { "" } else { ", by another build" };
+    manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
+    describe(&mut manifest, experiment);
+    manifest
+}
+
+/// Writes down what may change when a run is resumed: more trials, other charts.
+fn describe(manifest: &mut Manifest, experiment: &Experiment) {
+    manifest.question.clone_from(&experiment.question);
+    manifest.resolved = experiment.resolved();
+    manifest.trials = experiment.trials.count;
+    manifest.swept = experiment.swept();
+    manifest.phases = experiment.workload.phases.iter().map(|phase| phase.name.clone()).collect();
+    let left_out = experiment.left_out.iter();
+    manifest.left_out =
+        left_out.map(|left| LeftOut { label: left.label.clone(), reason: left.reason.clone() }).collect();
+    manifest.ended = None;
+}
+
+fn cell_info(cell: &Cell) -> CellInfo {
+    CellInfo {
+        cell: cell.number,
+        label: cell.label.clone(),
+        swept: cell.swept.clone(),
+        design_hash: format!("{:016x}", xxh3_64(cell.design.to_toml().to_string().as_bytes())),
+        streams: Vec::new(),
+    }
+}

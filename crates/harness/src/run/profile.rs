@@ -1,0 +1,34 @@
+//! What a phase was meant to do and what it did, as results record it.
+
+use std::sync::Arc;
+
+use workload::{Extent, PhasePlan, Profile, Record};
+
+use super::drive::Driven;
+
+/// What a phase did. Of a text replay only the mix is known.
+pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
+    if phase.text().is_none() {
+        let performed: Vec<u64> = driven.records.iter().map(Record::operations).collect();
+        return Profile::realised(phase, from, Some(&performed));
+    }
+    let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
+    let share = |part: u64| part as f64 / operations as f64;
+    let mix = driven.kinds.iter().map(|(kind, totals)| (kind.name(), share(totals.operations)));
+    Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
+}
+
+/// A profile as the manifest holds it.
+pub(crate) fn as_result(profile: &Profile) -> results::Profile {
+    results::Profile {
+        operations: profile.operations,
+        mix: profile.mix.iter().map(|(kind, share)| ((*kind).to_owned(), *share)).collect(),
+        absent: profile.absent,
+        hottest_key: profile.hottest_key,
+        hottest_1_percent: profile.hottest_1_percent,
+        hottest_10_percent: profile.hottest_10_percent,
+        key_bytes: profile.key_bytes,
+        value_bytes: profile.value_bytes,
+        range_entries: profile.range_entries,
+    }
+}

@@ -13,6 +13,9 @@ pub struct WriteBatch {
     counts: BatchCounts,
 }
 
+/// The longest batch, in bytes of its operations: one record of the log holds it, whose length has 32 bits.
+pub(crate) const MAX_BATCH_BYTES: usize = 1 << 30;
+
 /// What a commit adds to the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchCounts {
@@ -49,7 +52,7 @@ impl WriteBatch {
     /// Adds a put.
     ///
     /// # Errors
-    /// If the key or the value is above its limit; the batch is then as it was.
+    /// If the key or the value is above its limit, or the batch would be; it is then as it was.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.add(Entry { key, value: Some(value) })
     }
@@ -57,7 +60,7 @@ impl WriteBatch {
     /// Adds a delete.
     ///
     /// # Errors
-    /// If the key is above its limit; the batch is then as it was.
+    /// If the key is above its limit, or the batch would be; it is then as it was.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.add(Entry { key, value: None })
     }
@@ -89,6 +92,10 @@ impl WriteBatch {
 
     fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         check_limits(&entry)?;
+        let bytes = self.operations.len() + entry.user_bytes();
+        if bytes > MAX_BATCH_BYTES {
+            return Err(Error::BatchTooLong(bytes));
+        }
         encode_operation(&mut self.operations, &entry);
         let added = BatchCounts::of(&entry);
         self.counts.puts += added.puts;

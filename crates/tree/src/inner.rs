@@ -35,8 +35,7 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Locks are taken in the order of their fields: `flushing`, `compacting`, `log`, `pending`, `manifest`,
-/// `view_lock`.
-/// Readers take none of them.
+/// the state of `signals`, `view_lock`. Readers take none of them.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -95,6 +94,8 @@ pub(crate) struct Pending {
     pub(crate) records: Vec<u8>,
     /// The offset in the log at which `records` begins.
     pub(crate) log_offset: u64,
+    /// The length of the log that is known to be durable.
+    pub(crate) synced_offset: u64,
 }
 
 /// The first error after which nothing more is written.

@@ -143,6 +143,7 @@ fn multi_get_in_run<'k>(
         }
         let keys: Vec<HashedKey<'k>> = covered.iter().map(|(_, key)| *key).collect();
         let passes = table.filter_all(&keys, counters);
+        // In rising order, as `open` is.
         let mut answered = Vec::new();
         for ((index, key), _) in covered.iter().zip(passes).filter(|(_, passes)| *passes) {
             let mut value = Vec::new();
@@ -152,7 +153,7 @@ fn multi_get_in_run<'k>(
                 answered.push(*index);
             }
         }
-        open.retain(|(index, _)| !answered.contains(index));
+        open.retain(|(index, _)| answered.binary_search(index).is_err());
     }
     Ok(())
 }

@@ -106,6 +106,8 @@ struct TableFile {
 struct View<'a> {
     file: &'a TableFile,
     counters: &'a Counters,
+    /// Whether the operation is a get: then blocks that the fence looks into count as searched.
+    is_get: bool,
 }
 
 impl Table {
@@ -155,7 +157,7 @@ impl Table {
             footer,
             fence_checksums,
         };
-        let fence = fence.open(&View { file: &file, counters: &Counters::default() });
+        let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
         Ok(Self { file, filter, fence, own_hash, obsolete: AtomicBool::new(false) })
     }
@@ -240,7 +242,7 @@ impl Table {
     ) -> Result<Lookup> {
         let key = self.hashed(key);
         counters.fence_searches.bump();
-        let view = View { file: &self.file, counters };
+        let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
         let bytes = self.file.block(index, counters)?;
         counters.blocks_searched.bump();
@@ -260,7 +262,7 @@ impl Table {
 
     /// The block where a scan from `key` starts.
     pub(crate) fn seek(&self, key: &[u8], counters: &Counters) -> Result<u32> {
-        let view = View { file: &self.file, counters };
+        let view = View { file: &self.file, counters, is_get: false };
         let index = self.fence.seek(key, &view).map_err(|error| self.file.fence_error(error))?;
         Ok(index.min(self.block_count() - 1))
     }
@@ -456,7 +458,7 @@ impl TableView for View<'_> {
 
     fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
         let bytes = self.file.block(block, self.counters)?;
-        self.counters.blocks_searched.bump();
+        self.counters.blocks_searched.add(u64::from(self.is_get));
         match Block::new(&bytes).and_then(|block| block.first_key()) {
             Some(key) => Ok(bytes.slice(key)),
             None => Err(Box::new(self.file.damaged(0, format!("block {block} is damaged inside")))),

@@ -32,6 +32,7 @@ mod table;
 mod tree;
 mod verify;
 mod version;
+mod visible;
 pub mod wal;
 mod write;
 

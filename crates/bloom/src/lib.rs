@@ -1,13 +1,16 @@
 //! The filter axis: a small summary of a run's keys that lets most lookups of absent keys skip the run.
 
+mod batch;
 mod blocked;
 mod budget;
 mod fastbloom;
 mod filter;
+mod large;
 mod none;
 mod perfect;
 mod position;
 mod prefetch;
+mod processor;
 mod split_block;
 mod standard;
 mod stored;

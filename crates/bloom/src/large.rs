@@ -23,6 +23,13 @@ pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
     vec
 }
 
+/// The elements of `source` in a vector, as [`with_room`].
+pub(crate) fn collected<T>(source: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut vec = with_room(source.len());
+    vec.extend(source);
+    vec
+}
+
 /// Asks that the vector's memory, not touched yet, come from huge pages.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
@@ -54,6 +61,7 @@ mod tests {
             assert!(vec.is_empty() && vec.capacity() >= len);
             vec.extend(0..len as u64);
             assert!(vec.iter().copied().eq(0..len as u64));
+            assert_eq!(collected(0..len), (0..len).collect::<Vec<usize>>());
             assert!(zeros::<u64>(len).iter().all(|word| *word == 0));
         }
     }

@@ -3,6 +3,7 @@
 mod batch;
 mod blocked;
 mod budget;
+mod double_probe;
 mod fastbloom;
 mod filter;
 mod large;
@@ -11,6 +12,7 @@ mod perfect;
 mod position;
 mod prefetch;
 mod processor;
+mod register;
 mod split_block;
 mod standard;
 mod stored;
@@ -30,6 +32,8 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
         standard::VARIANT,
         blocked::VARIANT,
         split_block::VARIANT,
+        register::VARIANT,
+        double_probe::VARIANT,
         fastbloom::VARIANT,
         perfect::VARIANT,
     ],

@@ -25,7 +25,10 @@ use types::{Bytes, HashedKey, KeyHash};
 const BATCH: usize = 32;
 
 /// Searches per contender and round.
-const SEARCHES: usize = 1 << 16;
+const SEARCHES: usize = 1 << 13;
+
+/// Searches before them that are not timed: they bring the contender's own lines back into the cache.
+const WARM_UP: usize = 1 << 11;
 
 /// A kind of key, and the sizes it is raced at.
 #[derive(Clone, Copy, PartialEq)]
@@ -65,7 +68,7 @@ fn main() {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let rounds = match arguments.iter().position(|argument| argument == "--rounds") {
         Some(at) => arguments.drain(at..).nth(1).and_then(|n| n.parse().ok()).expect("--rounds N"),
-        None => 15,
+        None => 60,
     };
     for (keys, count) in [
         (Keys::Integers, 16 << 10),
@@ -85,7 +88,7 @@ fn race(keys: Keys, count: usize, rounds: usize, kinds: &[String]) {
         let spelt: Vec<Vec<u8>> = numbers.iter().map(|number| keys.spell(*number)).collect();
         spelt.iter().map(Vec::as_slice).collect()
     };
-    let probes: Vec<u64> = (0..SEARCHES * rounds).map(|_| random.next_u64()).collect();
+    let probes: Vec<u64> = (0..(WARM_UP + SEARCHES) * rounds).map(|_| random.next_u64()).collect();
     let arena: Vec<u8> = probes.iter().flat_map(|probe| keys.spell(*probe)).collect();
     let key_bytes = keys.spell(0).len();
     let hashed: Vec<HashedKey<'_>> =
@@ -117,11 +120,11 @@ fn race(keys: Keys, count: usize, rounds: usize, kinds: &[String]) {
         contenders.push(Contender::new(format!("{label}, batch"), None, find_batch));
     }
     for round in 0..rounds {
-        let range = round * SEARCHES..(round + 1) * SEARCHES;
+        let start = round * (WARM_UP + SEARCHES);
         // Who goes first changes, so that nobody always follows the same one.
         let at = round % contenders.len();
         let (front, back) = contenders.split_at_mut(at);
-        back.iter_mut().chain(front).for_each(|contender| contender.time(range.clone()));
+        back.iter_mut().chain(front).for_each(|contender| contender.time(start));
     }
     report(&format!("{}, {count} separators", keys.name()), &contenders);
 }
@@ -145,9 +148,11 @@ impl<'a> Contender<'a> {
         Self { name, run: Box::new(run), times: Vec::new(), bytes_per_key }
     }
 
-    fn time(&mut self, range: Range<usize>) {
+    fn time(&mut self, first: usize) {
+        let warm = first + WARM_UP;
+        black_box((self.run)(first..warm));
         let start = Instant::now();
-        black_box((self.run)(range));
+        black_box((self.run)(warm..warm + SEARCHES));
         self.times.push(start.elapsed().as_nanos() as f64 / SEARCHES as f64);
     }
 }

@@ -14,9 +14,10 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
-use crate::heads::{Bound, HeadFence, HeadIndex};
+use crate::heads::{HeadFence, HeadIndex};
 use crate::prefetch::prefetch;
 use crate::stored;
+use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",

@@ -3,11 +3,11 @@
 //! A key is first placed by the common prefix of the separators; then its head is sought among theirs; and
 //! only where it ties with one are the separators themselves looked at.
 
-use types::{HashedKey, head};
+use types::HashedKey;
 
 use crate::fence::{Fence, FenceError, TableView};
 use crate::stored;
-use crate::suffixes::{Place, Suffixes};
+use crate::suffixes::{Bound, Place, Suffixes};
 
 /// A search structure over the heads of a table's separators, given to it in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
@@ -23,22 +23,15 @@ pub(crate) trait HeadIndex: Send + Sync {
 
     /// The bytes of memory it takes, the heads included.
     fn memory_bytes(&self) -> usize;
-}
 
-/// The first head that is not below the one sought.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bound {
-    /// The number of heads below.
-    pub(crate) rank: u32,
-    /// Whether it is equal.
-    pub(crate) is_tie: bool,
-}
-
-impl Bound {
-    /// The bound at `rank` of sorted `heads`.
+    /// The number of separators at or below `key`, the first left out.
     #[inline]
-    pub(crate) fn at(heads: &[u64], rank: usize, head: u64) -> Self {
-        Self { rank: rank as u32, is_tie: heads.get(rank) == Some(&head) }
+    fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
+        match suffixes.place(key) {
+            Place::Below => 0,
+            Place::Above => suffixes.len(),
+            Place::Within(head) => suffixes.settle(self.lower_bound(head), key),
+        }
     }
 }
 
@@ -65,46 +58,29 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         Ok(Box::new(Self { suffixes, index: index(heads) }))
     }
 
-    #[inline]
-    fn rank(&self, key: &[u8]) -> usize {
-        match self.suffixes.place(key) {
-            Place::Below => 0,
-            Place::Above => self.suffixes.len(),
-            Place::Within(suffix) => self.settle(self.index.lower_bound(head(suffix)), suffix),
-        }
-    }
-
-    #[inline]
-    fn settle(&self, bound: Bound, suffix: &[u8]) -> usize {
-        match bound.is_tie {
-            false => bound.rank as usize,
-            true => self.suffixes.settle(bound.rank as usize, suffix),
-        }
-    }
-
     /// The ranks of up to [`GROUP`] keys. The searches run side by side, so that their cache misses overlap;
     /// so do the looks at separators where heads tie.
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
-        let mut suffixes: [&[u8]; GROUP] = [&[]; GROUP];
         let (mut heads, mut bounds) = ([0; GROUP], [Bound::default(); GROUP]);
-        // Keys outside of the common prefix: they are sought as nothing, and placed behind.
+        // Keys outside of the common prefix are sought as nothing, and placed behind.
         let mut outside = false;
-        for ((key, suffix), head_of_key) in keys.iter().zip(&mut suffixes).zip(&mut heads) {
+        for (key, head) in keys.iter().zip(&mut heads) {
             match self.suffixes.place(key.bytes) {
-                Place::Within(within) => (*suffix, *head_of_key) = (within, head(within)),
+                Place::Within(within) => *head = within,
                 Place::Below | Place::Above => outside = true,
             }
         }
         let bounds = &mut bounds[..keys.len()];
         self.index.lower_bounds(&heads[..keys.len()], bounds);
-        self.prefetch_ties(bounds);
-        for ((suffix, bound), rank) in suffixes.iter().zip(&*bounds).zip(&mut *ranks) {
-            *rank = self.settle(*bound, suffix) as u32;
-        }
         if outside {
             for (key, rank) in keys.iter().zip(ranks) {
-                *rank = self.rank(key.bytes) as u32;
+                *rank = self.index.rank(&self.suffixes, key.bytes) as u32;
             }
+            return;
+        }
+        self.prefetch_ties(bounds);
+        for ((key, bound), rank) in keys.iter().zip(&*bounds).zip(ranks) {
+            *rank = self.suffixes.settle(*bound, key.bytes) as u32;
         }
     }
 
@@ -120,7 +96,11 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
 
 impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
     fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
-        Ok(self.rank(key) as u32)
+        Ok(self.index.rank(&self.suffixes, key) as u32)
+    }
+
+    fn find(&self, key: HashedKey<'_>, _: &dyn TableView) -> Result<u32, FenceError> {
+        Ok(self.index.rank(&self.suffixes, key.bytes) as u32)
     }
 
     fn find_batch(

@@ -43,16 +43,19 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
     fn below(self, line: &Line, head: i64) -> usize;
 
     /// Runs a search that is compiled for this way.
-    fn run<S: Search>(self, search: S) -> S::Found;
+    fn run<S: Search>(self, search: S, input: S::Input) -> S::Found;
 }
 
 /// A search through lines. Its `run` must be inlined always: only then is it compiled for each way.
 pub(crate) trait Search {
+    /// What is sought; apart from where, so that both are passed in registers.
+    type Input;
+
     /// What it finds.
     type Found;
 
     /// Runs it.
-    fn run<C: Compare>(self, compare: C) -> Self::Found;
+    fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Found;
 }
 
 /// One head after the other, on every processor.
@@ -66,8 +69,8 @@ impl Compare for Portable {
     }
 
     #[inline]
-    fn run<S: Search>(self, search: S) -> S::Found {
-        search.run(self)
+    fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
+        search.run(self, input)
     }
 }
 
@@ -110,13 +113,13 @@ mod x86_64 {
         }
 
         #[inline]
-        fn run<S: Search>(self, search: S) -> S::Found {
+        fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
             #[target_feature(enable = "avx2,popcnt")]
-            fn compiled<S: Search>(compare: Avx2, search: S) -> S::Found {
-                search.run(compare)
+            fn compiled<S: Search>(compare: Avx2, search: S, input: S::Input) -> S::Found {
+                search.run(compare, input)
             }
             // SAFETY: `self` exists only where both were detected.
-            unsafe { compiled(self, search) }
+            unsafe { compiled(self, search, input) }
         }
     }
 
@@ -141,17 +144,17 @@ mod x86_64 {
                 let heads = _mm512_load_si512(line.0.as_ptr().cast());
                 _mm512_cmplt_epi64_mask(heads, _mm512_set1_epi64(head))
             };
-            mask.count_ones() as usize
+            u32::from(mask).count_ones() as usize
         }
 
         #[inline]
-        fn run<S: Search>(self, search: S) -> S::Found {
+        fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
             #[target_feature(enable = "avx512f,avx512dq,popcnt")]
-            fn compiled<S: Search>(compare: Avx512, search: S) -> S::Found {
-                search.run(compare)
+            fn compiled<S: Search>(compare: Avx512, search: S, input: S::Input) -> S::Found {
+                search.run(compare, input)
             }
             // SAFETY: `self` exists only where all of them were detected.
-            unsafe { compiled(self, search) }
+            unsafe { compiled(self, search, input) }
         }
     }
 }
@@ -160,14 +163,15 @@ mod x86_64 {
 mod tests {
     use super::*;
 
-    struct Below<'a>(&'a Line, i64);
+    struct Below<'a>(&'a Line);
 
     impl Search for Below<'_> {
+        type Input = i64;
         type Found = usize;
 
         #[inline(always)]
-        fn run<C: Compare>(self, compare: C) -> usize {
-            compare.below(self.0, self.1)
+        fn run<C: Compare>(self, compare: C, head: i64) -> usize {
+            compare.below(self.0, head)
         }
     }
 
@@ -184,11 +188,11 @@ mod tests {
                 for head in edges {
                     let expected = heads.partition_point(|other| *other < head);
                     let head = signed(head);
-                    assert_eq!(Portable.run(Below(&line, head)), expected);
+                    assert_eq!(Portable.run(Below(&line), head), expected);
                     #[cfg(target_arch = "x86_64")]
                     {
-                        let avx2 = Avx2::detect().map(|way| way.run(Below(&line, head)));
-                        let avx512 = Avx512::detect().map(|way| way.run(Below(&line, head)));
+                        let avx2 = Avx2::detect().map(|way| way.run(Below(&line), head));
+                        let avx512 = Avx512::detect().map(|way| way.run(Below(&line), head));
                         for found in [avx2, avx512].into_iter().flatten() {
                             assert_eq!(found, expected);
                         }

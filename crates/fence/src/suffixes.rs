@@ -5,6 +5,7 @@
 //! two separators apart; only where these heads tie are the strings themselves compared. Where all that is
 //! left is of one length of at most eight bytes, as it is of integers, the heads are the strings, and nothing
 //! else is kept.
+#![allow(clippy::inline_always)] // see `line`
 
 use types::{common_prefix, head};
 
@@ -17,6 +18,9 @@ use crate::separators::Separators;
 /// others that are at or below a key *is* the block of the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
+    /// The head of the prefix, and ones where the prefix has bits in it.
+    prefix_head: u64,
+    prefix_mask: u64,
     count: usize,
     rest: Rest,
 }
@@ -29,14 +33,32 @@ enum Rest {
     Arena(Separators),
 }
 
+/// The first head that is not below the one sought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bound {
+    /// The number of heads below.
+    pub(crate) rank: u32,
+    /// Whether it is equal.
+    pub(crate) is_tie: bool,
+}
+
+impl Bound {
+    /// The bound at `rank` of sorted `heads`.
+    #[inline]
+    pub(crate) fn at(heads: &[u64], rank: usize, head: u64) -> Self {
+        Self { rank: rank as u32, is_tie: heads.get(rank) == Some(&head) }
+    }
+}
+
 /// Where a key lies relative to all separators but the first.
-pub(crate) enum Place<'k> {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Place {
     /// Below all of them.
     Below,
     /// Above all of them.
     Above,
-    /// It shares their prefix; this is what follows in it.
-    Within(&'k [u8]),
+    /// It shares their prefix; this is the head of what follows in it.
+    Within(u64),
 }
 
 impl Suffixes {
@@ -54,7 +76,9 @@ impl Suffixes {
             true => Rest::OfLength(length),
             false => Rest::Arena(suffixes().collect()),
         };
-        (Self { prefix: shared.into(), count: heads.len(), rest }, heads)
+        let prefix_mask = head(&vec![0xff; shared.len()]);
+        let count = heads.len();
+        (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
     /// The number of separators, the first left out.
@@ -63,23 +87,40 @@ impl Suffixes {
     }
 
     /// Where `key` lies.
-    #[inline]
-    pub(crate) fn place<'k>(&self, key: &'k [u8]) -> Place<'k> {
+    #[inline(always)]
+    pub(crate) fn place(&self, key: &[u8]) -> Place {
+        let length = self.prefix.len();
+        match key.first_chunk().zip(key.get(length..).and_then(<[u8]>::first_chunk)) {
+            // Nearly always: a short prefix, and a key that has eight bytes behind it.
+            Some((first, behind)) if length <= size_of::<u64>() => {
+                match (u64::from_be_bytes(*first) ^ self.prefix_head) & self.prefix_mask {
+                    0 => Place::Within(u64::from_be_bytes(*behind)),
+                    _ => self.place_at_length(key),
+                }
+            }
+            _ => self.place_at_length(key),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn place_at_length(&self, key: &[u8]) -> Place {
         match key.split_at_checked(self.prefix.len()) {
-            Some((prefix, suffix)) if is_equal(prefix, &self.prefix) => Place::Within(suffix),
+            Some((prefix, suffix)) if *prefix == *self.prefix => Place::Within(head(suffix)),
             _ if *key < *self.prefix => Place::Below,
             _ => Place::Above,
         }
     }
 
-    /// The number of separators at or below a suffix, given that those before `rank` are below it and that
-    /// the one at `rank` ties with it by its head.
-    #[inline]
-    pub(crate) fn settle(&self, rank: usize, suffix: &[u8]) -> usize {
+    /// The number of separators at or below a key that shares their prefix, given the bound of its head.
+    #[inline(always)]
+    pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
+        let rank = bound.rank as usize;
         match &self.rest {
+            _ if !bound.is_tie => rank,
             // Behind an equal head a longer key is a larger one, and no two separators tie.
-            Rest::OfLength(length) => rank + usize::from(suffix.len() >= *length),
-            Rest::Arena(arena) => settle(arena, rank, suffix),
+            Rest::OfLength(length) => rank + usize::from(key.len() >= self.prefix.len() + length),
+            Rest::Arena(arena) => settle(arena, rank, &key[self.prefix.len()..]),
         }
     }
 
@@ -130,17 +171,6 @@ fn settle(arena: &Separators, rank: usize, suffix: &[u8]) -> usize {
     low
 }
 
-/// Whether two slices of one length are equal, without a call: most prefixes are short.
-#[inline]
-fn is_equal(a: &[u8], b: &[u8]) -> bool {
-    debug_assert_eq!(a.len(), b.len());
-    let ((words_a, rest_a), (words_b, rest_b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let ((half_a, rest_a), (half_b, rest_b)) = (rest_a.as_chunks::<4>(), rest_b.as_chunks::<4>());
-    words_a.iter().zip(words_b).all(|(a, b)| u64::from_ne_bytes(*a) == u64::from_ne_bytes(*b))
-        && half_a.iter().zip(half_b).all(|(a, b)| u32::from_ne_bytes(*a) == u32::from_ne_bytes(*b))
-        && rest_a.iter().zip(rest_b).all(|(a, b)| a == b)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,12 +183,34 @@ mod tests {
     fn the_first_separator_hides_no_prefix() {
         let suffixes = suffixes(&[b"", b"user1", b"user1\0", b"user2"]);
         assert_eq!(&*suffixes.prefix, b"user");
-        assert_eq!(suffixes.len(), 3);
-        assert!(matches!(suffixes.place(b""), Place::Below));
-        assert!(matches!(suffixes.place(b"use"), Place::Below));
-        assert!(matches!(suffixes.place(b"usez"), Place::Above));
-        assert!(matches!(suffixes.place(b"user"), Place::Within(b"")));
-        assert!(matches!(suffixes.place(b"user17"), Place::Within(b"17")));
+        assert_eq!(suffixes.count, 3);
+        assert_eq!(suffixes.place(b""), Place::Below);
+        assert_eq!(suffixes.place(b"use"), Place::Below);
+        assert_eq!(suffixes.place(b"usez"), Place::Above);
+        assert_eq!(suffixes.place(b"user"), Place::Within(0));
+        assert_eq!(suffixes.place(b"user17"), Place::Within(head(b"17")));
+    }
+
+    /// Both ways to place a key, through the whole range of lengths.
+    #[test]
+    fn short_and_long_prefixes_are_told_alike() {
+        let bytes: Vec<u8> = (1..40).collect();
+        for length in 0..20 {
+            let [low, high] = [0u8, 0xff].map(|last| [&bytes[..length], &[last; 9]].concat());
+            let suffixes = suffixes(&[b"", &low, &high]);
+            for end in 0..bytes.len() {
+                let key = &bytes[..end];
+                let within = key.strip_prefix(&bytes[..length]).map(|suffix| Place::Within(head(suffix)));
+                assert_eq!(suffixes.place(key), within.unwrap_or(Place::Below), "{length}, {end}");
+                for at in 0..end.min(length) {
+                    let mut other = key.to_vec();
+                    other[at] = 0;
+                    assert_eq!(suffixes.place(&other), Place::Below, "{length}, {end}, {at}");
+                    other[at] = 0xff;
+                    assert_eq!(suffixes.place(&other), Place::Above, "{length}, {end}, {at}");
+                }
+            }
+        }
     }
 
     #[test]
@@ -168,12 +220,13 @@ mod tests {
         separators.extend(names.iter().map(String::as_bytes));
         let suffixes = suffixes(&separators);
         for (above, name) in names.iter().enumerate() {
-            for rank in 1..=above + 1 {
-                assert_eq!(suffixes.settle(rank, name.as_bytes()), above + 2);
+            for rank in 1..=above as u32 + 1 {
+                let bound = Bound { rank, is_tie: true };
+                assert_eq!(suffixes.settle(bound, name.as_bytes()), above + 2);
             }
         }
-        assert_eq!(suffixes.settle(101, b"~"), 101);
-        assert_eq!(suffixes.settle(1, b"p"), 1);
+        assert_eq!(suffixes.settle(Bound { rank: 101, is_tie: false }, b"~"), 101);
+        assert_eq!(suffixes.settle(Bound { rank: 1, is_tie: true }, b"same-head"), 1);
     }
 
     /// Of equal length, the suffixes are their heads: a key is at or above the one it ties with unless it
@@ -184,28 +237,16 @@ mod tests {
         let separators: Vec<&[u8]> = numbers[1..].iter().map(<[u8; 8]>::as_slice).collect();
         let suffixes = suffixes(&separators);
         assert_eq!(suffixes.memory_bytes(), 0);
-        assert_eq!(suffixes.settle(0, &256u64.to_be_bytes()), 1);
-        assert_eq!(suffixes.settle(0, &256u64.to_be_bytes()[..7]), 0);
-        assert_eq!(suffixes.settle(0, &[&256u64.to_be_bytes()[..], b"\0"].concat()), 1);
-    }
-
-    #[test]
-    fn prefixes_are_compared_in_every_length() {
-        let bytes: Vec<u8> = (0..30).collect();
-        for len in 0..30 {
-            assert!(is_equal(&bytes[..len], &bytes[..len]));
-            for at in 0..len {
-                let mut other = bytes[..len].to_vec();
-                other[at] ^= 0x80;
-                assert!(!is_equal(&bytes[..len], &other), "{at} of {len}");
-            }
-        }
+        let tie = Bound { rank: 0, is_tie: true };
+        assert_eq!(suffixes.settle(tie, &256u64.to_be_bytes()), 1);
+        assert_eq!(suffixes.settle(tie, &256u64.to_be_bytes()[..7]), 0);
+        assert_eq!(suffixes.settle(tie, &[&256u64.to_be_bytes()[..], b"\0"].concat()), 1);
     }
 
     #[test]
     fn one_separator_leaves_none() {
         let suffixes = suffixes(&[b"alone"]);
-        assert_eq!(suffixes.len(), 0);
-        assert!(matches!(suffixes.place(b"any"), Place::Within(b"any")));
+        assert_eq!(suffixes.count, 0);
+        assert!(matches!(suffixes.place(b"any"), Place::Within(_)));
     }
 }

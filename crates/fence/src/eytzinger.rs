@@ -100,8 +100,8 @@ impl HeadIndex for HeadTree {
         slot = select_unpredictable(there, 2 * slot + usize::from(below), slot);
         // Since the last turn to the left, all turns were to the right.
         match slot >> (slot.trailing_ones() + 1) {
-            0 => Bound { rank: self.shape.count as u32, is_tie: false },
-            bound => Bound { rank: self.shape.rank(bound) as u32, is_tie: slots[bound] == head },
+            0 => Bound { rank: self.shape.count as u32, may_tie: false },
+            bound => Bound { rank: self.shape.rank(bound) as u32, may_tie: slots[bound] == head },
         }
     }
 

@@ -14,11 +14,16 @@ pub(crate) trait HeadIndex: Send + Sync {
     /// The first head that is not below `head`.
     fn lower_bound(&self, head: u64) -> Bound;
 
-    /// The same for many heads at once; `bounds` are as many.
-    fn lower_bounds(&self, heads: &[u64], bounds: &mut [Bound]) {
-        for (head, bound) in heads.iter().zip(bounds) {
-            *bound = self.lower_bound(*head);
+    /// The same for up to [`GROUP`] heads at once: `ranks` are as many, and get the numbers of heads below.
+    /// Bit `i` of the answer says whether head `i` may tie.
+    fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
+        let mut ties = 0;
+        for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {
+            let bound = self.lower_bound(*head);
+            *rank = bound.rank;
+            ties |= u32::from(bound.may_tie) << at;
         }
+        ties
     }
 
     /// The bytes of memory it takes, the heads included.
@@ -35,8 +40,8 @@ pub(crate) trait HeadIndex: Send + Sync {
     }
 }
 
-/// Keys whose searches are interleaved.
-const GROUP: usize = 32;
+/// Keys of a batch whose searches are interleaved.
+pub(crate) const GROUP: usize = 32;
 
 /// The separators of one table in memory, their heads in an index.
 pub(crate) struct HeadFence<I> {
@@ -61,35 +66,33 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
     /// The ranks of up to [`GROUP`] keys. The searches run side by side, so that their cache misses overlap;
     /// so do the looks at separators where heads tie.
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
-        let (mut heads, mut bounds) = ([0; GROUP], [Bound::default(); GROUP]);
-        // Keys outside of the common prefix are sought as nothing, and placed behind.
-        let mut outside = false;
+        let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
-            match self.suffixes.place(key.bytes) {
-                Place::Within(within) => *head = within,
-                Place::Below | Place::Above => outside = true,
-            }
+            let Place::Within(within) = self.suffixes.place(key.bytes) else {
+                return self.ranks_one_by_one(keys, ranks);
+            };
+            *head = within;
         }
-        let bounds = &mut bounds[..keys.len()];
-        self.index.lower_bounds(&heads[..keys.len()], bounds);
-        if outside {
-            for (key, rank) in keys.iter().zip(ranks) {
-                *rank = self.index.rank(&self.suffixes, key.bytes) as u32;
-            }
-            return;
-        }
-        self.prefetch_ties(bounds);
-        for ((key, bound), rank) in keys.iter().zip(&*bounds).zip(ranks) {
-            *rank = self.suffixes.settle(*bound, key.bytes) as u32;
+        let ties = self.index.lower_bounds(&heads[..keys.len()], ranks);
+        if ties != 0 {
+            self.settle_ties(ties, keys, ranks);
         }
     }
 
-    #[inline]
-    fn prefetch_ties(&self, bounds: &[Bound]) {
-        if bounds.iter().any(|bound| bound.is_tie) {
-            let ties = || bounds.iter().filter(|bound| bound.is_tie);
-            ties().for_each(|bound| self.suffixes.prefetch_place(bound.rank as usize));
-            ties().for_each(|bound| self.suffixes.prefetch_suffix(bound.rank as usize));
+    #[cold]
+    fn ranks_one_by_one(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
+        for (key, rank) in keys.iter().zip(ranks) {
+            *rank = self.index.rank(&self.suffixes, key.bytes) as u32;
+        }
+    }
+
+    fn settle_ties(&self, ties: u32, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
+        let ties = || (0..keys.len()).filter(|at| ties & (1 << at) != 0);
+        ties().for_each(|at| self.suffixes.prefetch_place(ranks[at]));
+        ties().for_each(|at| self.suffixes.prefetch_suffix(ranks[at]));
+        for at in ties() {
+            let bound = Bound { rank: ranks[at], may_tie: true };
+            ranks[at] = self.suffixes.settle(bound, keys[at].bytes) as u32;
         }
     }
 }
@@ -137,14 +140,19 @@ pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>)
         let index = build(heads.clone());
         let near = heads.iter().flat_map(|head| [head.wrapping_sub(1), *head, head.wrapping_add(1)]);
         let probes: Vec<u64> = near.chain([0, u64::MAX - 1, u64::MAX, 1 << 63]).collect();
-        let mut bounds = vec![Bound::default(); probes.len()];
-        index.lower_bounds(&probes, &mut bounds);
-        for (probe, batched) in probes.iter().zip(bounds) {
-            let expected = Bound::at(&heads, heads.partition_point(|head| head < probe), *probe);
-            assert_eq!(index.lower_bound(*probe), expected, "{probe} among {count}");
-            assert_eq!(batched, expected, "{probe} among {count}, batched");
+        for probes in probes.chunks(GROUP) {
+            let mut ranks = [0; GROUP];
+            let ties = index.lower_bounds(probes, &mut ranks[..probes.len()]);
+            for (at, probe) in probes.iter().enumerate() {
+                let expected = Bound::at(&heads, heads.partition_point(|head| head < probe), *probe);
+                let batched = Bound { rank: ranks[at], may_tie: ties & (1 << at) != 0 };
+                for mut bound in [index.lower_bound(*probe), batched] {
+                    bound.may_tie &= (bound.rank as usize) < heads.len();
+                    assert_eq!(bound, expected, "{probe} among {count}");
+                }
+            }
         }
         assert!(index.memory_bytes() >= size_of_val(&*heads));
     }
-    assert_eq!(build(Vec::new()).lower_bound(5), Bound::default());
+    assert_eq!(build(Vec::new()).lower_bound(5).rank, 0);
 }

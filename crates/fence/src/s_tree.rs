@@ -2,9 +2,10 @@
 //! of nodes that lead to nine children each.
 //!
 //! A node is searched whole, by one comparison of eight lanes and a count of bits, without a branch to
-//! guess; the root alone may have up to four lines, which saves a layer or two. A search touches one line
-//! per layer, and the upper layers stay in the nearest cache: 16 K separators have 4 layers, 4 M have 7, of
-//! which two are outside of a cache of 1 MiB. Children follow from numbers; there are no pointers. In a batch, the searches go down side by side, each asking for the line
+//! guess. A search touches one line per layer, and the upper layers stay in the nearest cache: 16 K
+//! separators have 5 layers, 4 M have 7, of which two are outside of a cache of 1 MiB. A single search
+//! enters below the uppermost layers, through four lines beside each other. Children follow from numbers;
+//! there are no pointers. In a batch, the searches go down side by side, each asking for the line
 //! of the next layer before its turn comes. Sources: Slotin, "Algorithms for Modern Hardware" (2022), chapter
 //! "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x faster than binary search" (2024).
 //!
@@ -19,7 +20,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
-use crate::heads::{HeadFence, HeadIndex};
+use crate::heads::{GROUP, HeadFence, HeadIndex};
 use crate::line::{Compare, LINE, Line, Portable, Search, signed};
 use crate::prefetch::prefetch;
 use crate::stored;
@@ -36,14 +37,14 @@ const TAG: stored::Tag = *b"fstr";
 /// Children of an inner node: one more than it has heads.
 const CHILDREN: usize = LINE + 1;
 
-/// Children of the root at most: four lines of heads and one more. Beyond them, a layer costs less.
-const ROOT_CHILDREN: usize = 4 * LINE + 1;
+/// Lines of the table through which a single search enters below the upper layers.
+const ENTRY_LINES: usize = 4;
+
+/// Searches of a batch whose steps are one piece of code.
+const UNROLLED: usize = 4;
 
 /// Lines that stay in the nearest cache, so that asking for them early is a waste.
 const NEAR_LINES: usize = 512;
-
-/// Searches of a batch that go down side by side.
-const GROUP: usize = 32;
 
 /// Builds static trees.
 struct STree;
@@ -82,45 +83,57 @@ impl FencePolicy for STree {
 
 /// Heads in a static B-tree.
 struct Tree {
-    /// The root, which may be wider than others: the largest head under each of its children but the last.
-    root: Vec<Line>,
-    /// The nodes of each layer between root and leaves, from top to bottom. The head `i` of a node is the
-    /// largest under its child `i`, unless that child is the node's last.
+    /// The nodes of each layer above the leaves, the root first. The head `i` of a node is the largest under
+    /// its child `i`, unless that child is the node's last.
     inner: Vec<Box<[Line]>>,
     /// All heads, those of a leaf followed by those of the next.
     leaves: Box<[Line]>,
-    /// The number of heads.
-    count: usize,
+    /// The largest head under each node, but the last, of the widest layer of which that fits here: the few
+    /// lines are compared all at once, where the layers above would be waited for one after the other.
+    entry: [Line; ENTRY_LINES],
+    /// The number of inner layers above that one.
+    skipped: usize,
 }
 
 impl Tree {
     /// A tree of heads in sorted order.
     fn new(heads: &[u64]) -> Self {
-        let leaves = lines(heads.iter().copied()).into_boxed_slice();
-        let mut inner = Vec::new();
+        let mut leaves = vec![Line::EMPTY; heads.len().div_ceil(LINE).max(1)].into_boxed_slice();
+        heads.iter().enumerate().for_each(|(rank, head)| leaves[rank / LINE].set(rank % LINE, *head));
+        let (mut inner, mut entry) = (Vec::new(), None);
         // The nodes of the layer below, and the heads under each but the last of them.
         let (mut below, mut span) = (leaves.len(), LINE);
-        while below > ROOT_CHILDREN {
+        loop {
+            let largest = || (1..below).map(|child| heads[child * span - 1]).enumerate();
+            if below <= ENTRY_LINES * LINE + 1 && entry.is_none() {
+                let mut lines = [Line::EMPTY; ENTRY_LINES];
+                largest().for_each(|(child, head)| lines[child / LINE].set(child % LINE, head));
+                entry = Some((lines, inner.len()));
+            }
+            if below == 1 {
+                break;
+            }
             let mut layer = vec![Line::EMPTY; below.div_ceil(CHILDREN)].into_boxed_slice();
-            for child in (0..below - 1).filter(|child| child % CHILDREN < LINE) {
-                layer[child / CHILDREN].set(child % CHILDREN, heads[(child + 1) * span - 1]);
+            for (child, head) in largest().filter(|(child, _)| child % CHILDREN < LINE) {
+                layer[child / CHILDREN].set(child % CHILDREN, head);
             }
             (below, span) = (layer.len(), span * CHILDREN);
-            inner.insert(0, layer);
+            inner.push(layer);
         }
-        let root = lines((1..below).map(|child| heads[child * span - 1]));
-        Self { root, inner, leaves, count: heads.len() }
+        inner.reverse();
+        let (entry, entered) = entry.expect("a single node fits");
+        Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 
     /// The place of the leaf where the bound of `head` is.
     #[inline(always)]
     fn leaf<C: Compare>(&self, compare: C, head: i64) -> usize {
         let mut place = 0;
-        for line in &self.root {
+        for line in &self.entry {
             place += compare.below(line, head) * LINE;
         }
         // Told the number of layers, the compiler makes one piece of them all.
-        let layers = &*self.inner;
+        let layers = &self.inner[self.skipped..];
         match layers.len() {
             1 => descend(&layers[..1], place, compare, head),
             2 => descend(&layers[..2], place, compare, head),
@@ -131,45 +144,58 @@ impl Tree {
         }
     }
 
-    /// The places in the layer below the root that heads lead to. Here the lanes are heads sought, not heads
-    /// of the tree: each of the root's is compared with all of them.
-    #[inline(always)]
-    fn root_places(&self, heads: &[i64; GROUP]) -> [usize; GROUP] {
-        let mut children = [0; GROUP];
-        for line in &self.root {
-            for at in 0..LINE {
-                let largest = line.get(at);
-                for (child, head) in children.iter_mut().zip(heads) {
-                    *child += usize::from(largest < *head);
-                }
-            }
-        }
-        children.map(|child| child * LINE)
-    }
-
     /// The bound of `head` in the leaf at `place`, where it is.
     #[inline(always)]
     fn bound<C: Compare>(&self, place: usize, compare: C, head: i64) -> Bound {
         let leaf = line(&self.leaves, place);
         let below = compare.below(leaf, head);
-        let rank = place + below;
-        // Only behind the last head of all is the bound in no leaf; and what fills the last leaf is no head.
-        Bound { rank: rank as u32, is_tie: leaf.get(below) == head && rank < self.count }
+        // Only behind the last head of all is the bound in no leaf, and the first head then seen is below.
+        Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
+    }
+
+    /// The numbers of heads below up to [`GROUP`] others, and a bit for each that may tie.
+    #[inline(always)]
+    fn ranks<C: Compare>(&self, unsigned: &[u64], compare: C, ranks: &mut [u32]) -> u32 {
+        let (mut heads, mut places) = ([0; GROUP], [0; GROUP]);
+        for (head, unsigned) in heads.iter_mut().zip(unsigned) {
+            *head = signed(*unsigned);
+        }
+        // In pieces of one length, which the compiler unrolls; what fills up the last is sought in vain.
+        let pieces = unsigned.len().div_ceil(UNROLLED);
+        let (heads, _) = heads.as_chunks::<UNROLLED>();
+        let (places, _) = places.as_chunks_mut::<UNROLLED>();
+        let (heads, places) = (&heads[..pieces], &mut places[..pieces]);
+        for (layer, nodes) in self.inner.iter().enumerate() {
+            let below = self.inner.get(layer + 1).unwrap_or(&self.leaves);
+            if below.len() <= NEAR_LINES {
+                for (places, heads) in places.iter_mut().zip(heads) {
+                    for (place, head) in places.iter_mut().zip(heads) {
+                        *place = child(nodes, *place, compare, *head);
+                    }
+                }
+            } else {
+                for (places, heads) in places.iter_mut().zip(heads) {
+                    for (place, head) in places.iter_mut().zip(heads) {
+                        *place = child(nodes, *place, compare, *head);
+                        prefetch(below, *place / LINE);
+                    }
+                }
+            }
+        }
+        let (places, heads) = (places.as_flattened(), heads.as_flattened());
+        let mut ties = 0;
+        for (at, ((rank, place), head)) in ranks.iter_mut().zip(places).zip(heads).enumerate() {
+            let bound = self.bound(*place, compare, *head);
+            *rank = bound.rank;
+            ties |= u32::from(bound.may_tie) << at;
+        }
+        ties
     }
 
     fn memory_bytes(&self) -> usize {
         let inner: usize = self.inner.iter().map(|layer| size_of_val(&**layer)).sum();
-        size_of_val(&*self.root) + inner + size_of_val(&*self.leaves)
+        size_of_val(&self.entry) + inner + size_of_val(&*self.leaves)
     }
-}
-
-/// Heads in lines, at least one.
-fn lines(heads: impl ExactSizeIterator<Item = u64>) -> Vec<Line> {
-    let mut lines = vec![Line::EMPTY; heads.len().div_ceil(LINE).max(1)];
-    for (place, head) in heads.enumerate() {
-        lines[place / LINE].set(place % LINE, head);
-    }
-    lines
 }
 
 /// The place of the leaf that `head` leads to from a place in the first of `layers`.
@@ -192,7 +218,7 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
-    // SAFETY: the root, and then `child`, lead to one of a node's children, which exist: as many heads of a
+    // SAFETY: `place` is 0 in the root, and `child` and the entry lead to nodes that exist: as many heads of a
     // node are below another as were set at most, and those are one fewer than its children; what fills the
     // others is below none.
     unsafe { &*layer.as_ptr().cast::<i64>().add(place).cast() }
@@ -215,10 +241,8 @@ impl<C: Compare> HeadIndex for TreeIndex<C> {
         self.compare.run(One(&self.tree), head)
     }
 
-    fn lower_bounds(&self, heads: &[u64], bounds: &mut [Bound]) {
-        for (heads, bounds) in heads.chunks(GROUP).zip(bounds.chunks_mut(GROUP)) {
-            self.compare.run(Many(&self.tree), (heads, bounds));
-        }
+    fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
+        self.compare.run(Many(&self.tree), (heads, ranks))
     }
 
     fn memory_bytes(&self) -> usize {
@@ -267,34 +291,12 @@ impl<'a> Search for Key<'a> {
 struct Many<'a>(&'a Tree);
 
 impl<'a> Search for Many<'a> {
-    type Input = (&'a [u64], &'a mut [Bound]);
-    type Found = ();
+    type Input = (&'a [u64], &'a mut [u32]);
+    type Found = u32;
 
     #[inline(always)]
-    fn run<C: Compare>(self, compare: C, (unsigned, bounds): Self::Input) {
-        let Self(tree) = self;
-        let mut heads = [i64::MIN; GROUP];
-        for (head, unsigned) in heads.iter_mut().zip(unsigned) {
-            *head = signed(*unsigned);
-        }
-        let mut places = tree.root_places(&heads);
-        let (places, heads) = (&mut places[..unsigned.len()], &heads[..unsigned.len()]);
-        for (layer, nodes) in tree.inner.iter().enumerate() {
-            let below = tree.inner.get(layer + 1).unwrap_or(&tree.leaves);
-            if below.len() <= NEAR_LINES {
-                for (place, head) in places.iter_mut().zip(heads) {
-                    *place = child(nodes, *place, compare, *head);
-                }
-            } else {
-                for (place, head) in places.iter_mut().zip(heads) {
-                    *place = child(nodes, *place, compare, *head);
-                    prefetch(below, *place / LINE);
-                }
-            }
-        }
-        for ((bound, place), head) in bounds.iter_mut().zip(places).zip(heads) {
-            *bound = tree.bound(*place, compare, *head);
-        }
+    fn run<C: Compare>(self, compare: C, (heads, ranks): Self::Input) -> u32 {
+        self.0.ranks(heads, compare, ranks)
     }
 }
 
@@ -327,17 +329,14 @@ mod tests {
     fn layers_are_nine_times_as_wide_as_the_one_above() {
         let layers = |count: u64| {
             let tree = Tree::new(&(0..count).collect::<Vec<_>>());
-            (
-                tree.root.len(),
-                tree.inner.iter().map(|layer| layer.len()).collect::<Vec<_>>(),
-                tree.leaves.len(),
-            )
+            let widths: Vec<usize> = tree.inner.iter().map(|layer| layer.len()).collect();
+            (widths, tree.leaves.len(), tree.skipped)
         };
-        assert_eq!(layers(8), (1, vec![], 1));
-        assert_eq!(layers(72), (1, vec![], 9));
-        assert_eq!(layers(264), (4, vec![], 33));
-        assert_eq!(layers(265), (1, vec![4], 34));
-        assert_eq!(layers(16 << 10), (4, vec![26, 228], 2048));
+        assert_eq!(layers(0), (vec![], 1, 0));
+        assert_eq!(layers(8), (vec![], 1, 0));
+        assert_eq!(layers(264), (vec![1, 4], 33, 2));
+        assert_eq!(layers(265), (vec![1, 4], 34, 1));
+        assert_eq!(layers(16 << 10), (vec![1, 3, 26, 228], 2048, 2));
         let large = Tree::new(&(0..1 << 20).collect::<Vec<_>>());
         assert!((9.0..9.01).contains(&(large.memory_bytes() as f64 / f64::from(1 << 20))));
     }

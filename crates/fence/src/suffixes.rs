@@ -38,15 +38,15 @@ enum Rest {
 pub(crate) struct Bound {
     /// The number of heads below.
     pub(crate) rank: u32,
-    /// Whether it is equal.
-    pub(crate) is_tie: bool,
+    /// Whether it is equal, if there is one.
+    pub(crate) may_tie: bool,
 }
 
 impl Bound {
     /// The bound at `rank` of sorted `heads`.
     #[inline]
     pub(crate) fn at(heads: &[u64], rank: usize, head: u64) -> Self {
-        Self { rank: rank as u32, is_tie: heads.get(rank) == Some(&head) }
+        Self { rank: rank as u32, may_tie: heads.get(rank) == Some(&head) }
     }
 }
 
@@ -117,7 +117,7 @@ impl Suffixes {
     pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
         let rank = bound.rank as usize;
         match &self.rest {
-            _ if !bound.is_tie => rank,
+            _ if !bound.may_tie || rank == self.count => rank,
             // Behind an equal head a longer key is a larger one, and no two separators tie.
             Rest::OfLength(length) => rank + usize::from(key.len() >= self.prefix.len() + length),
             Rest::Arena(arena) => settle(arena, rank, &key[self.prefix.len()..]),
@@ -126,17 +126,19 @@ impl Suffixes {
 
     /// Asks for the line that tells where separator `rank` stands.
     #[inline]
-    pub(crate) fn prefetch_place(&self, rank: usize) {
+    pub(crate) fn prefetch_place(&self, rank: u32) {
         if let Rest::Arena(arena) = &self.rest {
-            prefetch(arena.ends(), rank);
+            prefetch(arena.ends(), rank as usize);
         }
     }
 
-    /// Asks for the first line of separator `rank`, which must exist.
+    /// Asks for the first line of separator `rank`, if there is one.
     #[inline]
-    pub(crate) fn prefetch_suffix(&self, rank: usize) {
-        if let Rest::Arena(arena) = &self.rest {
-            prefetch(arena.get(rank), 0);
+    pub(crate) fn prefetch_suffix(&self, rank: u32) {
+        if let Rest::Arena(arena) = &self.rest
+            && (rank as usize) < arena.len()
+        {
+            prefetch(arena.get(rank as usize), 0);
         }
     }
 
@@ -221,12 +223,12 @@ mod tests {
         let suffixes = suffixes(&separators);
         for (above, name) in names.iter().enumerate() {
             for rank in 1..=above as u32 + 1 {
-                let bound = Bound { rank, is_tie: true };
+                let bound = Bound { rank, may_tie: true };
                 assert_eq!(suffixes.settle(bound, name.as_bytes()), above + 2);
             }
         }
-        assert_eq!(suffixes.settle(Bound { rank: 101, is_tie: false }, b"~"), 101);
-        assert_eq!(suffixes.settle(Bound { rank: 1, is_tie: true }, b"same-head"), 1);
+        assert_eq!(suffixes.settle(Bound { rank: 101, may_tie: false }, b"~"), 101);
+        assert_eq!(suffixes.settle(Bound { rank: 1, may_tie: true }, b"same-head"), 1);
     }
 
     /// Of equal length, the suffixes are their heads: a key is at or above the one it ties with unless it
@@ -237,7 +239,7 @@ mod tests {
         let separators: Vec<&[u8]> = numbers[1..].iter().map(<[u8; 8]>::as_slice).collect();
         let suffixes = suffixes(&separators);
         assert_eq!(suffixes.memory_bytes(), 0);
-        let tie = Bound { rank: 0, is_tie: true };
+        let tie = Bound { rank: 0, may_tie: true };
         assert_eq!(suffixes.settle(tie, &256u64.to_be_bytes()), 1);
         assert_eq!(suffixes.settle(tie, &256u64.to_be_bytes()[..7]), 0);
         assert_eq!(suffixes.settle(tie, &[&256u64.to_be_bytes()[..], b"\0"].concat()), 1);

@@ -2,14 +2,18 @@
 
 mod allocation;
 mod arena;
+mod arena_skiplist;
+mod bplus;
 mod btree;
 mod inline_key;
 mod memtable;
 mod ring;
 mod sharded_btree;
+mod shared_arena;
 mod skiplist;
 mod vector;
 mod version_map;
+mod versions;
 
 use catalog::Catalog;
 
@@ -19,5 +23,12 @@ pub use memtable::{Memtable, MemtablePolicy};
 pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
     axis: "memtable",
     summary: "the structure in which writes wait until they are flushed",
-    variants: &[btree::VARIANT, sharded_btree::VARIANT, skiplist::VARIANT, vector::VARIANT],
+    variants: &[
+        btree::VARIANT,
+        sharded_btree::VARIANT,
+        skiplist::VARIANT,
+        arena_skiplist::VARIANT,
+        bplus::VARIANT,
+        vector::VARIANT,
+    ],
 };

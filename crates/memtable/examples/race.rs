@@ -108,7 +108,7 @@ fn race(policy: &dyn MemtablePolicy, keys: &[Key], asked: &[Key]) -> Row {
     let freeze = timed(wall_time, || table.freeze());
     let mut drained = 0;
     let drain = timed(processor_time, || {
-        table.drain(&mut |entry| drained += usize::from(!black_box(entry.key).is_empty()))
+        table.drain(&mut |entry| drained += usize::from(!black_box(entry.key).is_empty()));
     });
     assert_eq!(drained, keys.len(), "every key is drained once");
     drop(table);

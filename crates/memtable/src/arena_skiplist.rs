@@ -225,9 +225,7 @@ mod tests {
     fn towers_halve_from_level_to_level() {
         let mut at_least = [0; MAX_HEIGHT + 1];
         for sequence in 1..=1 << 16 {
-            for level in 1..=tower_height(0, sequence) {
-                at_least[level] += 1;
-            }
+            at_least[..=tower_height(0, sequence)].iter_mut().for_each(|towers| *towers += 1);
         }
         for level in 1..10 {
             let expected = f64::from(1u32 << 16) / f64::from(1u32 << (level - 1));
@@ -249,13 +247,13 @@ mod tests {
         }
         for level in 0..list.height.load(Relaxed) {
             let mut link = list.link(list.front, level).load();
-            let mut last: Option<Record<'_>> = None;
+            let mut before: Option<Record<'_>> = None;
             while let Some(version) = link.target() {
                 let record = list.arena.record(version);
                 assert_eq!(link.hint(), hint(record.key));
                 let probe = Probe { key: record.key, sequence: record.sequence };
-                assert!(last.is_none_or(|last| probe.order_of(&last) == Ordering::Less));
-                last = Some(record);
+                assert!(before.is_none_or(|before| probe.order_of(&before) == Ordering::Less));
+                before = Some(record);
                 link = list.link(version, level).load();
             }
         }

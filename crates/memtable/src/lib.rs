@@ -5,8 +5,10 @@ mod arena;
 mod arena_skiplist;
 mod bplus;
 mod btree;
+mod hash_vector;
 mod inline_key;
 mod memtable;
+mod radix;
 mod ring;
 mod sharded_btree;
 mod shared_arena;
@@ -30,5 +32,6 @@ pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
         arena_skiplist::VARIANT,
         bplus::VARIANT,
         vector::VARIANT,
+        hash_vector::VARIANT,
     ],
 };

@@ -106,7 +106,7 @@ pub(crate) enum Version {}
 pub(crate) struct Link(AtomicU64);
 
 /// The value of a [`Link`].
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkWord(u64);
 
 impl LinkWord {

@@ -198,12 +198,18 @@ impl Versions for List {
     }
 }
 
+impl ArenaSkipList {
+    fn versions(&self) -> &List {
+        &self.list
+    }
+}
+
 impl Memtable for ArenaSkipList {
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         self.list.insert(key, sequence, value);
     }
 
-    read_versions!(list);
+    read_versions!();
 
     fn len(&self) -> usize {
         // The front tower is a version too.

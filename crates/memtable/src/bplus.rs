@@ -45,6 +45,12 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 /// The most entries of a node, so that it fills 1 KiB.
 const FANOUT: usize = 62;
 
+/// What of a record is asked for ahead of a scan.
+const RECORD_BYTES: usize = 128;
+
+/// The bytes of a node that a search may read: all but the links.
+const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
+
 /// Looks at a locked node before the thread lets others run.
 const SPINS: usize = 100;
 
@@ -167,18 +173,30 @@ impl Node {
     /// The number of entries before `probe`, and those equal to it where `side` is behind.
     #[inline]
     fn rank(&self, arena: &SharedArena, probe: Probe<'_>, side: Side) -> usize {
-        let sought = self.head_of(probe.key);
-        let mut base = 0;
-        let mut len = self.count();
-        while len > 0 {
+        let (sought, count) = (self.head_of(probe.key), self.count());
+        // Without a branch that could be foreseen wrongly: half of the steps go either way.
+        let mut low = 0;
+        let mut len = count;
+        while len > 1 {
             let half = len / 2;
-            let head = self.heads[base + half].load(Relaxed);
-            let is_before =
-                if head == sought { self.is_before(arena, base + half, probe, side) } else { head < sought };
-            base += if is_before { len - half } else { 0 };
-            len = half;
+            low += half * usize::from(self.heads[low + half - 1].load(Relaxed) < sought);
+            len -= half;
         }
-        base
+        low += usize::from(low < count && self.heads[low].load(Relaxed) < sought);
+        // Heads that tie say nothing: their records do.
+        let is_tied = |at: usize| at < count && self.heads[at].load(Relaxed) == sought;
+        let mut high = low;
+        while is_tied(high) {
+            high += 1;
+        }
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match self.is_before(arena, middle, probe, side) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
     }
 
     /// Whether entry `at` is before `probe`, or equal to it where `side` is behind, by its record.
@@ -287,7 +305,7 @@ impl Tree {
     /// Notes the version of a node.
     #[inline]
     fn visit(&self, at: Ref<Node>) -> Visited<'_> {
-        self.arena.prefetch(at, size_of::<Node>());
+        self.arena.prefetch(at, SEARCHED_BYTES);
         let node = self.arena.node(at);
         Visited { node, at, version: node.read() }
     }
@@ -424,7 +442,7 @@ impl Tree {
     /// A copy of a leaf that stands at entry `at`, or at the first of the leaves behind it.
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
-            let cursor = Cursor::copy(leaf.node, at);
+            let cursor = Cursor::copy(&self.arena, leaf.node, at);
             let next = leaf.node.links[0].load();
             leaf.node.check(leaf.version)?;
             if at < cursor.count {
@@ -443,7 +461,7 @@ impl Tree {
         loop {
             let leaf = self.leaf(end, Side::Before)?;
             let rank = end.map_or(leaf.node.count(), |end| leaf.node.rank(&self.arena, end, Side::Before));
-            let cursor = Cursor::copy(leaf.node, rank.wrapping_sub(1));
+            let cursor = Cursor::copy(&self.arena, leaf.node, rank.wrapping_sub(1));
             low = leaf.node.low.load();
             leaf.node.check(leaf.version)?;
             if rank > 0 {
@@ -466,11 +484,13 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn copy(leaf: &Node, at: usize) -> Self {
+    fn copy(arena: &SharedArena, leaf: &Node, at: usize) -> Self {
         let count = leaf.count();
         let mut records = [None; FANOUT];
         for (to, from) in records.iter_mut().zip(&leaf.records).take(count) {
             *to = from.load();
+            // A scan meets them all, each somewhere else in memory.
+            to.iter().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
         }
         Self { records, count, at, next: leaf.links[0].load() }
     }
@@ -537,12 +557,18 @@ impl Versions for Tree {
     }
 }
 
+impl BPlus {
+    fn versions(&self) -> &Tree {
+        &self.tree
+    }
+}
+
 impl Memtable for BPlus {
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         self.tree.insert(key.bytes, sequence, value);
     }
 
-    read_versions!(tree);
+    read_versions!();
 
     fn len(&self) -> usize {
         self.tree.arena.versions()

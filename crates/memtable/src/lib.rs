@@ -3,6 +3,7 @@
 mod allocation;
 mod arena;
 mod arena_skiplist;
+mod avl;
 mod bplus;
 mod btree;
 mod hash_vector;
@@ -29,6 +30,7 @@ pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
         btree::VARIANT,
         sharded_btree::VARIANT,
         skiplist::VARIANT,
+        avl::VARIANT,
         arena_skiplist::VARIANT,
         bplus::VARIANT,
         vector::VARIANT,

@@ -162,17 +162,17 @@ fn emit<S: FnMut(Entry<'_>) + ?Sized>(version: Option<Record<'_>>, sink: &mut S)
     version.is_some()
 }
 
-/// The parts of [`Memtable`](crate::Memtable) that follow from an order of versions: `$versions` is the
-/// field that keeps it.
+/// The parts of [`Memtable`](crate::Memtable) that follow from an order of versions, which the method
+/// `versions` lends, with the lock that guards it if there is one.
 macro_rules! read_versions {
-    ($versions:ident) => {
+    () => {
         fn get(
             &self,
             key: types::HashedKey<'_>,
             snapshot: types::SequenceNumber,
             value: &mut Vec<u8>,
         ) -> types::Lookup {
-            $crate::versions::lookup(self.$versions.visible(key.bytes, snapshot), value)
+            $crate::versions::lookup(self.versions().visible(key.bytes, snapshot), value)
         }
 
         fn scan(
@@ -184,11 +184,11 @@ macro_rules! read_versions {
             batch: &mut types::EntryBatch,
         ) {
             let sink = &mut |entry: types::Entry<'_>| batch.push(entry);
-            $crate::versions::scan(&self.$versions, from, direction, snapshot, limit, sink);
+            $crate::versions::scan(&*self.versions(), from, direction, snapshot, limit, sink);
         }
 
         fn drain(&self, sink: &mut dyn FnMut(types::Entry<'_>)) {
-            $crate::versions::drain(&self.$versions, sink);
+            $crate::versions::drain(&*self.versions(), sink);
         }
     };
 }

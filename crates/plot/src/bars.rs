@@ -3,11 +3,12 @@
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Point};
+use crate::font::Anchor;
 use crate::lines::nothing_positive;
 use crate::page::{Captions, LABEL, Sample, THEORY_DASHES, bar, compose, legend_for, whisker};
 use crate::palette::{AXIS, GRID, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
-use crate::scene::{Anchor, Rect, Scene, Text};
+use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, Side, describe, format};
 
 /// More categories than this make no chart.

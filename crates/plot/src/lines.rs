@@ -5,11 +5,12 @@ use results::columns::SECOND;
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
 use crate::data::{Across, Data, Point, Series};
+use crate::font::Anchor;
 use crate::format;
 use crate::page::{Captions, LABEL, Legend, Sample, THEORY_DASHES, compose, whisker};
 use crate::palette::TEXT;
 use crate::scale::Scale;
-use crate::scene::{Anchor, Rect, Scene, Shape, Text};
+use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartKind, ChartSpec, PlotError};
 
 /// Up to so many points a series has whiskers and marks; beyond, and along time, a band and none.

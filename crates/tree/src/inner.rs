@@ -20,6 +20,7 @@ use crate::recovered::Recovery;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
 use crate::version::View;
+use crate::visible::Visible;
 use crate::wal::{LogFile, WalMode};
 
 /// How a tree does its background work.
@@ -51,7 +52,7 @@ pub(crate) struct Inner {
     /// What the tree consists of now. Swapped whole.
     pub(crate) view: ArcSwap<View>,
     /// Every write up to this number can be read.
-    pub(crate) visible: AtomicU64,
+    pub(crate) visible: Visible,
     /// Held by the one flush that runs.
     pub(crate) flushing: Mutex<()>,
     /// Held by the one compaction that runs.

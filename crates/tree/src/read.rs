@@ -1,7 +1,6 @@
 //! The read path: memtables, then runs, newest first, each asked only if it can have the key.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use arc_swap::Guard;
 use types::{HashedKey, Lookup, MAX_KEY_BYTES, SequenceNumber};
@@ -23,7 +22,7 @@ impl Inner {
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
         let view = self.view.load();
-        (view, self.visible.load(Ordering::Acquire))
+        (view, self.visible.last())
     }
 
     /// Looks a key up and appends its value to `value`; whether there is one.

@@ -27,6 +27,7 @@ use crate::snapshot::Snapshot;
 use crate::stats::{AllCounters, Stats};
 use crate::table::{Component, TableContext};
 use crate::version::{Version, View};
+use crate::visible::Visible;
 use crate::wal::{self, HEADER_BYTES, LogFile, WalMode, log_path};
 
 /// How to open a tree.
@@ -150,7 +151,7 @@ impl OpenOptions {
                 frozen: Vec::new(),
                 version: Arc::new(Version::new(levels)),
             }),
-            visible: AtomicU64::new(last_sequence),
+            visible: Visible::new(last_sequence),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
             log: Mutex::new(Log {
@@ -212,7 +213,7 @@ impl Inner {
         let counters = self.counters.local();
         counters.wal_bytes.add(self.log.lock().file.len());
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
-        self.visible.store(last, Ordering::Release);
+        self.visible.reset(last);
         self.log.lock().written = last;
         self.pending.lock().next_sequence = last + 1;
         self.recovery = recovery;

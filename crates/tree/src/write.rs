@@ -1,7 +1,6 @@
 //! The write path: a number, the log, the memtable, and then everyone may see it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use memtable::Memtable;
 use parking_lot::MutexGuard;
@@ -12,6 +11,7 @@ use crate::error::Result;
 use crate::inner::{Inner, Log, Mode, Pending};
 use crate::memory::Slot;
 use crate::version::View;
+use crate::visible::Visible;
 use crate::wal::{HEADER_BYTES, LogFile, LogPlace, WalMode, frame, synced_when_new};
 
 /// How often a writer looks again before it lets other threads run.
@@ -149,16 +149,22 @@ impl Inner {
     /// Makes the writes `first..=last` visible, after all before them.
     #[inline]
     fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {
-        self.wait_until_visible(first - 1)?;
-        self.visible.store(last, Ordering::Release);
-        Ok(())
+        self.wait_while_writing(|visible| !visible.has_room(first))?;
+        self.visible.done(first, last);
+        self.wait_until_visible(last)
     }
 
     /// Waits until every write up to `sequence` is in its memtable.
     #[inline]
     pub(crate) fn wait_until_visible(&self, sequence: SequenceNumber) -> Result<()> {
+        self.wait_while_writing(|visible| visible.advance() < sequence)
+    }
+
+    /// Waits for other writers while `waits`.
+    #[inline]
+    fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;
-        while self.visible.load(Ordering::Acquire) < sequence {
+        while waits(&self.visible) {
             self.failure.check()?;
             spins += 1;
             if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }

@@ -55,6 +55,8 @@ const UNKNOWN: &[Case<'_>] = &[
     ),
     ("capacity", "capacty", 5, &["capacty"]),
     ("size", "sise", 6, &["block has no option \"sise\"; did you mean \"size\"?"]),
+    ("insert", "inserts", 9, &["no \"inserts\"; did you mean \"insert\"?"]),
+    ("operations", "opertions", 13, &["no \"opertions\"; did you mean \"operations\"?"]),
     ("absent", "abesnt", 16, &["no \"abesnt\"; did you mean \"absent\"?"]),
     ("put =", "putt =", 14, &["no \"putt\"; did you mean \"put\"?"]),
     ("zipfian", "zipfain", 15, &["no variant \"zipfain\"; did you mean \"zipfian\"?"]),

@@ -142,6 +142,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
     // A small memtable: kills fall into flushes and compactions, too.
     let shell = ["shell", "db", "--set", "wal=sync", "--set", "memtable.capacity=4KiB"];
     let mut acknowledged: BTreeSet<String> = BTreeSet::new();
+    let mut broken_off = 0;
     for round in 0..ROUNDS {
         // Each get acknowledges the put before it: commands are done in order.
         let keys: Vec<String> = (0..2000).map(|number| format!("r{round:02}-{number:04}")).collect();
@@ -164,7 +165,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
             child.wait().unwrap();
             reader.join().unwrap()
         });
-        assert!(answered.len() < keys.len(), "the load was over before the kill");
+        broken_off += usize::from(answered.len() < keys.len());
         for (answer, key) in answered.iter().zip(&keys) {
             // The last line may have been cut.
             if *answer == format!("{key}-value") {
@@ -184,4 +185,5 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
         assert!(lost.is_empty(), "round {round}: {} of {} lost: {lost:?}", lost.len(), acknowledged.len());
         bench.run(&["verify", "db"]).expect(0);
     }
+    assert!(broken_off > ROUNDS / 2, "only {broken_off} of {ROUNDS} kills came in the middle of a load");
 }

@@ -67,12 +67,11 @@ fn an_open_loop_charges_the_wait() {
             }
         }
     }
-    // The rate that nothing can serve: the queue grows to the end, so that the median operation waits for half
-    // of the phase, however fast the machine is.
+    // The rate that nothing can serve: the queue grows to the end, and the median operation waits for the ten
+    // thousand before it.
     let hopeless = of(&rows, "hopeless", "all")[0];
-    let phase_ns = number(hopeless, &c::SECONDS) * 1e9;
-    let median_wait_ns = number(hopeless, &c::RESPONSE_P50_NS);
-    assert!(median_wait_ns > 0.1 * phase_ns, "{median_wait_ns} ns of {phase_ns} ns");
+    let [service, response] = [&c::P50_NS, &c::RESPONSE_P50_NS].map(|column| number(hopeless, column));
+    assert!(response > 100.0 * service, "{response} ns in all, {service} ns of service");
     assert!(number(hopeless, &c::OPS_PER_SECOND) < 0.5 * number(hopeless, &c::TARGET_OPS_PER_SECOND));
     // The rate that is easy takes as long as it says: no operation starts before it is due.
     let easy = of(&rows, "easy", "all")[0];
@@ -94,7 +93,7 @@ fn times_and_shares_fit_together() {
     let seconds = number(all, &c::SECONDS);
     assert!((number(all, &c::OPS_PER_SECOND) * seconds / sum - 1.0).abs() < 1e-9);
     let busy: f64 = kinds.iter().map(|row| number(row, &c::OPS) * number(row, &c::MEAN_NS) / 1e9).sum();
-    assert!(busy <= seconds * 1.001, "one thread is not busy for {busy} s in {seconds} s");
+    assert!(busy <= seconds * 1.01, "one thread is not busy for {busy} s in {seconds} s");
     for row in &kinds {
         let percentiles =
             [&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::MAX_NS].map(|p| number(row, p));

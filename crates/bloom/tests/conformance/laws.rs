@@ -104,8 +104,8 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject<'_>) -> Result<(), Stri
 
 /// Within 3 % of theory, besides the sampling error.
 fn the_rate_is_the_one_expected(subject: &Subject<'_>) -> Result<(), String> {
-    let hashes = random_hashes(1_000_000, 6);
-    let probes = random_hashes(2_000_000, 7);
+    let hashes = random_hashes(300_000, 6);
+    let probes = random_hashes(1_000_000, 7);
     for bits_per_key in BITS_PER_KEY {
         let filter = build(subject, &hashes, Some(bits_per_key));
         within(0.03, filter.expected_fpr(), share_of_positives(&*filter, &probes), probes.len())

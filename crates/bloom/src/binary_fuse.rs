@@ -66,10 +66,10 @@ impl Build<dyn FilterPolicy> for BinaryFuse {
 
 impl FilterPolicy for BinaryFuse {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
-        let width = |overhead| peel::width(self.fingerprint_bits, overhead, input);
+        let width = peel::width(self.fingerprint_bits, overhead(self.arity), input);
         match self.arity {
-            3 => peel::build::<3, Segments<3>>(TAG_OF_THREE, width(1.125), input),
-            _ => peel::build::<4, Segments<4>>(TAG_OF_FOUR, width(1.075), input),
+            3 => peel::build::<3, Segments<3>>(TAG_OF_THREE, width, input),
+            _ => peel::build::<4, Segments<4>>(TAG_OF_FOUR, width, input),
         }
     }
 
@@ -79,6 +79,15 @@ impl FilterPolicy for BinaryFuse {
             _ => peel::open::<4, Segments<4>>(TAG_OF_FOUR, &stored),
         }
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(overhead(self.arity) * f64::from(self.fingerprint_bits))
+    }
+}
+
+/// Numbers of the array for each of many keys.
+fn overhead(arity: u32) -> f64 {
+    if arity == 3 { 1.125 } else { 1.075 }
 }
 
 /// One number in each of N adjacent segments.

@@ -100,6 +100,10 @@ impl FilterPolicy for Cuckoo {
         }
         Ok(Box::new(Table { tags: Packed::from_words(words, width), buckets: buckets as usize, stored }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(f64::from(self.fingerprint_bits) / LOAD)
+    }
 }
 
 /// A cuckoo filter in memory.

@@ -1,5 +1,6 @@
 //! The filter axis: a small summary of a run's keys that lets most lookups of absent keys skip the run.
 
+mod allocation;
 mod banding;
 mod batch;
 mod binary_fuse;
@@ -30,6 +31,7 @@ mod xor;
 
 use catalog::Catalog;
 
+pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
 pub use filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 
 /// All filters. The first is the baseline, the last the oracle.

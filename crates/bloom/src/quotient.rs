@@ -88,6 +88,10 @@ impl FilterPolicy for Quotient {
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         Slots::decode(&stored).map(|slots| Box::new(slots) as Box<dyn Filter>)
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some((f64::from(self.remainder_bits) + EXTRA_BITS) / LOAD)
+    }
 }
 
 /// The quotient and the remainder of a key.

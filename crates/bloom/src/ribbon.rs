@@ -124,6 +124,10 @@ impl FilterPolicy for Ribbon {
         }
         Ok(Box::new(RibbonFilter { system, lookup: Portable }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
 }
 
 /// A system with its equations in, before it is solved.

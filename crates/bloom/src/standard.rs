@@ -71,6 +71,10 @@ impl FilterPolicy for Standard {
         let bits = BitArray::from_words(words);
         Ok(Box::new(StandardFilter { bits, probes: head.probes, keys: head.keys }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
 }
 
 /// A textbook Bloom filter in memory.

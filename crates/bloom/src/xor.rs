@@ -62,6 +62,10 @@ impl FilterPolicy for Xor {
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         peel::open::<3, Thirds>(TAG, &stored)
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(OVERHEAD * f64::from(self.fingerprint_bits))
+    }
 }
 
 /// One number in each third of the array.

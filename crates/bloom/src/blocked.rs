@@ -95,6 +95,10 @@ impl FilterPolicy for Blocked {
         }
         Ok(Box::new(BlockedFilter { lines, probes, keys, lookup: Portable }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
 }
 
 /// The number of probes with the lowest rate in a large filter; fewer than a standard filter wants, since

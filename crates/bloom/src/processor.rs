@@ -17,6 +17,16 @@ pub(crate) struct Avx2(());
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
+/// A processor that counts the bits of a word in one instruction.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Popcnt(());
+
+/// A processor that counts the bits of each word of a vector.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512Popcnt(());
+
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
     /// There where the processor has it.
@@ -30,5 +40,25 @@ impl Avx512 {
     /// There where the processor has it.
     pub(crate) fn detect() -> Option<Self> {
         std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Popcnt {
+    /// There where the processor has it.
+    pub(crate) fn detect() -> Option<Self> {
+        std::arch::is_x86_feature_detected!("popcnt").then_some(Self(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512Popcnt {
+    /// There where the processor has it, and what it stands on.
+    pub(crate) fn detect() -> Option<Self> {
+        let there = std::arch::is_x86_feature_detected!("avx512vpopcntdq")
+            && std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512vl")
+            && std::arch::is_x86_feature_detected!("popcnt");
+        there.then_some(Self(()))
     }
 }

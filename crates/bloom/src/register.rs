@@ -85,6 +85,10 @@ impl FilterPolicy for Register {
         }
         Ok(Box::new(RegisterFilter { words: large::collected(words), probes: head.probes, keys: head.keys }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
 }
 
 /// The number of probes with the lowest rate in a large filter.

@@ -1,11 +1,15 @@
 //! The fence axis: given a key, the one block of a table that can hold it, or where a scan starts.
 
+mod adaptive;
 mod binary;
 mod branchless;
+mod compressed;
 mod eytzinger;
 mod fence;
 mod free;
 mod heads;
+mod interpolation;
+mod lanes;
 mod line;
 mod page;
 mod page_search;
@@ -29,8 +33,12 @@ pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
     variants: &[
         binary::VARIANT,
         branchless::VARIANT,
-        s_tree::VARIANT,
+        interpolation::VARIANT,
         eytzinger::VARIANT,
+        lanes::VARIANT,
+        s_tree::VARIANT,
+        compressed::VARIANT,
+        adaptive::VARIANT,
         static_btree::VARIANT,
         page_search::VARIANT,
         free::VARIANT,

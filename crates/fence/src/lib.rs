@@ -10,6 +10,7 @@ mod free;
 mod heads;
 mod interpolation;
 mod lanes;
+mod learned;
 mod line;
 mod page;
 mod page_search;
@@ -19,6 +20,7 @@ mod separators;
 mod static_btree;
 mod stored;
 mod suffixes;
+mod two_level;
 
 use catalog::Catalog;
 
@@ -37,8 +39,10 @@ pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
         eytzinger::VARIANT,
         lanes::VARIANT,
         s_tree::VARIANT,
+        learned::VARIANT,
         compressed::VARIANT,
         adaptive::VARIANT,
+        two_level::VARIANT,
         static_btree::VARIANT,
         page_search::VARIANT,
         free::VARIANT,

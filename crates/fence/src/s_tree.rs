@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{GROUP, HeadFence, HeadIndex};
+#[cfg(target_arch = "x86_64")]
+use crate::line::{Avx2, Avx512};
 use crate::line::{Compare, LINE, Line, Portable, Search, signed};
 use crate::prefetch::prefetch;
 use crate::stored;
@@ -70,15 +72,29 @@ impl FencePolicy for STree {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         #[cfg(target_arch = "x86_64")]
         {
-            if let Some(avx512) = crate::line::Avx512::detect() {
+            if let Some(avx512) = Avx512::detect() {
                 return HeadFence::open(TAG, table, |heads| TreeIndex::new(avx512, &heads));
             }
-            if let Some(avx2) = crate::line::Avx2::detect() {
+            if let Some(avx2) = Avx2::detect() {
                 return HeadFence::open(TAG, table, |heads| TreeIndex::new(avx2, &heads));
             }
         }
         HeadFence::open(TAG, table, |heads| TreeIndex::new(Portable, &heads))
     }
+}
+
+/// The tree over sorted heads alone, for fences that hold one.
+pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(avx512) = Avx512::detect() {
+            return Box::new(TreeIndex::new(avx512, heads));
+        }
+        if let Some(avx2) = Avx2::detect() {
+            return Box::new(TreeIndex::new(avx2, heads));
+        }
+    }
+    Box::new(TreeIndex::new(Portable, heads))
 }
 
 /// Heads in a static B-tree.
@@ -316,10 +332,10 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn vectors_find_the_same() {
-        if let Some(avx2) = crate::line::Avx2::detect() {
+        if let Some(avx2) = Avx2::detect() {
             check_index(&SIZES, |heads| TreeIndex::new(avx2, &heads));
         }
-        if let Some(avx512) = crate::line::Avx512::detect() {
+        if let Some(avx512) = Avx512::detect() {
             check_index(&SIZES, |heads| TreeIndex::new(avx512, &heads));
         }
     }

@@ -11,6 +11,7 @@ mod inline_key;
 mod memtable;
 mod radix;
 mod ring;
+mod scc;
 mod sharded_btree;
 mod shared_arena;
 mod skiplist;
@@ -33,6 +34,7 @@ pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
         avl::VARIANT,
         arena_skiplist::VARIANT,
         bplus::VARIANT,
+        scc::VARIANT,
         vector::VARIANT,
         hash_vector::VARIANT,
     ],

@@ -3,6 +3,7 @@
 mod allocation;
 mod arena;
 mod arena_skiplist;
+mod art;
 mod avl;
 mod bplus;
 mod btree;
@@ -34,6 +35,7 @@ pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
         avl::VARIANT,
         arena_skiplist::VARIANT,
         bplus::VARIANT,
+        art::VARIANT,
         scc::VARIANT,
         vector::VARIANT,
         hash_vector::VARIANT,

@@ -22,7 +22,7 @@
 //! Graefe, "Modern B-Tree Techniques", 2011, section 3.5.
 
 use std::cmp::Ordering as Order;
-use std::hint::spin_loop;
+use std::hint::{select_unpredictable, spin_loop};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, fence};
@@ -45,8 +45,8 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 /// The most entries of a node, so that it fills 1 KiB.
 const FANOUT: usize = 62;
 
-/// What of a record is asked for ahead of a scan.
-const RECORD_BYTES: usize = 128;
+/// What of a record is asked for at once.
+const RECORD_BYTES: usize = 192;
 
 /// The bytes of a node that a search may read: all but the links.
 const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
@@ -179,7 +179,8 @@ impl Node {
         let mut len = count;
         while len > 1 {
             let half = len / 2;
-            low += half * usize::from(self.heads[low + half - 1].load(Relaxed) < sought);
+            let is_before = self.heads[low + half - 1].load(Relaxed) < sought;
+            low = select_unpredictable(is_before, low + half, low);
             len -= half;
         }
         low += usize::from(low < count && self.heads[low].load(Relaxed) < sought);
@@ -201,11 +202,14 @@ impl Node {
 
     /// Whether entry `at` is before `probe`, or equal to it where `side` is behind, by its record.
     fn is_before(&self, arena: &SharedArena, at: usize, probe: Probe<'_>, side: Side) -> bool {
-        self.records[at].load().is_some_and(|version| match probe.order_of(&arena.record(version)) {
+        let Some(version) = self.records[at].load() else { return false };
+        // Whoever finds a key goes on to its value.
+        arena.prefetch(version, RECORD_BYTES);
+        match probe.order_of(&arena.record(version)) {
             Order::Less => true,
             Order::Equal => side == Side::Behind,
             Order::Greater => false,
-        })
+        }
     }
 }
 

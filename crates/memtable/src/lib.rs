@@ -3,6 +3,7 @@
 mod allocation;
 mod arena;
 mod arena_skiplist;
+mod art;
 mod avl;
 mod bplus;
 mod btree;
@@ -11,6 +12,7 @@ mod inline_key;
 mod memtable;
 mod radix;
 mod ring;
+mod scc;
 mod sharded_btree;
 mod shared_arena;
 mod skiplist;
@@ -33,6 +35,8 @@ pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
         avl::VARIANT,
         arena_skiplist::VARIANT,
         bplus::VARIANT,
+        art::VARIANT,
+        scc::VARIANT,
         vector::VARIANT,
         hash_vector::VARIANT,
     ],

@@ -6,8 +6,10 @@ mod clock;
 mod fifo;
 mod ghosts;
 mod hasher;
+mod index;
 mod lfu;
 mod lirs;
+mod lockfree_clock;
 mod lru;
 mod none;
 mod policy;
@@ -43,6 +45,7 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog {
         lfu::VARIANT,
         lirs::VARIANT,
         w_tiny_lfu::VARIANT,
+        lockfree_clock::VARIANT,
         quick::VARIANT,
         unbounded::VARIANT,
     ],

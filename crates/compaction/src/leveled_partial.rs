@@ -22,8 +22,9 @@
 //! `tombstone-ttl` (TSA; FADE in Sarkar et al., "Lethe", SIGMOD 2020) takes tables whose tombstones have
 //! waited too long: of the time `tombstone_ttl` level i has a share in proportion to T^i, and the last level
 //! none, where tombstones go as they come. A shape has one clock, the numbers of its tables, and the age of
-//! tombstones is counted in these: see [`Picker`]. In the last level such a table is written anew in its
-//! place, and its tombstones go.
+//! tombstones is counted in these, as near as they tell: see [`Picker`]. To keep the time strictly, tables
+//! would have to say when their oldest tombstone was written. In the last level such a table is written anew
+//! in its place, and its tombstones go.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,9 @@
 //! sees nothing but the shape. What it would have to remember elsewhere stands in the numbers of the tables:
 //! a tree numbers its tables in the order in which it makes them, and a table that is only moved keeps its
 //! number. So the number of a table says when data was last merged into it; and since a level of one run gets
-//! new tables from the level above alone, the lowest number among the tables that a table overlaps in the
-//! next level says how long no data of its range has gone down.
+//! new tables from the level above, the lowest number among the tables that a table overlaps in the next
+//! level says how long no data of its range has gone down. That is as near as numbers come: the merge of a
+//! neighbour also renews the table below that lies under the edge of both.
 
 use serde::{Deserialize, Serialize};
 
@@ -94,8 +95,8 @@ pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
-/// When the oldest tombstone of a table came to its level, as far as table numbers tell and never too late:
-/// when the range of the table was last merged into the next level, or when the table was made where it
+/// When the oldest tombstone of a table came to its level, as near as table numbers tell: when the range of
+/// the table was last merged into the next level, or when the table was made where that was before or it
 /// overlaps nothing there. `None` where it has no tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {

@@ -3,6 +3,8 @@
 use thiserror::Error;
 use types::{Bytes, KeyHash};
 
+use crate::batch::in_groups;
+
 /// How filters are built for new tables and opened for stored ones.
 pub trait FilterPolicy: Send + Sync {
     /// Builds the filter of one table and returns the bytes to store. They hold all that
@@ -37,16 +39,17 @@ pub trait Filter: Send + Sync {
     /// Whether the key may be in the table; `false` is certain.
     fn may_contain(&self, hash: KeyHash) -> bool;
 
+    /// Asks for the memory that a probe of this hash reads first, without waiting for it. It changes nothing
+    /// but time; where no probe can miss the caches there is nothing to ask for.
+    fn prefetch(&self, _hash: KeyHash) {}
+
     /// Answers many probes; `answers[i]` is what [`may_contain`](Self::may_contain) says of `hashes[i]`.
-    /// Variants whose probes miss the cache overlap those misses here.
+    /// Probes are asked for in groups before they are made, so that their cache misses overlap.
     ///
     /// # Panics
     /// If the slices differ in length.
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "one answer per probe");
-        for (answer, hash) in answers.iter_mut().zip(hashes) {
-            *answer = self.may_contain(*hash);
-        }
+        in_groups(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
     }
 
     /// The false-positive rate that theory gives for this filter as it was built.

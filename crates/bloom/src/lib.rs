@@ -1,13 +1,18 @@
 //! The filter axis: a small summary of a run's keys that lets most lookups of absent keys skip the run.
 
+mod batch;
 mod blocked;
 mod budget;
+mod double_probe;
 mod fastbloom;
 mod filter;
+mod large;
 mod none;
 mod perfect;
 mod position;
 mod prefetch;
+mod processor;
+mod register;
 mod split_block;
 mod standard;
 mod stored;
@@ -27,6 +32,8 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
         standard::VARIANT,
         blocked::VARIANT,
         split_block::VARIANT,
+        register::VARIANT,
+        double_probe::VARIANT,
         fastbloom::VARIANT,
         perfect::VARIANT,
     ],

@@ -11,7 +11,9 @@ use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::large;
 use crate::position::{reduce, remix};
+use crate::prefetch::prefetch;
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 
@@ -61,7 +63,7 @@ impl FilterPolicy for Standard {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let best = theory::standard_probes(self.budget.bits_per_key(input));
         let probes = self.probes.unwrap_or(best);
-        let mut bits = BitArray(vec![0; self.budget.units(input, 64)].into_boxed_slice());
+        let mut bits = BitArray(large::zeros(self.budget.units(input, 64)));
         for hash in input.hashes {
             let mut derived = hash.0;
             for _ in 0..probes {
@@ -74,7 +76,8 @@ impl FilterPolicy for Standard {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
-        Ok(Box::new(StandardFilter { bits: BitArray(words.collect()), probes: head.probes, keys: head.keys }))
+        let bits = BitArray(large::collected(words));
+        Ok(Box::new(StandardFilter { bits, probes: head.probes, keys: head.keys }))
     }
 }
 
@@ -98,6 +101,12 @@ impl Filter for StandardFilter {
         true
     }
 
+    /// The words of the first two probes: more than two are rare for absent keys.
+    fn prefetch(&self, hash: KeyHash) {
+        self.bits.prefetch(hash.0);
+        self.bits.prefetch(remix(hash.0));
+    }
+
     fn expected_fpr(&self) -> f64 {
         theory::standard(self.bits.len() as u64, self.keys, self.probes)
     }
@@ -108,12 +117,17 @@ impl Filter for StandardFilter {
 }
 
 /// An array of bits, addressed by hashes.
-struct BitArray(Box<[u64]>);
+struct BitArray(Vec<u64>);
 
 impl BitArray {
     #[inline]
     fn len(&self) -> usize {
         self.0.len() * 64
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        prefetch(&self.0[reduce(hash, self.len()) / 64]);
     }
 
     #[inline]

@@ -1,12 +1,16 @@
 //! The fence axis: given a key, the one block of a table that can hold it, or where a scan starts.
 
 mod binary;
+mod branchless;
 mod eytzinger;
 mod fence;
 mod free;
+mod heads;
+mod line;
 mod page;
 mod page_search;
 mod prefetch;
+mod s_tree;
 mod separators;
 mod static_btree;
 mod stored;
@@ -24,6 +28,8 @@ pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
     summary: "the index from a key to the block that can hold it",
     variants: &[
         binary::VARIANT,
+        branchless::VARIANT,
+        s_tree::VARIANT,
         eytzinger::VARIANT,
         static_btree::VARIANT,
         page_search::VARIANT,

@@ -4,11 +4,12 @@ use results::Unit;
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
 use crate::data::{Across, Data, Point, Series};
+use crate::font::Anchor;
 use crate::format;
 use crate::page::{Captions, LABEL, Legend, Sample, THEORY_DASHES, compose, whisker};
 use crate::palette::TEXT;
 use crate::scale::Scale;
-use crate::scene::{Anchor, Rect, Scene, Shape, Text};
+use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartKind, ChartSpec, PlotError};
 
 /// Up to so many points a series has whiskers and marks; beyond, a band and none.
@@ -195,19 +196,20 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// The line of a series with its marks, and what theory expects of it.
+/// The line of a series, what theory expects of it above that line, and the marks above both. The points of a
+/// scatter plot that are marked with what tells them apart are joined thinly, in its order.
 fn line(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool, scatter: bool) {
     let style = series.style;
-    let theory = series.points.iter().map(|p| p.theory.and_then(|theory| frame.point(p.x.median, theory)));
-    for stretch in stretches(theory) {
-        scene.dashed(stretch, 1.25, style.color.mix(crate::palette::INK, 0.35), THEORY_DASHES);
-    }
     let places: Vec<Option<(f64, f64)>> =
         series.points.iter().map(|point| frame.point(point.x.median, point.y.median)).collect();
-    if !scatter {
-        for stretch in stretches(places.iter().copied()) {
-            scene.dashed(stretch, 2.0, style.color, style.dashes);
-        }
+    let joined = !scatter || series.points.iter().all(|point| point.tag.is_some());
+    let (width, color) = if scatter { (1.0, style.color.tint(0.5)) } else { (2.0, style.color) };
+    for stretch in stretches(places.iter().copied().filter(|_| joined)) {
+        scene.dashed(stretch, width, color, style.dashes);
+    }
+    let theory = series.points.iter().map(|p| p.theory.and_then(|theory| frame.point(p.x.median, theory)));
+    for stretch in stretches(theory) {
+        scene.dashed(stretch, 1.25, style.color.mix(crate::palette::INK, 0.7), THEORY_DASHES);
     }
     // A single point has no line, so it is marked whatever the others are.
     if !dense || places.len() == 1 {

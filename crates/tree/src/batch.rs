@@ -1,6 +1,6 @@
 //! Write batches: puts and deletes that happen together or not at all.
 
-use types::{ENTRY_CHARGE_BYTES, Entry, MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use types::{ENTRY_CHARGE_BYTES, Entry, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
@@ -12,9 +12,6 @@ pub struct WriteBatch {
     operations: Vec<u8>,
     counts: BatchCounts,
 }
-
-/// The longest batch, in bytes of its operations: one record of the log holds it, whose length has 32 bits.
-pub(crate) const MAX_BATCH_BYTES: usize = 1 << 30;
 
 /// What a commit adds to the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use compression::DamagedBlock;
 use storage::StorageError;
 use thiserror::Error;
-use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use types::{MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
-use crate::batch::MAX_BATCH_BYTES;
 use crate::design::DesignError;
 
 /// Why a call to a tree failed.

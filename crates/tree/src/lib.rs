@@ -38,7 +38,7 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

@@ -18,7 +18,7 @@ use super::Properties;
 use super::block::{Block, Found};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
-use crate::checksum::checksum;
+use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Options};
 use crate::error::{Error, Result};
@@ -395,8 +395,9 @@ impl TableFile {
             return Err(self.damaged(place.offset, "the block has no trailer"));
         };
         let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
-        let checked = self.properties.checksum == Checksum::Crc32c;
-        if checked && checksum(self.id, place.offset, &stored[..stored.len() - 4]) != sum {
+        let kind = self.properties.checksum;
+        let is_checked = kind != Checksum::None;
+        if is_checked && block_checksum(kind, self.id, place.offset, &stored[..stored.len() - 4]) != sum {
             return Err(self.damaged(place.offset, "the block does not match its checksum"));
         }
         if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {

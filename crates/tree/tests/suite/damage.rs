@@ -105,7 +105,8 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
         "",
         "compression = \"lz4\"",
         "fence = \"static-btree\"",
-        "block = { align = true, hash_index = true }",
+        "block = { align = true, index = \"hash\" }",
+        "block = { index = \"fingerprint\", checksum = \"xxh3\" }",
     ] {
         let design = small_design(toml);
         let storage = memory();

@@ -1,0 +1,34 @@
+//! What the processor at hand can do, as types: one exists only where its instructions were detected.
+//!
+//! A filter that has a way of its own to look up for each of these is generic over it, so that the choice is
+//! made once, when the filter is opened, and costs nothing per probe.
+
+/// Any processor.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+/// A processor with AVX2: vectors of 256 bits.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+/// A processor with AVX-512 F: vectors of 512 bits.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    /// There where the processor has it.
+    pub(crate) fn detect() -> Option<Self> {
+        std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// There where the processor has it.
+    pub(crate) fn detect() -> Option<Self> {
+        std::arch::is_x86_feature_detected!("avx512f").then_some(Self(()))
+    }
+}

@@ -14,6 +14,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
+use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::large;
 use crate::packed::{MOST_WIDTH, Packed};
@@ -66,7 +67,7 @@ impl Build<dyn FilterPolicy> for Quotient {
 impl FilterPolicy for Quotient {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
-            Some(bits) => ((bits * LOAD - EXTRA_BITS).max(1.0) as u32).min(MOST_WIDTH),
+            Some(bits) => Budget::width(bits * LOAD - EXTRA_BITS).clamp(1, MOST_WIDTH),
             None => self.remainder_bits,
         };
         let quotients = ((input.hashes.len() as f64 / LOAD).ceil() as usize).max(1).next_multiple_of(BLOCK);

@@ -28,6 +28,11 @@ impl Budget {
         }
     }
 
+    /// The parameter.
+    pub(crate) fn param(self) -> f64 {
+        self.0
+    }
+
     /// The bits per key for one table: its allocation where it has one, held within what can be built;
     /// the parameter otherwise.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {

@@ -12,20 +12,23 @@ use crate::cache::Cache;
 /// What the parameter `hasher` may be, for the reference text of the variants.
 macro_rules! hasher_reference {
     () => {
-        "# Hash function: \"xxh3\" (the same on every machine), \"foldhash\" (fastest) or \"sip\" (std's).\n\
+        "# Hash function: \"xxh3\" (the same on every machine), \"foldhash\", \"ahash\", \"rustc-hash\" or \"sip\" (std's).\n\
          hasher = \"xxh3\"\n"
     };
 }
 pub(crate) use hasher_reference;
 
 /// The name of a hash function. `xxh3` is the default since its values are fixed by its specification:
-/// which blocks collide in a shard, and so every counter, is the same on every machine.
+/// which blocks collide in a shard, and so every counter, is the same on every machine. The others are as
+/// fixed on one machine; `ahash` and `foldhash` may differ between machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum HasherKind {
     #[default]
     Xxh3,
     Foldhash,
+    Ahash,
+    RustcHash,
     Sip,
 }
 
@@ -41,6 +44,8 @@ impl HasherKind {
         match self {
             Self::Xxh3 => cache.with_hasher(BuildHasherDefault::<Xxh3>::default()),
             Self::Foldhash => cache.with_hasher(FixedState::default()),
+            Self::Ahash => cache.with_hasher(ahash::RandomState::with_seeds(1, 2, 3, 4)),
+            Self::RustcHash => cache.with_hasher(rustc_hash::FxBuildHasher),
             Self::Sip => cache.with_hasher(BuildHasherDefault::<DefaultHasher>::default()),
         }
     }

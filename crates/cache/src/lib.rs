@@ -1,19 +1,52 @@
 //! The cache axis: blocks that were read once and may be read again, within a budget of bytes.
 
+mod arc;
 mod cache;
+mod clock;
+mod fifo;
+mod ghosts;
 mod hasher;
+mod index;
+mod lfu;
+mod lirs;
+mod lockfree_clock;
 mod lru;
 mod none;
+mod policy;
+mod queue;
 mod quick;
+mod s3_fifo;
+mod sharded;
+mod sieve;
+mod simulate;
+mod sketch;
+mod two_q;
 mod unbounded;
+mod w_tiny_lfu;
 
 use catalog::Catalog;
 
 pub use cache::{BlockId, Cache};
+pub use simulate::{Request, Score, belady, replay};
 
 /// All caches. The first is the baseline, the last the oracle.
 pub static CATALOG: Catalog<dyn Cache> = Catalog {
     axis: "cache",
     summary: "which blocks stay in memory, within a budget of bytes",
-    variants: &[none::VARIANT, lru::VARIANT, quick::VARIANT, unbounded::VARIANT],
+    variants: &[
+        none::VARIANT,
+        lru::VARIANT,
+        fifo::VARIANT,
+        clock::VARIANT,
+        sieve::VARIANT,
+        s3_fifo::VARIANT,
+        two_q::VARIANT,
+        arc::VARIANT,
+        lfu::VARIANT,
+        lirs::VARIANT,
+        w_tiny_lfu::VARIANT,
+        lockfree_clock::VARIANT,
+        quick::VARIANT,
+        unbounded::VARIANT,
+    ],
 };

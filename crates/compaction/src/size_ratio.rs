@@ -1,4 +1,5 @@
-//! The size ratio T between levels, checked: as a factor of bytes, or as a number of runs.
+//! The size ratio T between levels, checked: as a factor of bytes, or as a number of runs; and the number of
+//! runs in level 0.
 
 /// A level of one run grows until it is `ratio` times as large as the one above.
 ///
@@ -18,6 +19,14 @@ pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
         return Ok(ratio as usize);
     }
     Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000: so many runs are merged into one"))
+}
+
+/// Level 0 is merged when it has `runs` runs.
+pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
+    match runs {
+        0 => Err("level0_runs is 0; it must be at least 1: every flush brings a run".to_owned()),
+        _ => Ok(runs as usize),
+    }
 }
 
 /// `buffer_bytes` · `ratio`^`exponent`, by multiplications alone: unlike `powf` they give the same number on

@@ -1,7 +1,6 @@
 //! The read path: memtables, then runs, newest first, each asked only if it can have the key.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use arc_swap::Guard;
 use types::{HashedKey, Lookup, MAX_KEY_BYTES, SequenceNumber};
@@ -23,7 +22,7 @@ impl Inner {
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
         let view = self.view.load();
-        (view, self.visible.load(Ordering::Acquire))
+        (view, self.visible.last())
     }
 
     /// Looks a key up and appends its value to `value`; whether there is one.
@@ -143,6 +142,7 @@ fn multi_get_in_run<'k>(
         }
         let keys: Vec<HashedKey<'k>> = covered.iter().map(|(_, key)| *key).collect();
         let passes = table.filter_all(&keys, counters);
+        // In rising order, as `open` is.
         let mut answered = Vec::new();
         for ((index, key), _) in covered.iter().zip(passes).filter(|(_, passes)| *passes) {
             let mut value = Vec::new();
@@ -152,7 +152,7 @@ fn multi_get_in_run<'k>(
                 answered.push(*index);
             }
         }
-        open.retain(|(index, _)| !answered.contains(index));
+        open.retain(|(index, _)| answered.binary_search(index).is_err());
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",
         "sharded-btree(shards=3, router=modulo)",
+        "sharded-btree(shards=5, router=range)",
         "sharded-btree(shards=40, virtual_nodes=1)",
     ];
     let odd = odd.map(|label| CATALOG.choose(&toml::Value::String(label.to_owned())).unwrap());

@@ -49,10 +49,23 @@ impl<'a> RunWriter<'a> {
     }
 
     fn close_table(&mut self) -> Result<()> {
-        if let Some((_, writer)) = self.current.take() {
-            self.tables.push(TableRef(Arc::new(writer.finish()?)));
+        let Some((id, writer)) = self.current.take() else { return Ok(()) };
+        match writer.finish() {
+            Ok(table) => {
+                self.tables.push(TableRef(Arc::new(table)));
+                Ok(())
+            }
+            Err(error) => {
+                self.remove(id);
+                Err(error)
+            }
         }
-        Ok(())
+    }
+
+    /// Removes a table that was not completed.
+    fn remove(&self, id: u64) {
+        // A file that cannot be removed now is an orphan that the next open removes.
+        let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
     }
 }
 
@@ -62,8 +75,7 @@ impl Drop for RunWriter<'_> {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {
             drop(writer);
-            // A file that cannot be removed now is an orphan that the next open removes.
-            let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
+            self.remove(id);
         }
     }
 }

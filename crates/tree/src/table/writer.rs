@@ -13,9 +13,8 @@ use super::block_builder::BlockBuilder;
 use super::directory::Directory;
 use super::footer::{Footer, Section};
 use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext, table_path};
-use crate::checksum::checksum;
+use crate::checksum::{block_checksum, checksum};
 use crate::codec::put_varint;
-use crate::design::Checksum;
 use crate::error::Result;
 
 /// Appends go to storage in pieces of at least this size.
@@ -163,10 +162,7 @@ impl TableWriter {
         self.buffer.push(codec);
         self.buffer.extend_from_slice(&(stored_len as u32).to_le_bytes());
         self.buffer.extend_from_slice(&(raw_len as u32).to_le_bytes());
-        let sum = match options.checksum {
-            Checksum::None => 0,
-            Checksum::Crc32c => checksum(self.id, offset, &self.buffer[start..]),
-        };
+        let sum = block_checksum(options.checksum, self.id, offset, &self.buffer[start..]);
         self.buffer.extend_from_slice(&sum.to_le_bytes());
     }
 

@@ -1,0 +1,139 @@
+//! ARC: one LRU for what was used once, one for what was used more, and a border between them that moves
+//! towards whichever would have hit had it been larger.
+//!
+//! The paper's `T1` and `T2` hold blocks, `B1` and `B2` remember what left them; a hit in a memory moves
+//! the target for `T1`. There is nothing to tune. Entries that the paper counts are bytes here, and where it
+//! says one entry, this says the weight of the block that comes in.
+//!
+//! Per block 16 bytes of links and 1 of queue, per ghost about 30; a hit writes four nodes. Source: Megiddo
+//! and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
+
+use catalog::Variant;
+
+use crate::cache::Cache;
+use crate::ghosts::Ghosts;
+use crate::policy::{Incoming, NoParams, Policy, Slot};
+use crate::queue::{Links, PerSlot, Queue};
+use crate::sharded::{Sharded, sharded_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
+    "arc",
+    "balances recently against frequently used blocks by what it would have hit, and tunes itself",
+    sharded_reference!(""),
+);
+
+/// The four lists, and the target weight of the first.
+#[derive(Default)]
+pub(crate) struct Arc {
+    links: Links,
+    once: Queue,
+    often: Queue,
+    once_ghosts: Ghosts,
+    often_ghosts: Ghosts,
+    is_often: PerSlot<bool>,
+    share: f64,
+    once_target: f64,
+    found: Found,
+}
+
+/// Where the block that is to come in was remembered.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Found {
+    #[default]
+    Nowhere,
+    /// As well, and the first list fills the capacity alone, with no memory left to shorten.
+    NowhereAndOnceIsFull,
+    InOnceGhosts,
+    InOftenGhosts,
+}
+
+impl Arc {
+    /// Case IV of the paper: keeps both lists within the capacity, and all four within twice of it.
+    fn make_room_to_remember(&mut self, weight: u64) {
+        let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
+        while over(self.once.weight() + self.once_ghosts.weight(), self.share) {
+            if !self.once_ghosts.forget_oldest() {
+                self.found = Found::NowhereAndOnceIsFull;
+                return;
+            }
+        }
+        while over(self.total_weight(), 2.0 * self.share) && self.often_ghosts.forget_oldest() {}
+    }
+
+    fn total_weight(&self) -> u64 {
+        self.once.weight() + self.often.weight() + self.once_ghosts.weight() + self.often_ghosts.weight()
+    }
+}
+
+impl Policy for Arc {
+    type Params = NoParams;
+
+    fn new(_: &NoParams, _: usize) -> Result<Self, String> {
+        Ok(Self::default())
+    }
+
+    fn set_share(&mut self, bytes: u64) {
+        self.share = bytes as f64;
+        self.once_target = self.once_target.min(self.share);
+        self.once_ghosts.trim(bytes);
+        self.often_ghosts.trim(bytes);
+    }
+
+    fn hit(&mut self, slot: Slot, _: u64) {
+        if *self.is_often.get(slot) {
+            self.links.renew(&mut self.often, slot);
+        } else {
+            let weight = self.links.remove(&mut self.once, slot);
+            self.links.push(&mut self.often, slot, weight);
+            self.is_often.set(slot, true);
+        }
+    }
+
+    fn announce(&mut self, incoming: Incoming) {
+        let (once, often) = (self.once_ghosts.weight() as f64, self.often_ghosts.weight() as f64);
+        let weight = incoming.weight as f64;
+        if self.once_ghosts.take(incoming.hash) {
+            self.found = Found::InOnceGhosts;
+            self.once_target = self.share.min(self.once_target + weight * (often / once).max(1.0));
+        } else if self.often_ghosts.take(incoming.hash) {
+            self.found = Found::InOftenGhosts;
+            self.once_target = (self.once_target - weight * (once / often).max(1.0)).max(0.0);
+        } else {
+            self.found = Found::Nowhere;
+            self.make_room_to_remember(incoming.weight);
+        }
+    }
+
+    fn victim(&mut self, hashes: &[u64]) -> Slot {
+        let once = self.once.weight() as f64;
+        // The paper's REPLACE: on the border it is the second list that asks for room.
+        let is_once_over =
+            once > self.once_target || (self.found == Found::InOftenGhosts && once >= self.once_target);
+        if self.found == Found::NowhereAndOnceIsFull
+            && let Some((slot, _)) = self.links.pop(&mut self.once)
+        {
+            return slot;
+        }
+        if (is_once_over || self.often.is_empty())
+            && let Some((slot, weight)) = self.links.pop(&mut self.once)
+        {
+            self.once_ghosts.push(hashes[slot as usize], weight);
+            return slot;
+        }
+        let (slot, weight) = self.links.pop(&mut self.often).expect("a block is held");
+        self.often_ghosts.push(hashes[slot as usize], weight);
+        slot
+    }
+
+    fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        let is_often = matches!(self.found, Found::InOnceGhosts | Found::InOftenGhosts);
+        self.is_often.set(slot, is_often);
+        let queue = if is_often { &mut self.often } else { &mut self.once };
+        self.links.push(queue, slot, incoming.weight);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        let queue = if *self.is_often.get(slot) { &mut self.often } else { &mut self.once };
+        self.links.remove(queue, slot);
+    }
+}

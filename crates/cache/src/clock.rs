@@ -1,0 +1,79 @@
+//! CLOCK, or second chance: arrivals in a circle, and a hand that spares each block once per use.
+//!
+//! A hit sets the block's counter, at most to `uses`, and moves nothing. The hand stands at the oldest
+//! block: while that has uses left it takes one away and goes on, which is the same as putting the block
+//! back as the newest. Per block 16 bytes of links and 1 of counter; a hit touches one line beside the
+//! shell's. Source: Corbató, "A Paging Experiment with the Multics System" (MIT, 1968); with more than
+//! one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
+
+use catalog::Variant;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::policy::{Incoming, Policy, Slot};
+use crate::queue::{Links, PerSlot, Queue};
+use crate::sharded::{Sharded, sharded_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Clock>>(
+    "clock",
+    "second chance: a hand sweeps blocks in order of arrival and spares those used since it came by",
+    sharded_reference!("# Uses that are counted at most, 1 to 255; each spares a block once.\nuses = 1\n"),
+);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Params {
+    uses: u8,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { uses: 1 }
+    }
+}
+
+/// The circle, from the block under the hand to the one behind it.
+pub(crate) struct Clock {
+    links: Links,
+    circle: Queue,
+    uses: PerSlot<u8>,
+    max_uses: u8,
+}
+
+impl Policy for Clock {
+    type Params = Params;
+
+    fn new(params: &Params, _: usize) -> Result<Self, String> {
+        if params.uses == 0 {
+            return Err("uses is 0; it must be 1 to 255, or say kind = \"fifo\" to count none".to_owned());
+        }
+        let (links, circle, uses) = Default::default();
+        Ok(Self { links, circle, uses, max_uses: params.uses })
+    }
+
+    fn hit(&mut self, slot: Slot, _: u64) {
+        let uses = self.uses.at(slot);
+        *uses = self.max_uses.min(uses.saturating_add(1));
+    }
+
+    fn victim(&mut self, _: &[u64]) -> Slot {
+        loop {
+            let (slot, weight) = self.links.pop(&mut self.circle).expect("a block is held");
+            let uses = self.uses.at(slot);
+            if *uses == 0 {
+                return slot;
+            }
+            *uses -= 1;
+            self.links.push(&mut self.circle, slot, weight);
+        }
+    }
+
+    fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        self.uses.set(slot, 0);
+        self.links.push(&mut self.circle, slot, incoming.weight);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        self.links.remove(&mut self.circle, slot);
+    }
+}

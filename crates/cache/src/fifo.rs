@@ -1,0 +1,47 @@
+//! First in, first out: the block that entered first goes first, whatever its use.
+//!
+//! The floor for every policy that looks at hits, and the fastest to hit: nothing moves, nothing is
+//! counted. Per block 16 bytes of links; a hit touches none of them. Source: the page replacement that
+//! Belady measured first (IBM Systems Journal 5(2), 1966), with the anomaly that bears his name.
+
+use catalog::Variant;
+
+use crate::cache::Cache;
+use crate::policy::{Incoming, NoParams, Policy, Slot};
+use crate::queue::{Links, Queue};
+use crate::sharded::{Sharded, sharded_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Fifo>>(
+    "fifo",
+    "evicts the block that entered first, whatever its use: the floor for all policies that look at hits",
+    sharded_reference!(""),
+);
+
+/// The order of arrival.
+#[derive(Default)]
+pub(crate) struct Fifo {
+    links: Links,
+    arrivals: Queue,
+}
+
+impl Policy for Fifo {
+    type Params = NoParams;
+
+    fn new(_: &NoParams, _: usize) -> Result<Self, String> {
+        Ok(Self::default())
+    }
+
+    fn hit(&mut self, _: Slot, _: u64) {}
+
+    fn victim(&mut self, _: &[u64]) -> Slot {
+        self.links.pop(&mut self.arrivals).expect("a block is held").0
+    }
+
+    fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        self.links.push(&mut self.arrivals, slot, incoming.weight);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        self.links.remove(&mut self.arrivals, slot);
+    }
+}

@@ -1,0 +1,82 @@
+//! The names of blocks that were evicted, oldest first, within a budget of the bytes they weighed: how a
+//! policy knows that a block it lets in was here before.
+
+use hashbrown::HashTable;
+
+use crate::policy::Slot;
+use crate::queue::{Links, PerSlot, Queue};
+
+/// A queue of hashes: about 30 bytes each. Two names with the same 64-bit hash are taken for one.
+#[derive(Default)]
+pub(crate) struct Ghosts {
+    index: HashTable<Slot>,
+    hashes: PerSlot<u64>,
+    links: Links,
+    queue: Queue,
+    vacant: Vec<Slot>,
+    used: Slot,
+}
+
+impl Ghosts {
+    /// Remembers a block as the newest, in the place of an older memory of it.
+    pub(crate) fn push(&mut self, hash: u64, weight: u64) {
+        self.take(hash);
+        let slot = self.vacant.pop().unwrap_or_else(|| {
+            self.used += 1;
+            self.used - 1
+        });
+        self.hashes.set(slot, hash);
+        self.links.push(&mut self.queue, slot, weight);
+        let hashes = &self.hashes;
+        self.index.insert_unique(hash, slot, |slot| *hashes.get(*slot));
+    }
+
+    /// Forgets a block; says whether it was remembered.
+    pub(crate) fn take(&mut self, hash: u64) -> bool {
+        let hashes = &self.hashes;
+        let Ok(entry) = self.index.find_entry(hash, |slot| *hashes.get(*slot) == hash) else {
+            return false;
+        };
+        let (slot, _) = entry.remove();
+        self.links.remove(&mut self.queue, slot);
+        self.vacant.push(slot);
+        true
+    }
+
+    /// Forgets the oldest block, if there is one.
+    pub(crate) fn forget_oldest(&mut self) -> bool {
+        match self.queue.oldest() {
+            Some(slot) => self.take(*self.hashes.get(slot)),
+            None => false,
+        }
+    }
+
+    /// Forgets the oldest blocks until those left weighed no more than `bytes`.
+    pub(crate) fn trim(&mut self, bytes: u64) {
+        while self.queue.weight() > bytes {
+            self.forget_oldest();
+        }
+    }
+
+    /// What the blocks that are remembered weighed, in bytes.
+    pub(crate) fn weight(&self) -> u64 {
+        self.queue.weight()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_forgotten_first_and_a_renewed_one_is_not_old() {
+        let mut ghosts = Ghosts::default();
+        (0..5).for_each(|hash| ghosts.push(hash, 10));
+        ghosts.push(0, 10);
+        assert_eq!(ghosts.weight(), 50);
+        ghosts.trim(29);
+        assert_eq!((1..5).filter(|hash| ghosts.take(*hash)).collect::<Vec<_>>(), [4]);
+        assert!(ghosts.forget_oldest() && !ghosts.forget_oldest());
+        assert_eq!(ghosts.weight(), 0);
+    }
+}

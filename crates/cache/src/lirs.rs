@@ -1,0 +1,276 @@
+//! LIRS: blocks are ranked by the distance between their last two uses, not by the last use alone.
+//!
+//! Nearly all of the capacity belongs to blocks whose distance is short; a newcomer gets the rest, and joins
+//! them once it is used again within the time that the oldest of them goes unused. That time is a stack:
+//! every use puts a block on top, and what lies below the lowest settled block is cut off. Blocks that were
+//! evicted stay in the stack by name. A loop that is larger than the cache keeps its settled part and hits
+//! there, where LRU hits nothing.
+//!
+//! The paper's names: settled is LIR, a visitor is a resident HIR, a ghost a non-resident HIR, the queue of
+//! visitors is `Q`, the stack `S`. Ghosts are bounded, oldest eviction first, where the paper leaves them
+//! unbounded. Per block 4 bytes of entry number, 32 of entry and 32 of links, per ghost about 70; a hit writes four
+//! nodes of the stack, for a visitor four of the queue too. Source: Jiang and Zhang, "LIRS: An Efficient Low
+//! Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
+
+use catalog::Variant;
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::policy::{Incoming, Policy, Slot, check_percent, share};
+use crate::queue::{Links, PerSlot, Queue};
+use crate::sharded::{Sharded, sharded_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
+    "lirs",
+    "keeps blocks whose last two uses were close together; hits in loops larger than the cache",
+    sharded_reference!(
+        "# The share of visitors in percent of the capacity.\n\
+         visitors = 1.0\n\
+         # What the blocks weighed that are remembered after eviction, in percent of the capacity.\n\
+         remembered = 200.0\n"
+    ),
+);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Params {
+    visitors: f64,
+    remembered: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { visitors: 1.0, remembered: 200.0 }
+    }
+}
+
+/// What a name in the stack or in the queue stands for.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Status {
+    #[default]
+    Settled,
+    Visitor,
+    Ghost,
+}
+
+/// A block, held or remembered. Entries have numbers of their own, since ghosts have no slots.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    hash: u64,
+    weight: u64,
+    slot: Slot,
+    status: Status,
+    is_in_stack: bool,
+}
+
+/// The number of an entry.
+type Number = u32;
+
+/// The stack, the queue of visitors, and the ghosts in order of eviction.
+pub(crate) struct Lirs {
+    entries: PerSlot<Entry>,
+    vacant: Vec<Number>,
+    used: Number,
+    of_slot: PerSlot<Number>,
+    stack_links: Links,
+    stack: Queue,
+    /// An entry is a visitor or a ghost, never both: their queues share links.
+    queue_links: Links,
+    visitors: Queue,
+    ghosts: Queue,
+    ghost_index: HashTable<Number>,
+    settled_weight: u64,
+    settled_share: u64,
+    ghosts_share: u64,
+    comes_back: bool,
+    params: Params,
+}
+
+impl Lirs {
+    /// Puts an entry on top of the stack, whether or not it was in it.
+    fn raise(&mut self, number: Number) {
+        if std::mem::replace(&mut self.entries.at(number).is_in_stack, true) {
+            self.stack_links.renew(&mut self.stack, number);
+        } else {
+            self.stack_links.push(&mut self.stack, number, 0);
+        }
+    }
+
+    /// Takes an entry out of the stack, if it is in it.
+    fn sink(&mut self, number: Number) {
+        if std::mem::take(&mut self.entries.at(number).is_in_stack) {
+            self.stack_links.remove(&mut self.stack, number);
+        }
+    }
+
+    /// Cuts off what lies below the lowest settled block.
+    fn prune(&mut self) {
+        while let Some(lowest) = self.stack.oldest() {
+            match self.entries.get(lowest).status {
+                Status::Settled => return,
+                Status::Visitor => self.sink(lowest),
+                Status::Ghost => self.forget(lowest),
+            }
+        }
+    }
+
+    /// Makes an entry that is in no queue a settled block on top of the stack.
+    fn settle(&mut self, number: Number) {
+        let entry = self.entries.at(number);
+        entry.status = Status::Settled;
+        self.settled_weight += entry.weight;
+        self.raise(number);
+        self.unsettle_to(self.settled_share);
+    }
+
+    /// Makes visitors of the lowest settled blocks until the others weigh no more than `bytes`.
+    fn unsettle_to(&mut self, bytes: u64) {
+        while self.settled_weight > bytes
+            && let Some(lowest) = self.stack.oldest()
+        {
+            self.sink(lowest);
+            let entry = self.entries.at(lowest);
+            entry.status = Status::Visitor;
+            self.settled_weight -= entry.weight;
+            self.queue_links.push(&mut self.visitors, lowest, entry.weight);
+            self.prune();
+        }
+        self.prune();
+    }
+
+    /// Forgets a ghost.
+    fn forget(&mut self, number: Number) {
+        self.queue_links.remove(&mut self.ghosts, number);
+        let found = self.ghost_index.find_entry(self.entries.get(number).hash, |ghost| *ghost == number);
+        found.ok().expect("every ghost is in the index").remove();
+        self.release(number);
+    }
+
+    fn release(&mut self, number: Number) {
+        self.sink(number);
+        self.vacant.push(number);
+    }
+
+    /// Remembers an entry that is in the stack and was a visitor.
+    fn remember(&mut self, number: Number) {
+        let entry = self.entries.at(number);
+        entry.status = Status::Ghost;
+        let hash = entry.hash;
+        self.queue_links.push(&mut self.ghosts, number, entry.weight);
+        let entries = &self.entries;
+        self.ghost_index.insert_unique(hash, number, |ghost| entries.get(*ghost).hash);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        while self.ghosts.weight() > self.ghosts_share
+            && let Some(oldest) = self.ghosts.oldest()
+        {
+            self.forget(oldest);
+        }
+    }
+}
+
+impl Policy for Lirs {
+    type Params = Params;
+
+    fn new(params: &Params, _: usize) -> Result<Self, String> {
+        check_percent("visitors", params.visitors, 0.0)?;
+        if !(0.0..=1000.0).contains(&params.remembered) {
+            return Err(format!("remembered is {}; it must be 0 to 1000 percent", params.remembered));
+        }
+        Ok(Self {
+            entries: PerSlot::default(),
+            vacant: Vec::new(),
+            used: 0,
+            of_slot: PerSlot::default(),
+            stack_links: Links::default(),
+            stack: Queue::default(),
+            queue_links: Links::default(),
+            visitors: Queue::default(),
+            ghosts: Queue::default(),
+            ghost_index: HashTable::new(),
+            settled_weight: 0,
+            settled_share: 0,
+            ghosts_share: 0,
+            comes_back: false,
+            params: params.clone(),
+        })
+    }
+
+    fn set_share(&mut self, bytes: u64) {
+        self.settled_share = bytes - share(bytes, self.params.visitors);
+        self.ghosts_share = share(bytes, self.params.remembered);
+        self.unsettle_to(self.settled_share);
+        self.trim();
+    }
+
+    fn hit(&mut self, slot: Slot, _: u64) {
+        let number = *self.of_slot.get(slot);
+        let Entry { status, is_in_stack, .. } = *self.entries.get(number);
+        if status == Status::Settled {
+            self.raise(number);
+            self.prune();
+        } else if is_in_stack {
+            self.queue_links.remove(&mut self.visitors, number);
+            self.settle(number);
+        } else {
+            self.raise(number);
+            self.queue_links.renew(&mut self.visitors, number);
+        }
+    }
+
+    fn announce(&mut self, incoming: Incoming) {
+        let is_meant = |ghost: &Number| self.entries.get(*ghost).hash == incoming.hash;
+        let ghost = self.ghost_index.find(incoming.hash, is_meant).copied();
+        self.comes_back = ghost.is_some();
+        if let Some(ghost) = ghost {
+            self.forget(ghost);
+        }
+    }
+
+    fn victim(&mut self, _: &[u64]) -> Slot {
+        if self.visitors.is_empty() {
+            self.unsettle_to(self.settled_weight - 1);
+        }
+        let (number, _) = self.queue_links.pop(&mut self.visitors).expect("a block is held");
+        let Entry { slot, is_in_stack, .. } = *self.entries.get(number);
+        if is_in_stack {
+            self.remember(number);
+        } else {
+            self.release(number);
+        }
+        slot
+    }
+
+    fn admit(&mut self, slot: Slot, Incoming { hash, weight }: Incoming) {
+        let number = self.vacant.pop().unwrap_or_else(|| {
+            self.used += 1;
+            self.used - 1
+        });
+        let is_settled = self.comes_back || self.settled_weight + weight <= self.settled_share;
+        self.entries.set(number, Entry { hash, weight, slot, status: Status::Visitor, is_in_stack: false });
+        self.of_slot.set(slot, number);
+        if is_settled {
+            self.settle(number);
+        } else {
+            self.raise(number);
+            self.queue_links.push(&mut self.visitors, number, weight);
+            self.prune();
+        }
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        let number = *self.of_slot.get(slot);
+        let Entry { status, weight, .. } = *self.entries.get(number);
+        match status {
+            Status::Settled => self.settled_weight -= weight,
+            Status::Visitor | Status::Ghost => {
+                self.queue_links.remove(&mut self.visitors, number);
+            }
+        }
+        self.release(number);
+        self.prune();
+    }
+}

@@ -1,0 +1,200 @@
+//! S3-FIFO: a small queue on probation, a main queue for what was used on probation, and a memory of what
+//! failed. What comes once passes through the small queue and leaves the main one alone.
+//!
+//! A hit counts to three at most and moves nothing. A block leaves the small queue for the main one if it
+//! was used more than once, else for the ghosts; one that comes back while it is a ghost enters the main
+//! queue at once. The main queue is a CLOCK of two bits. Where a promotion fills the main queue, what that
+//! gives up is the victim: one eviction makes one place.
+//!
+//! Per block 16 bytes of links and 2 of counter and queue, per ghost about 30; a hit touches one line
+//! beside the shell's. Source: Yang et al., "FIFO Queues are All You Need for Cache Eviction" (SOSP 2023),
+//! algorithm 1.
+
+use catalog::Variant;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::ghosts::Ghosts;
+use crate::policy::{Incoming, Policy, Slot, check_percent, share};
+use crate::queue::{Links, PerSlot, Queue};
+use crate::sharded::{Sharded, sharded_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
+    "s3-fifo",
+    "two FIFO queues and a memory of what was evicted: scans pass through the small one",
+    sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 10.0\n"),
+);
+
+/// Uses that are counted at most.
+pub(crate) const MAX_USES: u8 = 3;
+
+/// Uses on probation that take a block into the main queue.
+const PROMOTED_USES: u8 = 2;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Params {
+    small: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { small: 10.0 }
+    }
+}
+
+/// How often each block that is held was used since that was last asked: counted to [`MAX_USES`] at most.
+pub(crate) trait Uses {
+    /// The uses of the block in `slot`.
+    fn of(&self, slot: Slot) -> u8;
+
+    /// Takes one use away, if there is one; says whether there was.
+    fn spend(&mut self, slot: Slot) -> bool;
+
+    /// Takes all uses away.
+    fn clear(&mut self, slot: Slot);
+}
+
+impl Uses for PerSlot<u8> {
+    fn of(&self, slot: Slot) -> u8 {
+        *self.get(slot)
+    }
+
+    fn spend(&mut self, slot: Slot) -> bool {
+        let uses = self.at(slot);
+        let was_used = *uses > 0;
+        *uses -= u8::from(was_used);
+        was_used
+    }
+
+    fn clear(&mut self, slot: Slot) {
+        self.set(slot, 0);
+    }
+}
+
+/// Both queues, and as many ghosts as the main queue can hold blocks. Uses are counted elsewhere.
+pub(crate) struct Queues {
+    links: Links,
+    small: Queue,
+    main: Queue,
+    ghosts: Ghosts,
+    is_main: PerSlot<bool>,
+    small_percent: f64,
+    small_share: u64,
+    main_share: u64,
+}
+
+impl Queues {
+    /// Queues without a capacity; the small one gets `small` percent of it.
+    ///
+    /// # Errors
+    /// If that is no share.
+    pub(crate) fn new(small: f64) -> Result<Self, String> {
+        check_percent("small", small, 0.0)?;
+        let (links, ghosts, is_main) = Default::default();
+        let (small_queue, main) = Default::default();
+        let (small_share, main_share) = (0, 0);
+        Ok(Self {
+            links,
+            small: small_queue,
+            main,
+            ghosts,
+            is_main,
+            small_percent: small,
+            small_share,
+            main_share,
+        })
+    }
+
+    /// As [`Policy::set_share`].
+    pub(crate) fn set_share(&mut self, bytes: u64) {
+        self.small_share = share(bytes, self.small_percent);
+        self.main_share = bytes - self.small_share;
+        self.ghosts.trim(self.main_share);
+    }
+
+    /// As [`Policy::victim`].
+    pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Slot {
+        let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
+        victim.expect("a block is held")
+    }
+
+    /// The block that the small queue gives up; none if it promoted so many that it is small enough.
+    fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<Slot> {
+        while self.small.weight() >= self.small_share || self.main.is_empty() {
+            let (slot, weight) = self.links.pop(&mut self.small)?;
+            if uses.of(slot) < PROMOTED_USES {
+                self.ghosts.push(hashes[slot as usize], weight);
+                self.ghosts.trim(self.main_share);
+                return Some(slot);
+            }
+            uses.clear(slot);
+            self.is_main.set(slot, true);
+            self.links.push(&mut self.main, slot, weight);
+            if self.main.weight() > self.main_share {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn victim_of_main(&mut self, uses: &mut impl Uses) -> Option<Slot> {
+        loop {
+            let (slot, weight) = self.links.pop(&mut self.main)?;
+            if !uses.spend(slot) {
+                return Some(slot);
+            }
+            self.links.push(&mut self.main, slot, weight);
+        }
+    }
+
+    /// As [`Policy::admit`], of a block without uses.
+    pub(crate) fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        let is_main = self.ghosts.take(incoming.hash);
+        self.is_main.set(slot, is_main);
+        let queue = if is_main { &mut self.main } else { &mut self.small };
+        self.links.push(queue, slot, incoming.weight);
+    }
+
+    /// As [`Policy::remove`].
+    pub(crate) fn remove(&mut self, slot: Slot) {
+        let queue = if *self.is_main.get(slot) { &mut self.main } else { &mut self.small };
+        self.links.remove(queue, slot);
+    }
+}
+
+/// The queues, and the uses beside them.
+pub(crate) struct S3Fifo {
+    queues: Queues,
+    uses: PerSlot<u8>,
+}
+
+impl Policy for S3Fifo {
+    type Params = Params;
+
+    fn new(params: &Params, _: usize) -> Result<Self, String> {
+        Ok(Self { queues: Queues::new(params.small)?, uses: PerSlot::default() })
+    }
+
+    fn set_share(&mut self, bytes: u64) {
+        self.queues.set_share(bytes);
+    }
+
+    fn hit(&mut self, slot: Slot, _: u64) {
+        let uses = self.uses.at(slot);
+        *uses = MAX_USES.min(*uses + 1);
+    }
+
+    fn victim(&mut self, hashes: &[u64]) -> Slot {
+        self.queues.victim(hashes, &mut self.uses)
+    }
+
+    fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        self.uses.set(slot, 0);
+        self.queues.admit(slot, incoming);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        self.queues.remove(slot);
+    }
+}

@@ -1,0 +1,308 @@
+//! The shell that turns a textbook policy into a cache: blocks in shards, each with its lock, its hash
+//! table, its share of the capacity, and a policy that says what goes next.
+//!
+//! With one shard the cache is exactly its policy; with more, each shard evicts what is worst in itself. A
+//! block that weighs more than a shard's share is declined. A block that is inserted while it is held
+//! replaces its older self: a hit if it weighs the same, else a removal and an insertion.
+//!
+//! Shapes: per block held 24 bytes of name, 40 of handle, 8 of hash and 4 to 10 of hash table, and what the
+//! policy keeps. A hit takes one lock and touches the lock's cache line, two of the hash table and its slot,
+//! two of the slab, the block's reference count, and what the policy writes.
+
+use std::fmt::Debug;
+use std::hash::BuildHasher;
+
+use catalog::{Build, ByteSize};
+use hashbrown::HashTable;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::cache::{BlockId, Cache};
+use crate::hasher::{HasherKind, WithHasher, shard};
+use crate::policy::{Incoming, Policy, Slot};
+
+/// The reference text of a variant: what every shell takes, and what its policy takes beside.
+macro_rules! sharded_reference {
+    ($policy:expr) => {
+        concat!(
+            "# Bytes of blocks to hold.\n\
+             capacity = \"64MiB\"\n\
+             # Parts with a lock each, 1 to 256; fewer are made where one would get less than 64KiB.\n\
+             shards = 16\n",
+            $crate::hasher::hasher_reference!(),
+            $policy
+        )
+    };
+}
+pub(crate) use sharded_reference;
+
+/// The largest number of shards.
+const MAX_SHARDS: usize = 256;
+
+/// The least share of a shard in bytes: one block of the largest size.
+const MIN_SHARE_BYTES: u64 = 64 << 10;
+
+/// The parameters of a shell around `P`. Unknown ones are refused by the catalog, which knows them all.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Sharded<P: Policy> {
+    pub(crate) capacity: ByteSize,
+    pub(crate) shards: usize,
+    pub(crate) hasher: HasherKind,
+    #[serde(flatten)]
+    pub(crate) policy: P::Params,
+}
+
+impl<P: Policy> Default for Sharded<P> {
+    fn default() -> Self {
+        Self {
+            capacity: ByteSize(64 << 20),
+            shards: 16,
+            hasher: HasherKind::default(),
+            policy: P::Params::default(),
+        }
+    }
+}
+
+impl<P: Policy> Build<dyn Cache> for Sharded<P> {
+    type Params = Self;
+
+    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
+        check_shards(params.shards)?;
+        let count = affordable_shards(params.shards, params.capacity.0);
+        let policies: Result<Vec<P>, String> = (0..count).map(|_| P::new(&params.policy, count)).collect();
+        Ok(params.hasher.build(WithPolicies { capacity: params.capacity.0, policies: policies? }))
+    }
+}
+
+/// Refuses a number of shards that is not 1 to 256.
+pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
+    if (1..=MAX_SHARDS).contains(&shards) {
+        Ok(())
+    } else {
+        Err(format!("shards is {shards}; it must be 1 to {MAX_SHARDS}"))
+    }
+}
+
+/// As many shards as asked for, or as few as leave each the share of one large block.
+pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
+    shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
+}
+
+/// A shell whose hash function is still to be chosen.
+struct WithPolicies<P> {
+    capacity: u64,
+    policies: Vec<P>,
+}
+
+impl<P: Policy> WithHasher for WithPolicies<P> {
+    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
+        let shards = self.policies.into_iter().map(|policy| Mutex::new(Shard::new(policy))).collect();
+        let cache = Shell { shards, hasher, capacity: Mutex::new(0) };
+        cache.set_capacity(self.capacity);
+        Box::new(cache)
+    }
+}
+
+/// All shards, and the capacity they share.
+struct Shell<P, S> {
+    shards: Vec<Mutex<Shard<P>>>,
+    hasher: S,
+    /// Locked while it changes, so that two changes at once leave the shards agreed.
+    capacity: Mutex<u64>,
+}
+
+/// A block and its name.
+struct Held {
+    id: BlockId,
+    block: Bytes,
+}
+
+/// One shard: which slot a name is in, what is in the slots, and which goes next.
+struct Shard<P> {
+    index: HashTable<Slot>,
+    held: Vec<Option<Held>>,
+    hashes: Vec<u64>,
+    vacant: Vec<Slot>,
+    policy: P,
+    weight_bytes: u64,
+    share_bytes: u64,
+}
+
+impl<P: Policy> Shard<P> {
+    fn new(policy: P) -> Self {
+        Self {
+            index: HashTable::new(),
+            held: Vec::new(),
+            hashes: Vec::new(),
+            vacant: Vec::new(),
+            policy,
+            weight_bytes: 0,
+            share_bytes: 0,
+        }
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, id: &BlockId) -> Option<Slot> {
+        let is_meant = |slot: &Slot| self.held[*slot as usize].as_ref().is_some_and(|held| held.id == *id);
+        self.index.find(hash, is_meant).copied()
+    }
+
+    fn get(&mut self, hash: u64, id: &BlockId) -> Option<Bytes> {
+        let slot = self.find(hash, id)?;
+        if self.policy.is_expired(slot) {
+            self.policy.remove(slot);
+            self.vacate(slot);
+            return None;
+        }
+        self.policy.hit(slot, hash);
+        self.held[slot as usize].as_ref().map(|held| held.block.clone())
+    }
+
+    fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) {
+        let incoming = Incoming { hash, weight: block.len() as u64 };
+        if let Some(slot) = self.find(hash, &id) {
+            let held = self.held[slot as usize].as_mut().expect("the index names slots in use");
+            if held.block.len() == block.len() {
+                held.block = block;
+                self.policy.hit(slot, hash);
+                return;
+            }
+            self.policy.remove(slot);
+            self.vacate(slot);
+        }
+        // An empty block weighs nothing, so that nothing would bound the number of them.
+        if incoming.weight == 0 || incoming.weight > self.share_bytes {
+            return;
+        }
+        self.policy.announce(incoming);
+        self.evict(incoming.weight);
+        let slot = self.occupy(hash, Held { id, block });
+        self.policy.admit(slot, incoming);
+    }
+
+    /// Evicts until `more` bytes fit beside what is held.
+    fn evict(&mut self, more: u64) {
+        while self.weight_bytes + more > self.share_bytes && !self.index.is_empty() {
+            let victim = self.policy.victim(&self.hashes);
+            self.vacate(victim);
+        }
+    }
+
+    fn occupy(&mut self, hash: u64, held: Held) -> Slot {
+        self.weight_bytes += held.block.len() as u64;
+        let slot = self.vacant.pop().unwrap_or_else(|| {
+            self.held.push(None);
+            self.hashes.push(0);
+            Slot::try_from(self.held.len() - 1).expect("fewer than 2^32 blocks are held")
+        });
+        self.held[slot as usize] = Some(held);
+        self.hashes[slot as usize] = hash;
+        let hashes = &self.hashes;
+        self.index.insert_unique(hash, slot, |slot| hashes[*slot as usize]);
+        slot
+    }
+
+    fn vacate(&mut self, slot: Slot) {
+        let entry = self.index.find_entry(self.hashes[slot as usize], |held| *held == slot);
+        entry.ok().expect("policies name slots in use").remove();
+        let held = self.held[slot as usize].take().expect("the index names slots in use");
+        self.weight_bytes -= held.block.len() as u64;
+        self.vacant.push(slot);
+    }
+
+    fn remove_table(&mut self, tree: u64, table: u64) {
+        for slot in 0..self.held.len() {
+            let is_meant = |held: &Held| (held.id.tree, held.id.table) == (tree, table);
+            if self.held[slot].as_ref().is_some_and(is_meant) {
+                self.policy.remove(slot as Slot);
+                self.vacate(slot as Slot);
+            }
+        }
+    }
+}
+
+impl<P: Policy, S: BuildHasher + Send + Sync> Cache for Shell<P, S> {
+    fn get(&self, id: &BlockId) -> Option<Bytes> {
+        let hash = self.hasher.hash_one(id);
+        self.shards[shard(hash, self.shards.len())].lock().get(hash, id)
+    }
+
+    fn insert(&self, id: BlockId, block: Bytes) {
+        let hash = self.hasher.hash_one(id);
+        self.shards[shard(hash, self.shards.len())].lock().insert(hash, id, block);
+    }
+
+    fn remove_table(&self, tree: u64, table: u64) {
+        self.shards.iter().for_each(|shard| shard.lock().remove_table(tree, table));
+    }
+
+    fn set_capacity(&self, bytes: u64) {
+        let mut capacity = self.capacity.lock();
+        *capacity = bytes;
+        for shard in &self.shards {
+            let shard = &mut *shard.lock();
+            shard.share_bytes = bytes / self.shards.len() as u64;
+            shard.policy.set_share(shard.share_bytes);
+            shard.evict(0);
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        *self.capacity.lock()
+    }
+
+    fn weight_bytes(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.lock().weight_bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lru::Lru;
+
+    fn block(bytes: usize) -> Bytes {
+        Bytes::copy_from(&vec![1; bytes])
+    }
+
+    fn id(offset: u64) -> BlockId {
+        BlockId { tree: 0, table: 0, offset }
+    }
+
+    fn lru(capacity: u64, shards: usize) -> Box<dyn Cache> {
+        Sharded::<Lru>::build(Sharded { capacity: ByteSize(capacity), shards, ..Sharded::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_slot_costs_what_the_docs_say() {
+        assert_eq!((size_of::<Option<Held>>(), size_of::<Slot>()), (64, 4));
+    }
+
+    #[test]
+    fn a_block_that_cannot_be_held_takes_its_older_self_along() {
+        let cache = lru(300, 1);
+        for too_much in [301, 0] {
+            cache.insert(id(1), block(100));
+            cache.insert(id(1), block(too_much));
+            assert!(cache.get(&id(1)).is_none());
+            assert_eq!(cache.weight_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn a_small_cache_is_not_split_into_useless_shards() {
+        let cache = lru(100 << 10, 16);
+        cache.insert(id(1), block(64 << 10));
+        assert!(cache.get(&id(1)).is_some());
+    }
+
+    #[test]
+    fn impossible_shards_are_refused() {
+        for shards in [0, 257] {
+            let refused = Sharded::<Lru>::build(Sharded { shards, ..Sharded::default() }).err().unwrap();
+            assert!(refused.contains("1 to 256"));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A count-min sketch that ages: how often each of many names was asked for lately, in half a byte per
+//! counter and a few counters per name.
+//!
+//! Four rows of 4-bit counters; a name has one in each, and its frequency is the least of the four, so that
+//! it is never too low and rarely too high, up to 15. After ten times as many increments as there are
+//! counters in a row all are halved, so that old fame fades. Source: Cormode and Muthukrishnan (2005); the
+//! aging is the reset of TinyLFU, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
+
+/// Rows, and what scrambles a hash anew for each: odd numbers of no meaning.
+const SCRAMBLERS: [u64; 4] =
+    [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
+
+/// What a counter holds at most.
+const MAX_COUNT: u64 = 15;
+
+/// The bits of every counter in a word that survive halving.
+const HALVED: u64 = 0x7777_7777_7777_7777;
+
+/// Counters of a row in one word.
+const COUNTERS_PER_WORD: usize = 16;
+
+/// The least counters of a row.
+const MIN_COUNTERS: usize = 64;
+
+/// The counters, row after row, and the increments since they were last halved.
+pub(crate) struct Sketch {
+    words: Vec<u64>,
+    /// Counters of a row: a power of two.
+    counters: usize,
+    increments: usize,
+}
+
+impl Default for Sketch {
+    fn default() -> Self {
+        Self::with_counters(MIN_COUNTERS)
+    }
+}
+
+impl Sketch {
+    fn with_counters(counters: usize) -> Self {
+        Self { words: vec![0; SCRAMBLERS.len() * counters / COUNTERS_PER_WORD], counters, increments: 0 }
+    }
+
+    /// Makes room for `entries` blocks: a row has at least as many counters. What was counted is lost when
+    /// the sketch grows, which it does by doubling.
+    pub(crate) fn grow(&mut self, entries: usize) {
+        if entries > self.counters {
+            *self = Self::with_counters(entries.next_power_of_two());
+        }
+    }
+
+    /// The word and the bit at which row `row` counts `hash`.
+    fn place(&self, row: usize, hash: u64) -> (usize, usize) {
+        let scrambled = hash.wrapping_mul(SCRAMBLERS[row]);
+        let counter = (scrambled >> (64 - self.counters.trailing_zeros())) as usize;
+        ((row * self.counters + counter) / COUNTERS_PER_WORD, counter % COUNTERS_PER_WORD * 4)
+    }
+
+    /// Counts one request.
+    pub(crate) fn increment(&mut self, hash: u64) {
+        for row in 0..SCRAMBLERS.len() {
+            let (word, bit) = self.place(row, hash);
+            if self.words[word] >> bit & MAX_COUNT < MAX_COUNT {
+                self.words[word] += 1 << bit;
+            }
+        }
+        self.increments += 1;
+        if self.increments == 10 * self.counters {
+            self.words.iter_mut().for_each(|word| *word = *word >> 1 & HALVED);
+            self.increments /= 2;
+        }
+    }
+
+    /// How often `hash` was asked for lately, 0 to 15.
+    pub(crate) fn frequency(&self, hash: u64) -> u64 {
+        let count = |row| {
+            let (word, bit) = self.place(row, hash);
+            self.words[word] >> bit & MAX_COUNT
+        };
+        (0..SCRAMBLERS.len()).map(count).min().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use super::*;
+
+    fn hash(name: u64) -> u64 {
+        xxh3_64(&name.to_le_bytes())
+    }
+
+    #[test]
+    fn counts_are_never_too_low_and_seldom_too_high() {
+        let mut sketch = Sketch::default();
+        sketch.grow(1000);
+        for name in 0..500 {
+            (0..name % 12).for_each(|_| sketch.increment(hash(name)));
+        }
+        assert!((0..500).all(|name| sketch.frequency(hash(name)) >= name % 12));
+        let wrong = (0..500).filter(|&name| sketch.frequency(hash(name)) != name % 12).count();
+        assert!(wrong < 50, "{wrong} of 500");
+    }
+
+    #[test]
+    fn counts_stop_at_fifteen_and_are_halved_in_time() {
+        let mut sketch = Sketch::default();
+        (0..30).for_each(|_| sketch.increment(hash(1)));
+        assert_eq!(sketch.frequency(hash(1)), 15);
+        (30..639).for_each(|_| sketch.increment(hash(1)));
+        assert_eq!(sketch.frequency(hash(1)), 15);
+        sketch.increment(hash(1));
+        assert_eq!((sketch.frequency(hash(1)), sketch.increments), (7, 320));
+    }
+
+    #[test]
+    fn growing_starts_anew_and_shrinking_is_none() {
+        let mut sketch = Sketch::default();
+        sketch.increment(hash(1));
+        sketch.grow(64);
+        assert_eq!(sketch.frequency(hash(1)), 1);
+        sketch.grow(65);
+        assert_eq!((sketch.frequency(hash(1)), sketch.counters), (0, 128));
+    }
+}

@@ -1,0 +1,117 @@
+//! 2Q: a FIFO for what comes in, a memory of what left it, and an LRU for what came back in that time.
+//!
+//! Uses right after the first say little: they come from the same request. So hits in the FIFO count for
+//! nothing, and only a block that is asked for again after it left the FIFO enters the LRU queue. Its share
+//! of the capacity is what the other two leave.
+//!
+//! Per block 16 bytes of links and 1 of queue, per ghost about 30; a hit in the LRU queue writes four
+//! nodes, one in the FIFO none. Source: Johnson and Shasha, "2Q: A Low Overhead High Performance Buffer
+//! Management Replacement Algorithm" (VLDB 1994), the full version; its names are `A1in`, `A1out` and `Am`.
+
+use catalog::Variant;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::ghosts::Ghosts;
+use crate::policy::{Incoming, Policy, Slot, check_percent, share};
+use crate::queue::{Links, PerSlot, Queue};
+use crate::sharded::{Sharded, sharded_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<TwoQ>>(
+    "2q",
+    "a FIFO for newcomers, and an LRU for blocks that come back soon after they left it",
+    sharded_reference!(
+        "# The share of the FIFO for newcomers in percent of the capacity.\n\
+         newcomers = 25.0\n\
+         # What the blocks weighed that are remembered after it, in percent of the capacity.\n\
+         remembered = 50.0\n"
+    ),
+);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Params {
+    newcomers: f64,
+    remembered: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { newcomers: 25.0, remembered: 50.0 }
+    }
+}
+
+/// Both queues and the memory between them.
+pub(crate) struct TwoQ {
+    links: Links,
+    newcomers: Queue,
+    frequent: Queue,
+    ghosts: Ghosts,
+    is_frequent: PerSlot<bool>,
+    /// Whether the block that is to come in is remembered.
+    comes_back: bool,
+    newcomers_share: u64,
+    ghosts_share: u64,
+    params: Params,
+}
+
+impl Policy for TwoQ {
+    type Params = Params;
+
+    fn new(params: &Params, _: usize) -> Result<Self, String> {
+        check_percent("newcomers", params.newcomers, 0.0)?;
+        check_percent("remembered", params.remembered, 0.0)?;
+        Ok(Self {
+            links: Links::default(),
+            newcomers: Queue::default(),
+            frequent: Queue::default(),
+            ghosts: Ghosts::default(),
+            is_frequent: PerSlot::default(),
+            comes_back: false,
+            newcomers_share: 0,
+            ghosts_share: 0,
+            params: params.clone(),
+        })
+    }
+
+    fn set_share(&mut self, bytes: u64) {
+        self.newcomers_share = share(bytes, self.params.newcomers);
+        self.ghosts_share = share(bytes, self.params.remembered);
+        self.ghosts.trim(self.ghosts_share);
+    }
+
+    fn hit(&mut self, slot: Slot, _: u64) {
+        if *self.is_frequent.get(slot) {
+            self.links.renew(&mut self.frequent, slot);
+        }
+    }
+
+    fn announce(&mut self, incoming: Incoming) {
+        self.comes_back = self.ghosts.take(incoming.hash);
+    }
+
+    fn victim(&mut self, hashes: &[u64]) -> Slot {
+        if self.newcomers.weight() <= self.newcomers_share
+            && let Some((slot, _)) = self.links.pop(&mut self.frequent)
+        {
+            return slot;
+        }
+        let Some((slot, weight)) = self.links.pop(&mut self.newcomers) else {
+            return self.links.pop(&mut self.frequent).expect("a block is held").0;
+        };
+        self.ghosts.push(hashes[slot as usize], weight);
+        self.ghosts.trim(self.ghosts_share);
+        slot
+    }
+
+    fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        self.is_frequent.set(slot, self.comes_back);
+        let queue = if self.comes_back { &mut self.frequent } else { &mut self.newcomers };
+        self.links.push(queue, slot, incoming.weight);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        let queue = if *self.is_frequent.get(slot) { &mut self.frequent } else { &mut self.newcomers };
+        self.links.remove(queue, slot);
+    }
+}

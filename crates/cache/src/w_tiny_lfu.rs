@@ -1,0 +1,196 @@
+//! W-TinyLFU: a small LRU window takes everything in; what leaves it enters the main part only if it was
+//! asked for more often than what would have to go.
+//!
+//! Frequencies come from a sketch that knows far more names than are held, and fades. The main part is a
+//! segmented LRU: blocks are on probation until they are hit, then protected, up to four fifths of it. The
+//! window is for bursts; a scan dies in it.
+//!
+//! Per block 16 bytes of links, 1 of segment, and 2 of sketch (four 4-bit counters for the largest number
+//! of blocks ever held, rounded up to a power of two); a hit writes four nodes and four counters: eight
+//! lines beside the shell's. Source: Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache
+//! Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
+
+use catalog::Variant;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::Cache;
+use crate::policy::{Incoming, Policy, Slot, check_percent, share};
+use crate::queue::{Links, PerSlot, Queue};
+use crate::sharded::{Sharded, sharded_reference};
+use crate::sketch::Sketch;
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<WTinyLfu>>(
+    "w-tinylfu",
+    "an LRU window, then admission by frequency, from a sketch that remembers more than is held",
+    sharded_reference!(
+        "# The share of the window in percent of the capacity.\n\
+         window = 1.0\n\
+         # The share of protected blocks in percent of what the window leaves.\n\
+         protected = 80.0\n"
+    ),
+);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Params {
+    window: f64,
+    protected: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { window: 1.0, protected: 80.0 }
+    }
+}
+
+/// The part of the cache that a block is in.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Segment {
+    #[default]
+    Window,
+    Probation,
+    Protected,
+}
+
+/// Three LRU queues, and the frequencies of many names.
+pub(crate) struct WTinyLfu {
+    links: Links,
+    window: Queue,
+    probation: Queue,
+    protected: Queue,
+    segments: PerSlot<Segment>,
+    sketch: Sketch,
+    blocks: usize,
+    /// The weight of the block that is to come in.
+    incoming: u64,
+    window_share: u64,
+    main_share: u64,
+    protected_share: u64,
+    params: Params,
+}
+
+impl WTinyLfu {
+    fn queue(&mut self, segment: Segment) -> (&mut Links, &mut Queue) {
+        let queue = match segment {
+            Segment::Window => &mut self.window,
+            Segment::Probation => &mut self.probation,
+            Segment::Protected => &mut self.protected,
+        };
+        (&mut self.links, queue)
+    }
+
+    fn push(&mut self, segment: Segment, slot: Slot, weight: u64) {
+        self.segments.set(slot, segment);
+        let (links, queue) = self.queue(segment);
+        links.push(queue, slot, weight);
+    }
+
+    fn take(&mut self, slot: Slot) -> u64 {
+        let (links, queue) = self.queue(*self.segments.get(slot));
+        links.remove(queue, slot)
+    }
+
+    fn move_to(&mut self, segment: Segment, slot: Slot) {
+        let weight = self.take(slot);
+        self.push(segment, slot, weight);
+    }
+
+    fn main_weight(&self) -> u64 {
+        self.probation.weight() + self.protected.weight()
+    }
+
+    /// The oldest block of the window, if with `more` bytes the window is too large.
+    fn candidate(&self, more: u64) -> Option<Slot> {
+        self.window.oldest().filter(|_| self.window.weight() + more > self.window_share)
+    }
+
+    /// Lets the window overflow into the main part as long as that has room.
+    fn spill(&mut self, more: u64) {
+        while let Some(slot) = self.candidate(more)
+            && self.main_weight() + self.links.weight(slot) <= self.main_share
+        {
+            self.move_to(Segment::Probation, slot);
+        }
+    }
+}
+
+impl Policy for WTinyLfu {
+    type Params = Params;
+
+    fn new(params: &Params, _: usize) -> Result<Self, String> {
+        check_percent("window", params.window, 0.0)?;
+        check_percent("protected", params.protected, 0.0)?;
+        Ok(Self {
+            links: Links::default(),
+            window: Queue::default(),
+            probation: Queue::default(),
+            protected: Queue::default(),
+            segments: PerSlot::default(),
+            sketch: Sketch::default(),
+            blocks: 0,
+            incoming: 0,
+            window_share: 0,
+            main_share: 0,
+            protected_share: 0,
+            params: params.clone(),
+        })
+    }
+
+    fn set_share(&mut self, bytes: u64) {
+        self.window_share = share(bytes, self.params.window);
+        self.main_share = bytes - self.window_share;
+        self.protected_share = share(self.main_share, self.params.protected);
+        self.incoming = 0;
+    }
+
+    fn hit(&mut self, slot: Slot, hash: u64) {
+        self.sketch.increment(hash);
+        let segment = match *self.segments.get(slot) {
+            Segment::Window => Segment::Window,
+            Segment::Probation | Segment::Protected => Segment::Protected,
+        };
+        self.move_to(segment, slot);
+        while self.protected.weight() > self.protected_share
+            && let Some(oldest) = self.protected.oldest()
+        {
+            self.move_to(Segment::Probation, oldest);
+        }
+    }
+
+    fn announce(&mut self, incoming: Incoming) {
+        self.sketch.increment(incoming.hash);
+        self.incoming = incoming.weight;
+    }
+
+    fn victim(&mut self, hashes: &[u64]) -> Slot {
+        self.spill(self.incoming);
+        let candidate = self.candidate(self.incoming);
+        let worst = self.probation.oldest().or(self.protected.oldest());
+        let frequency = |slot: Slot| self.sketch.frequency(hashes[slot as usize]);
+        let (victim, admitted) = match (candidate, worst) {
+            (Some(candidate), Some(worst)) if frequency(candidate) > frequency(worst) => {
+                (worst, Some(candidate))
+            }
+            (Some(candidate), _) => (candidate, None),
+            (None, Some(worst)) => (worst, None),
+            (None, None) => (self.window.oldest().expect("a block is held"), None),
+        };
+        self.remove(victim);
+        if let Some(admitted) = admitted {
+            self.move_to(Segment::Probation, admitted);
+        }
+        victim
+    }
+
+    fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        self.blocks += 1;
+        self.sketch.grow(self.blocks);
+        self.push(Segment::Window, slot, incoming.weight);
+        self.spill(0);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        self.blocks -= 1;
+        self.take(slot);
+    }
+}

@@ -45,9 +45,6 @@ const ENTRY_LINES: usize = 4;
 /// Searches of a batch whose steps are one piece of code.
 const UNROLLED: usize = 4;
 
-/// Lines that stay in the nearest cache, so that asking for them early is a waste.
-const NEAR_LINES: usize = 512;
-
 /// Builds static trees.
 struct STree;
 
@@ -183,18 +180,10 @@ impl Tree {
         let (heads, places) = (&heads[..pieces], &mut places[..pieces]);
         for (layer, nodes) in self.inner.iter().enumerate() {
             let below = self.inner.get(layer + 1).unwrap_or(&self.leaves);
-            if below.len() <= NEAR_LINES {
-                for (places, heads) in places.iter_mut().zip(heads) {
-                    for (place, head) in places.iter_mut().zip(heads) {
-                        *place = child(nodes, *place, compare, *head);
-                    }
-                }
-            } else {
-                for (places, heads) in places.iter_mut().zip(heads) {
-                    for (place, head) in places.iter_mut().zip(heads) {
-                        *place = child(nodes, *place, compare, *head);
-                        prefetch(below, *place / LINE);
-                    }
+            for (places, heads) in places.iter_mut().zip(heads) {
+                for (place, head) in places.iter_mut().zip(heads) {
+                    *place = child(nodes, *place, compare, *head);
+                    prefetch(below, *place / LINE);
                 }
             }
         }
@@ -295,11 +284,24 @@ impl<'a> Search for Key<'a> {
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, key: &[u8]) -> usize {
         let Self(tree, suffixes) = self;
-        match suffixes.place(key) {
-            Place::Below => 0,
-            Place::Above => suffixes.len(),
-            Place::Within(head) => suffixes.settle(One(tree).run(compare, head), key),
+        if let Some(head) = suffixes.head_behind(key) {
+            let bound = One(tree).run(compare, head);
+            if !bound.may_tie {
+                return bound.rank as usize;
+            }
         }
+        rank_with_care(tree, suffixes, key)
+    }
+}
+
+/// The rank of a key for which more is to be done than to search the tree.
+#[cold]
+#[inline(never)]
+fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
+    match suffixes.place(key) {
+        Place::Below => 0,
+        Place::Above => suffixes.len(),
+        Place::Within(head) => suffixes.settle(One(tree).run(Portable, head), key),
     }
 }
 

@@ -17,7 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use types::{Bytes, KeyHash};
 
 const REFERENCE: &str = "fastbloom";
-const BITS_PER_KEY: f64 = 7.63;
+const BITS_PER_KEY: f64 = 10.0;
 const BATCH: usize = 32;
 const PROBES: usize = 1 << 16;
 const ROUNDS: usize = 61;

@@ -6,10 +6,11 @@ use catalog::Axis;
 pub(super) const MEMTABLE: &str = "memtable";
 
 /// All axes: the six that are crates of their own, then the plainer ones.
-pub static AXES: [&dyn Axis; 9] = [
+pub static AXES: [&dyn Axis; 10] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
     &fence::CATALOG,
+    &fence::culling::CATALOG,
     &compaction::CATALOG,
     &cache::CATALOG,
     &compression::CATALOG,

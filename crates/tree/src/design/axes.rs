@@ -17,6 +17,7 @@ pub static AXES: [&dyn Axis; 10] = [
     &bloom::CATALOG,
     &bloom::ALLOCATIONS,
     &fence::CATALOG,
+    &fence::culling::CATALOG,
     &compaction::CATALOG,
     &cache::CATALOG,
     &compression::CATALOG,

@@ -82,9 +82,12 @@ impl Inner {
     fn merge(&self, version: &Version, job: &Job, inputs: &HashSet<u64>) -> Result<Option<Vec<TableRef>>> {
         let mut sources = Vec::new();
         for run in &version.runs {
-            let tables: Arc<[_]> = run.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
+            let tables: Arc<[_]> =
+                run.tables.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
+            let first = (!tables.is_empty()).then_some(0);
             let cursor = RunCursor::open(
                 tables,
+                first,
                 Bound::Unbounded,
                 Direction::Forward,
                 ReadMode::Streaming,

@@ -12,7 +12,7 @@ pub(super) const BLOOM: &str = "bloom";
 pub(super) const ALLOCATION: &str = "allocation";
 
 /// All axes: the six that are crates of their own, then the plainer ones.
-pub static AXES: [&dyn Axis; 10] = [
+pub static AXES: [&dyn Axis; 11] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
     &bloom::ALLOCATIONS,

@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
      probes = 0\n",
 );
 
-const TAG: [u8; 4] = *b"blmb";
+const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 

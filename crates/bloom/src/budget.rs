@@ -28,6 +28,11 @@ impl Budget {
         }
     }
 
+    /// The width of a number that `bits` pay for: rounded down, but for what floating point loses.
+    pub(crate) fn width(bits: f64) -> u32 {
+        (bits + 1e-6).max(0.0) as u32
+    }
+
     /// The parameter.
     pub(crate) fn param(self) -> f64 {
         self.0
@@ -63,6 +68,11 @@ mod tests {
             assert!(error.contains("bits_per_key is") && error.contains("must be"), "{error}");
         }
         assert!(Budget::from_param(0.1).is_ok());
+    }
+
+    #[test]
+    fn widths_are_rounded_down_but_for_what_floating_point_loses() {
+        assert_eq!([11.999_999_9, 12.0, 12.9, -3.0].map(Budget::width), [12, 12, 12, 0]);
     }
 
     #[test]

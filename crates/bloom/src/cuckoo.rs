@@ -13,6 +13,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
+use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, reduce};
@@ -70,7 +71,7 @@ impl FilterPolicy for Cuckoo {
     /// Tries with ever more buckets until every tag finds room.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
-            Some(bits) => ((bits * LOAD) as u32).clamp(LEAST_WIDTH, MOST_WIDTH),
+            Some(bits) => Budget::width(bits * LOAD).clamp(LEAST_WIDTH, MOST_WIDTH),
             None => self.fingerprint_bits,
         };
         let mut keys: Vec<u64> = input.hashes.iter().map(|hash| mix(hash.0, 0)).collect();

@@ -7,6 +7,7 @@
 
 use types::KeyHash;
 
+use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
@@ -50,7 +51,7 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
 /// the array costs `overhead` times its share of keys; the parameter otherwise.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
-        Some(bits) => ((bits / overhead).max(1.0) as u32).min(MOST_WIDTH),
+        Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
         None => fingerprint_bits,
     }
 }

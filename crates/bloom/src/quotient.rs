@@ -9,16 +9,21 @@
 //!
 //! Bytes: (`remainder_bits` + 2.2) / 8 / 0.95 per key. Memory accesses per probe: one for most absent keys that
 //! meet an empty quotient, three otherwise. The rate is about 0.95 / 2^`remainder_bits`.
+#![allow(clippy::inline_always)] // One body, compiled for two kinds of processors.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
+use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::large;
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, reduce, remix};
 use crate::prefetch::prefetch;
+#[cfg(target_arch = "x86_64")]
+use crate::processor::Bmi2;
+use crate::processor::Portable;
 use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
@@ -66,7 +71,7 @@ impl Build<dyn FilterPolicy> for Quotient {
 impl FilterPolicy for Quotient {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
-            Some(bits) => ((bits * LOAD - EXTRA_BITS).max(1.0) as u32).min(MOST_WIDTH),
+            Some(bits) => Budget::width(bits * LOAD - EXTRA_BITS).clamp(1, MOST_WIDTH),
             None => self.remainder_bits,
         };
         let quotients = ((input.hashes.len() as f64 / LOAD).ceil() as usize).max(1).next_multiple_of(BLOCK);
@@ -86,7 +91,12 @@ impl FilterPolicy for Quotient {
     }
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
-        Slots::decode(&stored).map(|slots| Box::new(slots) as Box<dyn Filter>)
+        let slots = Slots::decode(&stored)?;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lookup) = Bmi2::detect() {
+            return Ok(Box::new(QuotientFilter { slots, lookup }));
+        }
+        Ok(Box::new(QuotientFilter { slots, lookup: Portable }))
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -110,7 +120,7 @@ struct Block {
     ends: u64,
 }
 
-/// A quotient filter in memory.
+/// The slots of a quotient filter, and what tells its runs apart.
 struct Slots {
     blocks: Vec<Block>,
     /// For each block how many of the slots from its start on belong to quotients before it.
@@ -195,9 +205,13 @@ impl Slots {
         })
     }
 
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
+    }
+
     /// The slot at which the run of an occupied quotient ends; none in a damaged filter.
-    #[inline]
-    fn end_of_run(&self, quotient: usize) -> Option<usize> {
+    #[inline(always)]
+    fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;
         let upto = u64::MAX >> (BLOCK - 1 - quotient % BLOCK);
         // The runs of this block begin behind those of the blocks before.
@@ -210,20 +224,16 @@ impl Slots {
             at += 1;
             ends = self.blocks.get(at)?.ends;
         }
-        for _ in 1..left {
-            ends &= ends - 1;
-        }
-        Some(at * BLOCK + ends.trailing_zeros() as usize % BLOCK)
+        Some(at * BLOCK + select(ends, left.saturating_sub(1)) as usize % BLOCK)
     }
-}
 
-impl Filter for Slots {
-    fn may_contain(&self, hash: KeyHash) -> bool {
+    #[inline(always)]
+    fn may_contain(&self, hash: KeyHash, select: impl Fn(u64, u32) -> u32) -> bool {
         let (quotient, remainder) = split(hash, self.quotients, self.remainders.mask());
         if self.blocks[quotient / BLOCK].occupied >> (quotient % BLOCK) & 1 == 0 {
             return false;
         }
-        let Some(end) = self.end_of_run(quotient) else { return true };
+        let Some(end) = self.end_of_run(quotient, select) else { return true };
         // Back to the end of the run before; no run begins before its quotient.
         let mut slot = end;
         loop {
@@ -239,22 +249,82 @@ impl Filter for Slots {
             }
         }
     }
+}
+
+/// The place of bit number `rank` of those that are set, 64 where there are not so many.
+#[inline]
+fn select(mut word: u64, rank: u32) -> u32 {
+    let (mut place, mut left) = (0, rank);
+    for width in [32, 16, 8] {
+        let below = (word & ((1 << width) - 1)).count_ones();
+        if below <= left {
+            left -= below;
+            place += width;
+            word >>= width;
+        }
+    }
+    for _ in 0..left {
+        word &= word.wrapping_sub(1);
+    }
+    if word == 0 { u64::BITS } else { place + word.trailing_zeros() }
+}
+
+/// A way to look up, for one kind of processor. The answers are the same.
+trait Lookup: Copy + Send + Sync {
+    fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool;
+}
+
+impl Lookup for Portable {
+    fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool {
+        slots.may_contain(hash, select)
+    }
+}
+
+/// The same lookup with one instruction to count bits and one to find the n-th.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+impl Lookup for Bmi2 {
+    #[inline]
+    fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool {
+        #[inline]
+        #[target_feature(enable = "bmi2,popcnt")]
+        fn compiled(slots: &Slots, hash: KeyHash) -> bool {
+            slots.may_contain(hash, |word, rank| {
+                std::arch::x86_64::_pdep_u64(1 << (rank % u64::BITS), word).trailing_zeros()
+            })
+        }
+        // SAFETY: `self` exists only where the instructions were detected.
+        unsafe { compiled(slots, hash) }
+    }
+}
+
+/// A quotient filter in memory.
+struct QuotientFilter<L> {
+    slots: Slots,
+    lookup: L,
+}
+
+impl<L: Lookup> Filter for QuotientFilter<L> {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.lookup.may_contain(&self.slots, hash)
+    }
 
     fn prefetch(&self, hash: KeyHash) {
-        let (quotient, _) = split(hash, self.quotients, 0);
-        prefetch(&self.blocks[quotient / BLOCK]);
-        prefetch(self.offsets.first_byte(quotient / BLOCK));
-        prefetch(self.remainders.first_byte(quotient));
+        let slots = &self.slots;
+        let (quotient, _) = split(hash, slots.quotients, 0);
+        prefetch(&slots.blocks[quotient / BLOCK]);
+        prefetch(slots.offsets.first_byte(quotient / BLOCK));
+        prefetch(slots.remainders.first_byte(quotient));
     }
 
     /// The share of the pairs of quotient and remainder that are there.
     fn expected_fpr(&self) -> f64 {
-        let pairs = self.quotients as f64 * 2f64.powf(self.remainders.width().into());
-        (self.keys as f64 / pairs).min(1.0)
+        let pairs = self.slots.quotients as f64 * 2f64.powf(self.slots.remainders.width().into());
+        (self.slots.keys as f64 / pairs).min(1.0)
     }
 
     fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
+        self.slots.memory_bytes()
     }
 }
 
@@ -276,8 +346,20 @@ mod tests {
             let set: HashSet<(usize, u64)> = hashes.iter().map(|hash| pair(*hash)).collect();
             assert_eq!(slots.keys, set.len() as u64);
             for hash in hashes.iter().copied().chain((0..20_000).map(|i| KeyHash(mix(i, 77)))) {
-                assert_eq!(slots.may_contain(hash), set.contains(&pair(hash)));
+                assert_eq!(slots.may_contain(hash, select), set.contains(&pair(hash)));
+                #[cfg(target_arch = "x86_64")]
+                if let Some(lookup) = Bmi2::detect() {
+                    assert_eq!(lookup.may_contain(&slots, hash), set.contains(&pair(hash)));
+                }
             }
+        }
+    }
+
+    #[test]
+    fn the_nth_bit_is_found() {
+        for word in [0, 1, u64::MAX, 1 << 63, mix(1, 1), mix(2, 1) & mix(3, 1)] {
+            let bits: Vec<u32> = (0..64).filter(|bit| word >> bit & 1 == 1).collect();
+            assert!((0..64).all(|rank| select(word, rank) == *bits.get(rank as usize).unwrap_or(&64)));
         }
     }
 

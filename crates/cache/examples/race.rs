@@ -2,13 +2,14 @@
 //! the time of a hit and of a mixed load by one thread and by several, as ratios to `quick`.
 //!
 //! `cargo run --release -p lsmbench-cache --example race -- [rates|times] [--trace FILE.xz] [--scale N]
-//! [--threads N] [LABEL…]`: without labels every variant with its defaults. A trace is a stream of
+//! [--threads N] [--bursts N] [LABEL…]`: without labels every variant with its defaults. A trace is a stream of
 //! big-endian 32-bit names, xz-compressed; each is a request for one block.
 #![allow(clippy::print_stdout)]
 
 use std::fs::File;
-use std::hint::black_box;
+use std::hint::{black_box, spin_loop};
 use std::io::{BufReader, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -26,6 +27,9 @@ const BLOCK_BYTES: u32 = 4096;
 /// The length of blocks where time is measured: the cache, and not the memory of the blocks.
 const SMALL_BLOCK_BYTES: u64 = 64;
 
+/// Requests of one burst: a millisecond or two, so that some bursts are undisturbed.
+const BURST: usize = 1 << 15;
+
 /// What the command line asks for.
 struct Plan {
     rates: bool,
@@ -34,6 +38,7 @@ struct Plan {
     /// Divides sizes and requests, for a quick look.
     scale: u64,
     threads: usize,
+    bursts: usize,
     labels: Vec<String>,
 }
 
@@ -48,8 +53,15 @@ fn main() {
 }
 
 fn plan() -> Plan {
-    let mut plan =
-        Plan { rates: false, times: false, trace: None, scale: 1, threads: 2, labels: Vec::new() };
+    let mut plan = Plan {
+        rates: false,
+        times: false,
+        trace: None,
+        scale: 1,
+        threads: 2,
+        bursts: 100,
+        labels: Vec::new(),
+    };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().expect("an option is followed by its value");
@@ -58,6 +70,7 @@ fn plan() -> Plan {
             "times" => plan.times = true,
             "--trace" => plan.trace = Some(value()),
             "--scale" => plan.scale = value().parse().expect("--scale takes a number"),
+            "--bursts" => plan.bursts = value().parse().expect("--bursts takes a number"),
             "--threads" => plan.threads = value().parse().expect("--threads takes a number"),
             _ => plan.labels.push(arg),
         }
@@ -78,7 +91,9 @@ fn build(label: &str, capacity: u64) -> Box<dyn Cache> {
     if table.contains_key("capacity") {
         table.insert("capacity".to_owned(), Value::from(i64::try_from(capacity).expect("a size")));
     }
-    CATALOG.build(&CATALOG.choose(&Value::Table(table)).expect("a size is all that differs")).expect("it builds")
+    CATALOG
+        .build(&CATALOG.choose(&Value::Table(table)).expect("a size is all that differs"))
+        .expect("it builds")
 }
 
 fn id(name: u64) -> BlockId {
@@ -123,12 +138,14 @@ fn read_trace(path: &str, scale: u64) -> Load {
     let mut bytes = Vec::new();
     XzReader::new(file, true).read_to_end(&mut bytes).expect("the trace is xz-compressed");
     let names = bytes.chunks_exact(4).map(|name| u32::from_be_bytes(name.try_into().expect("four bytes")));
-    let trace: Vec<Request> = names.take(5_000_000 / scale as usize).map(|name| request(name.into())).collect();
+    let trace: Vec<Request> =
+        names.take(5_000_000 / scale as usize).map(|name| request(name.into())).collect();
     Load { name: "trace", warm_up: trace.len() / 5, trace, sizes: vec![512, 2048, 8192, 32_768] }
 }
 
 fn rates(plan: &Plan) {
-    let mut loads = vec![zipf("zipf", 0.0, plan.scale), zipf("scan-mixed", 0.5, plan.scale), around(plan.scale)];
+    let mut loads =
+        vec![zipf("zipf", 0.0, plan.scale), zipf("scan-mixed", 0.5, plan.scale), around(plan.scale)];
     loads.extend(plan.trace.as_deref().map(|path| read_trace(path, plan.scale)));
     for load in &loads {
         println!("\nhit rates, {} ({} requests, {} warm up)", load.name, load.trace.len(), load.warm_up);
@@ -174,67 +191,82 @@ fn times(plan: &Plan) {
             held: held / 16,
             names: (0..count).map(|_| random.random_range(0..held as u32 / 16 * 3 / 4)).collect(),
         },
-        Use { name: "zipf, insert on miss", held, names: (0..count).map(|_| ranks.sample(random) as u32).collect() },
+        Use {
+            name: "zipf, insert on miss",
+            held,
+            names: (0..count).map(|_| ranks.sample(random) as u32).collect(),
+        },
     ];
     for way in &uses {
         time_all(plan, way);
     }
 }
 
-/// Times every cache in turn, round after round, and prints medians and the median ratio to `quick`.
+/// Times every cache in turn, burst after burst, and prints for each the time that a tenth of its bursts
+/// went below: what it takes where nobody disturbs, on a machine where others do.
 fn time_all(plan: &Plan, way: &Use) {
-    const ROUNDS: usize = 11;
     let caches: Vec<Box<dyn Cache>> =
         plan.labels.iter().map(|label| build(label, way.held * SMALL_BLOCK_BYTES)).collect();
-    let mut by_threads = Vec::new();
     for cache in &caches {
         time(&**cache, &way.names, 1);
     }
-    for threads in [1, plan.threads] {
-        let rounds: Vec<Vec<f64>> = (0..ROUNDS)
-            .map(|_| caches.iter().map(|cache| time(&**cache, &way.names, threads)).collect())
-            .collect();
-        by_threads.push(rounds);
-    }
-    println!("\nns per request of the run's wall time, {}: median of {ROUNDS} rounds", way.name);
-    println!("{:28}{:>9}{:>9}{:>12}{:>9}{:>9}", "", "1 thread", "quick/it", "threads", "", "quick/it");
+    println!("\nns per request of the run's wall time, {}: p10 of {} bursts", way.name, plan.bursts);
+    let numbers: Vec<usize> = (1..=plan.threads).filter(|threads| threads.is_power_of_two()).collect();
+    let times: Vec<Vec<f64>> = numbers.iter().map(|threads| bursts(plan, way, &caches, *threads)).collect();
+    print!("{:28}", "threads");
+    numbers.iter().for_each(|threads| print!("{threads:>9}{:>9}", "x quick"));
+    println!();
     let quick = plan.labels.iter().position(|label| label == "quick");
     for (at, label) in plan.labels.iter().enumerate() {
         print!("{label:28}");
-        for (rounds, threads) in by_threads.iter().zip([1, plan.threads]) {
-            if threads > 1 {
-                print!("{threads:>12}");
-            }
-            let ns = median(rounds.iter().map(|round| round[at]));
-            let ratio = quick.map(|quick| median(rounds.iter().map(|round| round[quick] / round[at])));
-            print!("{ns:9.1}{:9.2}", ratio.unwrap_or(f64::NAN));
+        for times in &times {
+            print!("{:9.1}{:9.2}", times[at], quick.map_or(f64::NAN, |quick| times[quick] / times[at]));
         }
         println!();
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+/// The tenth of the times of each cache, all in turn in every burst.
+fn bursts(plan: &Plan, way: &Use, caches: &[Box<dyn Cache>], threads: usize) -> Vec<f64> {
+    let mut times = vec![Vec::new(); caches.len()];
+    for burst in 0..plan.bursts {
+        let first = burst * BURST % (way.names.len() - BURST);
+        for (cache, times) in caches.iter().zip(&mut times) {
+            times.push(time(&**cache, &way.names[first..first + BURST], threads));
+        }
+    }
+    let tenth = |mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 10]
+    };
+    times.into_iter().map(tenth).collect()
 }
 
 /// The nanoseconds of wall time per request while `threads` threads make the requests of `names` each,
-/// beginning at different places.
+/// beginning together and at different places.
 fn time(cache: &dyn Cache, names: &[u32], threads: usize) -> f64 {
+    let waiting = AtomicUsize::new(threads);
     let work = |thread: usize| {
         let (behind, first) = names.split_at(thread * names.len() / threads);
+        waiting.fetch_sub(1, Ordering::AcqRel);
+        while waiting.load(Ordering::Acquire) > 0 {
+            spin_loop();
+        }
+        let start = Instant::now();
         for &name in first.iter().chain(behind) {
             let id = id(name.into());
             if black_box(cache.get(&id)).is_none() {
                 cache.insert(id, Bytes::copy_from(&[1; SMALL_BLOCK_BYTES as usize]));
             }
         }
+        (start, Instant::now())
     };
-    let start = Instant::now();
-    thread::scope(|scope| {
-        (1..threads).for_each(|thread| drop(scope.spawn(move || work(thread))));
-        work(0);
+    let spans: Vec<(Instant, Instant)> = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        let own = work(0);
+        others.into_iter().map(|other| other.join().expect("no panic")).chain([own]).collect()
     });
-    start.elapsed().as_nanos() as f64 / (names.len() * threads) as f64
+    let start = spans.iter().map(|span| span.0).min().expect("a thread");
+    let end = spans.iter().map(|span| span.1).max().expect("a thread");
+    (end - start).as_nanos() as f64 / (names.len() * threads) as f64
 }

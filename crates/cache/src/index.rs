@@ -195,17 +195,17 @@ impl<T> Writer<'_, T> {
         unsafe { &*self.index.table.load(Ordering::Acquire) }
     }
 
-    /// The word at a place; null if there is no entry.
-    fn word(&self, place: usize) -> Word {
+    /// The word and the entry at a place, if there is one.
+    fn at(&self, place: usize) -> Option<(Word, &Entry)> {
         let word = self.table().places[place].load(Ordering::Acquire);
-        if word.addr() & TAG == 0 { ptr::null_mut() } else { word }
+        // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, takes entries out,
+        // and they are not changed while they are shared.
+        (word.addr() & TAG != 0).then(|| (word, unsafe { &*entry_of(word) }))
     }
 
-    /// The entry of a word that is not null.
-    fn entry(&self, word: Word) -> &Entry {
-        // SAFETY: the word was in the table a moment ago, and only the writer, which is borrowed, takes
-        // entries out; entries are not changed while they are shared.
-        unsafe { &*entry_of(word) }
+    /// The word and the entry of the block in a slot.
+    fn held(&self, slot: Slot) -> (Word, &Entry) {
+        self.at(self.books.places[slot as usize]).expect("slots in use have entries")
     }
 
     /// Whether no block is held.
@@ -216,24 +216,17 @@ impl<T> Writer<'_, T> {
     /// The slot and the length in bytes of the block of this name.
     pub(crate) fn find(&self, hash: u64, id: &BlockId) -> Option<(Slot, usize)> {
         let table = self.table();
-        for place in table.path(hash) {
-            if table.places[place].load(Ordering::Acquire).is_null() {
-                break;
-            }
-            let word = self.word(place);
-            if word.addr() & TAG == tag(hash) && self.entry(word).id == *id {
-                return Some((self.books.slots[place], self.entry(word).block.len()));
-            }
-        }
-        None
+        let is_used = |place: &usize| !table.places[*place].load(Ordering::Acquire).is_null();
+        let entries = table.path(hash).take_while(is_used).filter_map(|place| Some((place, self.at(place)?)));
+        entries
+            .filter(|(_, (word, _))| word.addr() & TAG == tag(hash))
+            .find(|(_, (_, entry))| entry.id == *id)
+            .map(|(place, (_, entry))| (self.books.slots[place], entry.block.len()))
     }
 
     /// The slots of all blocks whose names are meant.
     pub(crate) fn slots_where(&self, is_meant: impl Fn(&BlockId) -> bool) -> Vec<Slot> {
-        let is_held = |place: &usize| {
-            let word = self.word(*place);
-            !word.is_null() && is_meant(&self.entry(word).id)
-        };
+        let is_held = |place: &usize| self.at(*place).is_some_and(|(_, entry)| is_meant(&entry.id));
         (0..self.table().places.len()).filter(is_held).map(|place| self.books.slots[place]).collect()
     }
 
@@ -280,8 +273,8 @@ impl<T> Writer<'_, T> {
     /// Puts another block of the same name into a slot, and counts a use.
     pub(crate) fn replace(&mut self, slot: Slot, block: Bytes) {
         let place = self.books.places[slot as usize];
-        let word = self.word(place);
-        let entry = Box::into_raw(Box::new(Entry { id: self.entry(word).id, block }));
+        let (word, replaced) = self.held(slot);
+        let entry = Box::into_raw(Box::new(Entry { id: replaced.id, block }));
         let uses = MAX_USES.min((word.addr() & USES) as u8 + 1);
         let bits = word.addr() & TAG | usize::from(uses);
         let old = self.table().places[place].swap(entry.map_addr(|address| address | bits), Ordering::AcqRel);
@@ -291,7 +284,7 @@ impl<T> Writer<'_, T> {
     /// Takes a block out; says its length in bytes.
     pub(crate) fn remove(&mut self, slot: Slot) -> usize {
         let place = self.books.places[slot as usize];
-        let len = self.entry(self.word(place)).block.len();
+        let len = self.held(slot).1.block.len();
         let gone: Word = ptr::without_provenance_mut(GONE);
         let old = self.table().places[place].swap(gone, Ordering::AcqRel);
         self.books.live -= 1;

@@ -11,6 +11,7 @@ mod lfu;
 mod lirs;
 mod lockfree_clock;
 mod lru;
+mod moka;
 mod none;
 mod policy;
 mod queue;
@@ -20,6 +21,7 @@ mod sharded;
 mod sieve;
 mod simulate;
 mod sketch;
+mod string_lru;
 mod two_q;
 mod unbounded;
 mod w_tiny_lfu;
@@ -46,7 +48,9 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog {
         lirs::VARIANT,
         w_tiny_lfu::VARIANT,
         lockfree_clock::VARIANT,
+        string_lru::VARIANT,
         quick::VARIANT,
+        moka::VARIANT,
         unbounded::VARIANT,
     ],
 };

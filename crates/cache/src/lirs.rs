@@ -143,7 +143,7 @@ impl Lirs {
     fn forget(&mut self, number: Number) {
         self.queue_links.remove(&mut self.ghosts, number);
         let found = self.ghost_index.find_entry(self.entries.get(number).hash, |ghost| *ghost == number);
-        found.ok().expect("every ghost is in the index").remove();
+        found.expect("every ghost is in the index").remove();
         self.release(number);
     }
 

@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn evicted_blocks_are_freed_soon_and_all_with_the_cache() {
         static FREED: AtomicU64 = AtomicU64::new(0);
-        let cache = Params::build(Params { capacity: ByteSize(2000), shards: 1, ..Params::default() }).unwrap();
+        let cache =
+            Params::build(Params { capacity: ByteSize(2000), shards: 1, ..Params::default() }).unwrap();
         for offset in 0..1000 {
             let block = Bytes::from_owner(Arc::new(Counted(&FREED)), 0..100);
             cache.insert(BlockId { tree: 1, table: 2, offset }, block);

@@ -35,9 +35,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
     "K runs in every level but the largest, Z in that: leveled, tiered, lazy-leveled and all between",
     "# How much larger each level is than the one above, 2 to 1000000.\n\
      size_ratio = 10\n\
-     # Runs of a level above the largest, K: from 1 to size_ratio - 1.\n\
+     # Runs of a level above the largest, K, at least 1; size_ratio - 1 and more is tiering.\n\
      upper_runs = 3\n\
-     # Runs of the largest level, Z: from 1 to size_ratio - 1.\n\
+     # Runs of the largest level, Z, at least 1; size_ratio - 1 and more is tiering.\n\
      largest_runs = 1\n",
 );
 
@@ -69,11 +69,8 @@ impl Build<dyn CompactionPolicy> for Fluid {
         let Params { size_ratio, upper_runs, largest_runs } = params;
         size_ratio::runs(size_ratio)?;
         for (name, runs) in [("upper_runs", upper_runs), ("largest_runs", largest_runs)] {
-            if !(1..size_ratio).contains(&runs) {
-                let most = size_ratio - 1;
-                return Err(format!(
-                    "{name} is {runs}; it must be from 1 to size_ratio - 1, which is {most}"
-                ));
+            if runs == 0 {
+                return Err(format!("{name} is 0; it must be at least 1: a level holds its data in runs"));
             }
         }
         Ok(Box::new(Self { size_ratio, upper_runs, largest_runs }))
@@ -86,9 +83,10 @@ impl Fluid {
         shape.last_level().max(1)
     }
 
-    /// K or Z.
+    /// K or Z: with T arrivals a level is handed down, so that more than T − 1 says no more.
     fn most_runs(&self, shape: &Shape, level: usize) -> u64 {
-        if level == Self::largest_level(shape) { self.largest_runs } else { self.upper_runs }
+        let runs = if level == Self::largest_level(shape) { self.largest_runs } else { self.upper_runs };
+        runs.min(self.size_ratio - 1)
     }
 
     /// Whether data of so many bytes fit into one run of the level.
@@ -160,6 +158,7 @@ mod tests {
         assert_eq!(pick((2, 1), &[&[1, 2]]), None);
         assert_eq!(pick((2, 1), &[&[1, 1, 2]]), Some((vec![1, 2], 0, Action::Merge)));
         assert_eq!(pick((4, 1), &[&[1, 1, 1, 1]]), None);
+        assert_eq!(pick((9, 1), &[&[1, 1, 1, 1]]), None);
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //! rule never rests: the level above is empty right after it was merged down, and everything is φ times
 //! nothing. The tables go around in key order; level 0 hands down what it has at two runs.
 //!
-//! It is [`leveled-partial`](crate::leveled_partial) with other numbers. No win is presumed: there are about
+//! It is [`leveled-partial`](crate::leveled_partial) with other numbers; its ratio is a parameter of its own,
+//! `growth`, so that a design that had a `size_ratio` does not lend it the wrong one. No win is presumed: there are about
 //! 4.8 times as many levels as with T = 10 to look into and to pass through, and whole-level leveling with T
 //! writes in proportion to T/(2·log₂ T), which is least near T = e (0.94) and 1.17 at φ against 1.00 at 2 and
 //! at 4. What it has is the short longest merge.
@@ -23,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>
     "golden",
     "levels grow by 1.618 and hand down two tables at a time: many levels, many small merges",
     "# How much larger each level is than the one above, 1.1 to 1000000.\n\
-     size_ratio = 1.618\n\
+     growth = 1.618\n\
      # Neighbouring tables that go down in one job, at least 1.\n\
      tables_per_job = 2\n",
 );
@@ -37,13 +38,13 @@ struct Golden;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    size_ratio: f64,
+    growth: f64,
     tables_per_job: u64,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { size_ratio: 1.618, tables_per_job: 2 }
+        Self { growth: 1.618, tables_per_job: 2 }
     }
 }
 
@@ -55,7 +56,7 @@ impl Build<dyn CompactionPolicy> for Golden {
             return Err("tables_per_job is 0; it must be at least 1: a job takes tables".to_owned());
         }
         Ok(Box::new(LeveledPartial {
-            size_ratio: size_ratio::factor(params.size_ratio)?,
+            size_ratio: size_ratio::factor("growth", params.growth)?,
             level0_runs: LEVEL0_RUNS,
             level1_exponent: 1,
             tables_per_job: usize::try_from(params.tables_per_job).unwrap_or(usize::MAX),

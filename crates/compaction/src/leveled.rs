@@ -73,7 +73,7 @@ impl Leveled {
     /// The policy with size ratio `size_ratio` that merges level 0 at `level0_runs` runs.
     pub(crate) fn new(size_ratio: f64, level0_runs: u64) -> Result<Self, String> {
         Ok(Self {
-            size_ratio: size_ratio::factor(size_ratio)?,
+            size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
             level0_runs: size_ratio::level0_runs(level0_runs)?,
         })
     }

@@ -114,7 +114,7 @@ impl Build<dyn CompactionPolicy> for LeveledPartial {
             _ => None,
         };
         Ok(Box::new(Self {
-            size_ratio: size_ratio::factor(size_ratio)?,
+            size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
             level0_runs: size_ratio::level0_runs(level0_runs)?,
             level1_exponent: 1,
             tables_per_job: 1,

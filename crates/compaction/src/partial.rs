@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial
     "of T runs a few go down at a time: tiered with shorter merges and more levels",
     "# Runs of a level at which some of them go down, at least 2.\n\
      run_threshold = 4\n\
-     # Runs that go down together, from 2 to run_threshold.\n\
+     # Runs that go down together, at least 2; run_threshold and more is all.\n\
      max_runs = 3\n\
      # Which, of those that may pass the older runs: oldest, smallest, most-overlap.\n\
      selection = \"oldest\"\n",
@@ -77,12 +77,11 @@ impl Build<dyn CompactionPolicy> for Partial {
                 "run_threshold is {run_threshold}; it must be from 2 to 1000000: runs of one level"
             ));
         }
-        if !(2..=run_threshold).contains(&max_runs) {
-            return Err(format!(
-                "max_runs is {max_runs}; it must be from 2 to run_threshold, which is {run_threshold}"
-            ));
+        if max_runs < 2 {
+            return Err(format!("max_runs is {max_runs}; it must be at least 2: a merge takes two runs"));
         }
-        Ok(Box::new(Self { run_threshold: run_threshold as usize, max_runs: max_runs as usize, selection }))
+        let max_runs = max_runs.min(run_threshold) as usize;
+        Ok(Box::new(Self { run_threshold: run_threshold as usize, max_runs, selection }))
     }
 }
 

@@ -29,7 +29,7 @@ enum Policy {
     BinaryCounter,
     MergeAll { runs: u64 },
     Partial { run_threshold: u64, max_runs: u64 },
-    Golden { size_ratio: f64 },
+    Golden { growth: f64 },
     TimeWindow { window: u64, min_runs: u64 },
 }
 
@@ -69,7 +69,7 @@ const POLICIES: [Policy; 32] = [
     MergeAll { runs: 4 },
     Partial { run_threshold: 4, max_runs: 3 },
     Partial { run_threshold: 10, max_runs: 4 },
-    Golden { size_ratio: 1.618 },
+    Golden { growth: 1.618 },
     TimeWindow { window: 64, min_runs: 4 },
 ];
 
@@ -97,7 +97,7 @@ impl Policy {
             Partial { run_threshold, max_runs } => {
                 format!("partial(run_threshold={run_threshold}, max_runs={max_runs})")
             }
-            Golden { size_ratio } => format!("golden(size_ratio={size_ratio:?})"),
+            Golden { growth } => format!("golden(growth={growth:?})"),
             TimeWindow { window, min_runs } => format!("time-window(window={window}, min_runs={min_runs})"),
         }
     }
@@ -115,7 +115,7 @@ impl Policy {
             | L0Tiered { size_ratio, level0_runs } => {
                 leveled_writes(flushes, size_ratio, level0_runs, size_ratio)
             }
-            Golden { size_ratio } => leveled_writes(flushes, size_ratio, 2, size_ratio),
+            Golden { growth } => leveled_writes(flushes, growth, 2, growth),
             OneLeveling { size_ratio } => {
                 let ratio = size_ratio as f64;
                 leveled_writes(flushes, ratio, size_ratio, ratio * ratio)

@@ -249,7 +249,9 @@ impl Order {
         prefix = &prefix[..common_prefix(prefix, first_key)];
         let shared = differing.leading_zeros() as usize / 8;
         if shared < 8 {
-            return prefix[..shared.min(prefix.len())].to_vec();
+            // A head goes on with zeros where its key ends: only what comes before the first zero is the keys'.
+            let shared = &prefix[..shared.min(prefix.len())];
+            return shared.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
         }
         for item in new {
             prefix = &prefix[..common_prefix(prefix, record(arena, item.item).key)];

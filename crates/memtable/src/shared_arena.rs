@@ -434,3 +434,103 @@ impl Drop for SharedArena {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// What is kept of a version outside of the arena: the safe twin of its record.
+    type Twin = (Ref<Version>, Vec<u8>, SequenceNumber, Option<Vec<u8>>, usize);
+
+    /// Appends versions of all sizes and shapes, each a function of its number.
+    fn append(arena: &SharedArena, numbers: impl Iterator<Item = u64>) -> Vec<Twin> {
+        let sizes = [0, 1, 7, 8, 9, 100, 4095, 4096, 20_000, 200_000];
+        let twin = |number: u64| {
+            let key = vec![number as u8; number as usize * 7 % 300];
+            let len = sizes[number as usize % sizes.len()];
+            let value = (!number.is_multiple_of(13)).then(|| vec![!number as u8; len]);
+            let height = number as usize % (MAX_HEIGHT + 1);
+            (arena.append(&key, number, value.as_deref(), height), key, number, value, height)
+        };
+        numbers.map(twin).collect()
+    }
+
+    fn check(arena: &SharedArena, twins: &[Twin]) {
+        for (at, key, sequence, value, height) in twins {
+            let record = arena.record(*at);
+            assert_eq!((record.key, record.sequence, record.value), (&key[..], *sequence, value.as_deref()));
+            assert!((0..*height).all(|level| arena.link(*at, level).load() == LinkWord::END));
+        }
+    }
+
+    #[test]
+    fn what_many_threads_append_stays_as_it_was() {
+        let pool = Arc::default();
+        // The second arena writes over what the first one left.
+        for _ in 0..2 {
+            let arena = SharedArena::new(1 << 16, &pool);
+            let twins: Vec<Twin> = thread::scope(|scope| {
+                let threads: Vec<_> = (0..4)
+                    .map(|thread| {
+                        scope.spawn({
+                            let arena = &arena;
+                            move || append(arena, (thread..800).step_by(4))
+                        })
+                    })
+                    .collect();
+                threads.into_iter().flat_map(|thread| thread.join().expect("no append panics")).collect()
+            });
+            check(&arena, &twins);
+            assert_eq!(arena.versions(), 800);
+            let payload = twins.iter().map(|twin| twin.1.len() + twin.3.as_ref().map_or(0, Vec::len));
+            let payload = payload.sum::<usize>();
+            assert!((payload..payload * 3 / 2).contains(&arena.memory_bytes()), "{}", arena.memory_bytes());
+        }
+    }
+
+    #[test]
+    fn links_lead_where_they_were_sent() {
+        let arena = SharedArena::new(0, &Arc::default());
+        let (a, b) = (arena.append(b"a", 1, None, 3), arena.append(b"b", 2, Some(b"value"), 1));
+        let link = LinkWord::new(b, 0xdead_beef);
+        assert!(arena.link(a, 2).swing(LinkWord::END, link));
+        assert!(!arena.link(a, 2).swing(LinkWord::END, link), "it leads elsewhere now");
+        let word = arena.link(a, 2).load();
+        assert!(word.target() == Some(b) && word.hint() == 0xdead_beef);
+        assert!(arena.link(a, 1).load() == LinkWord::END && arena.record(b).value == Some(b"value"));
+    }
+
+    #[test]
+    #[should_panic(expected = "level 1 of a tower of 1")]
+    fn a_tower_has_no_link_above_its_height() {
+        let arena = SharedArena::new(0, &Arc::default());
+        arena.link(arena.append(b"a", 1, None, 1), 1);
+    }
+
+    #[test]
+    fn nodes_stand_on_cache_lines() {
+        #[repr(align(64))]
+        struct Node([u64; 40]);
+        let arena = SharedArena::new(0, &Arc::default());
+        for number in 0..1000 {
+            arena.append(b"between", number, None, 0);
+            let node = arena.node(arena.place(Node([number; 40])));
+            assert!(ptr::from_ref(node).is_aligned() && node.0 == [number; 40]);
+        }
+    }
+
+    #[test]
+    fn the_first_chunk_goes_to_the_next_arena() {
+        let pool = Arc::<MapPool>::default();
+        let base = |arena: &SharedArena| arena.bases[0].load(Ordering::Relaxed);
+        let first = SharedArena::new(1 << 20, &pool);
+        first.append(b"key", 1, Some(&[7; 5000]), 0);
+        let own = base(&first);
+        drop(first);
+        let second = SharedArena::new(1 << 20, &pool);
+        second.append(b"key", 1, None, 0);
+        assert_eq!(base(&second), own);
+    }
+}

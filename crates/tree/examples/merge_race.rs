@@ -118,7 +118,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let mut number = |default| arguments.next().map_or(Ok(default), |text| text.parse());
-    let (entries, runs, rounds): (u64, u64, usize) = (number(1_000_000)?, number(10)?, number(5)?);
+    let (entries, runs, rounds): (u64, u64, u64) = (number(1_000_000)?, number(10)?, number(5)?);
     let all = open("all")?;
     let mut single = Vec::new();
     for run in 0..runs {
@@ -128,14 +128,14 @@ fn main() -> Outcome<()> {
         add_run(&all, numbers())?;
         single.push(tree);
     }
-    let ranges = || single.iter().map(|tree| tree.range::<[u8], _>(..)).collect::<Result<Vec<_>, _>>();
+    let ranges = || single.iter().map(|tree| tree.range(..)).collect::<Result<Vec<_>, _>>();
     let mut times = [const { Vec::new() }; 3];
     for round in 0..rounds {
         for turn in 0..3 {
-            let side = (turn + round) % 3;
+            let side = (turn + round as usize) % 3;
             let start = Instant::now();
             let seen = match side {
-                0 => read(&mut all.range::<[u8], _>(..)?)?,
+                0 => read(&mut all.range(..)?)?,
                 1 => merge_by_heap(ranges()?)?,
                 _ => ranges()?.iter_mut().map(read).sum::<Outcome<usize>>()?,
             };
@@ -149,7 +149,9 @@ fn main() -> Outcome<()> {
         let over = |side: &[f64]| side.iter().zip(&times[2]).map(|(own, chained)| own - chained).collect();
         let (time, net) = (median(own.clone()), median(over(own)));
         let rate = ENTRY_BYTES as f64 / time;
-        println!("{name:8} {time:6.1} ns/entry {rate:6.2} GB/s {ratio:5.2}× heap; without decoding {net:6.1} ns");
+        println!(
+            "{name:8} {time:6.1} ns/entry {rate:6.2} GB/s {ratio:5.2}× heap; without decoding {net:6.1} ns"
+        );
     }
     Ok(())
 }

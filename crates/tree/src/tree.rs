@@ -249,6 +249,7 @@ pub(crate) fn table_context(
             label: bloom.label(),
             component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?),
         },
+        allocation: bloom::ALLOCATIONS.build(design.choice("allocation")).map_err(misuse)?,
         fence: Component {
             label: fence.label(),
             component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?),

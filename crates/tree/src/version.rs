@@ -1,8 +1,10 @@
 //! What a tree consists of at one moment: memtables and runs, immutable and shared by all who read.
 
+use std::collections::HashSet;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 
+use bloom::LevelLoad;
 use compaction::{Levels, Placed, Shape, TableShape};
 use fence::culling::{Culling, FileRanges, RunIndex};
 
@@ -95,6 +97,31 @@ impl Version {
             }
         };
         Shape { buffer_bytes, levels: self.levels.map(table_shape) }
+    }
+
+    /// What each level will hold, for the allocation of filters, once the tables `moved` and `new` entries
+    /// beside them are in `level`: in a run of their own, or in one that is there. Entries that a merge will
+    /// drop are still counted.
+    pub(crate) fn loads_with(
+        &self,
+        moved: &HashSet<u64>,
+        level: usize,
+        own_run: bool,
+        new: u64,
+    ) -> Vec<LevelLoad> {
+        let mut loads = vec![LevelLoad::default(); self.levels.levels.len().max(level + 1)];
+        loads[level] = LevelLoad { entries: new as f64, runs: f64::from(u8::from(own_run)) };
+        for (at, run) in self.levels.runs() {
+            let (moving, staying): (Vec<_>, Vec<_>) =
+                run.tables.iter().partition(|table| moved.contains(&table.0.id()));
+            let entries = |tables: &[&TableRef]| -> f64 {
+                tables.iter().map(|table| table.0.properties().entries as f64).sum()
+            };
+            loads[level].entries += entries(&moving);
+            loads[at].entries += entries(&staying);
+            loads[at].runs += f64::from(u8::from(!staying.is_empty()));
+        }
+        loads
     }
 
     /// What each level holds.

@@ -21,7 +21,8 @@ const BLOCK_BYTES: u64 = 1024;
 const SIZES: [usize; 5] = [1, 7, 50, 128, 400];
 
 fn choice(label: &str, blocks: usize) -> Choice {
-    let open = if label.contains('(') { label.trim_end_matches(')').to_owned() + ", " } else { format!("{label}(") };
+    let open =
+        if label.contains('(') { label.trim_end_matches(')').to_owned() + ", " } else { format!("{label}(") };
     let label = format!("{open}capacity={}, shards=1)", blocks as u64 * BLOCK_BYTES);
     CATALOG.choose(&Value::from(label)).unwrap()
 }

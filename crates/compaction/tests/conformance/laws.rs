@@ -149,7 +149,7 @@ impl Promise {
                 }
                 Self::Fluid { size_ratio, upper_runs, largest_runs } => {
                     let most = if level == last.max(1) { largest_runs } else { upper_runs };
-                    runs <= most && below(size_ratio as f64, level + 1)
+                    runs <= most.min(size_ratio - 1) && below(size_ratio as f64, level + 1)
                 }
                 Self::Runs { most } => shape.levels.runs().count() <= most,
                 Self::Window { buffers } => level > 0 || below(buffers as f64, 1),

@@ -18,7 +18,7 @@ use store::{KEYS, RunPlan};
 use toml::Value;
 
 /// Every policy, as it is by default and with small numbers, so that small trees have several levels.
-const LABELS: [&str; 34] = [
+const LABELS: [&str; 35] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
@@ -38,7 +38,7 @@ const LABELS: [&str; 34] = [
     "lazy-leveled",
     "lazy-leveled(size_ratio=2)",
     "fluid",
-    "fluid(size_ratio=2, upper_runs=1, largest_runs=1)",
+    "fluid(size_ratio=2, upper_runs=3, largest_runs=1)",
     "fluid(size_ratio=4, upper_runs=2, largest_runs=3)",
     "l0-tiered",
     "l0-tiered(size_ratio=2, level0_runs=2)",
@@ -50,6 +50,7 @@ const LABELS: [&str; 34] = [
     "merge-all",
     "partial",
     "partial(run_threshold=3, max_runs=2, selection=smallest)",
+    "partial(run_threshold=2, max_runs=3)",
     "partial(run_threshold=4, max_runs=2, selection=most-overlap)",
     "golden",
     "time-window(window=5, min_runs=2)",
@@ -84,18 +85,17 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "leveled-partial(tombstone_share=1.5)",
         "leveled-partial(tombstone_share=nan)",
         "one-leveling(size_ratio=1)",
-        "golden(size_ratio=1.0)",
+        "golden(growth=1.0)",
         "golden(tables_per_job=0)",
         "fluid(size_ratio=1)",
         "fluid(upper_runs=0)",
-        "fluid(largest_runs=10)",
+        "fluid(largest_runs=0)",
         "universal(num_runs=1)",
         "universal(min_merge_width=1)",
         "universal(max_size_amplification_percent=0)",
         "merge-all(runs=1)",
         "partial(run_threshold=1)",
         "partial(max_runs=1)",
-        "partial(run_threshold=4, max_runs=5)",
         "time-window(window=0)",
         "time-window(min_runs=1)",
     ];
@@ -184,7 +184,7 @@ fn promise(label: &str) -> Promise {
             level0_runs: whole("level0_runs"),
             level1_exponent: 1,
         },
-        "golden" => Promise::Leveled { size_ratio: factor("size_ratio"), level0_runs: 2, level1_exponent: 1 },
+        "golden" => Promise::Leveled { size_ratio: factor("growth"), level0_runs: 2, level1_exponent: 1 },
         "one-leveling" => Promise::Leveled {
             size_ratio: whole("size_ratio") as f64,
             level0_runs: whole("size_ratio"),

@@ -97,7 +97,8 @@ impl Inner {
         }
         let drops_tombstones = job.reaches_bottom(&version.levels);
         let mut merge = Merge::new(sources, Direction::Forward);
-        let mut writer = RunWriter::new(self, job.level);
+        let loads = version.loads_with(inputs, job.level, job.run.is_none(), 0);
+        let mut writer = RunWriter::new(self, job.level, &loads);
         let mut entries = 0u64;
         while let Some(entry) = merge.entry() {
             if entry.value.is_some() || !drops_tombstones {

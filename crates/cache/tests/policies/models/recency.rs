@@ -97,7 +97,11 @@ impl Model for TwoQ {
         }
         let was_out = take(&mut self.a1out, name);
         self.reclaim();
-        if was_out { self.am.push(name) } else { self.a1in.push(name) }
+        if was_out {
+            self.am.push(name);
+        } else {
+            self.a1in.push(name);
+        }
         false
     }
 }

@@ -25,7 +25,7 @@ impl Sketch {
         let mut odd = ODD.iter();
         self.rows.each_mut().map(|row| {
             let scrambled = u128::from(hash.wrapping_mul(*odd.next().unwrap()));
-            &mut row[(scrambled * counters >> 64) as usize]
+            &mut row[((scrambled * counters) >> 64) as usize]
         })
     }
 

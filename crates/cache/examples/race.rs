@@ -1,7 +1,7 @@
 //! All caches of the catalog in one interleaved run: hit rates by load and size with Belady's bound, then
 //! the time of a hit and of a mixed load by one thread and by several, as ratios to `quick`.
 //!
-//! `cargo run --release -p lsmbench-cache --example race -- [rates|times] [--trace FILE.xz] [--scale N]
+//! `cargo run --release -p lsmbench-cache --example race -- [rates|times] [--trace FILE.xz] [--load NAME] [--scale N]
 //! [--threads N] [--bursts N] [LABEL…]`: without labels every variant with its defaults. A trace is a stream of
 //! big-endian 32-bit names, xz-compressed; each is a request for one block.
 #![allow(clippy::print_stdout)]
@@ -9,6 +9,7 @@
 use std::fs::File;
 use std::hint::{black_box, spin_loop};
 use std::io::{BufReader, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
@@ -22,19 +23,28 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 use types::Bytes;
 
-/// The length of blocks where hits are counted: what the tree's blocks weigh.
+/// The length of blocks: what the tree's weigh.
 const BLOCK_BYTES: u32 = 4096;
-/// The length of blocks where time is measured: the cache, and not the memory of the blocks.
-const SMALL_BLOCK_BYTES: u64 = 64;
 
-/// Requests of one burst: a millisecond or two, so that some bursts are undisturbed.
-const BURST: usize = 1 << 15;
+/// Requests of one burst: a tenth of a millisecond, so that most of them are undisturbed once all threads
+/// run.
+const BURST: usize = 1 << 12;
+
+/// The bytes of all blocks where time is measured: what is timed is the cache, and not the memory of the
+/// blocks. Each block has a reference count of its own.
+static BYTES: [u8; BLOCK_BYTES as usize] = [1; BLOCK_BYTES as usize];
+
+fn block() -> Bytes {
+    Bytes::from_owner(Arc::new(BYTES.as_slice()), 0..BYTES.len())
+}
 
 /// What the command line asks for.
 struct Plan {
     rates: bool,
     times: bool,
     trace: Option<String>,
+    /// What the names of the loads to run begin with.
+    load: String,
     /// Divides sizes and requests, for a quick look.
     scale: u64,
     threads: usize,
@@ -57,9 +67,10 @@ fn plan() -> Plan {
         rates: false,
         times: false,
         trace: None,
+        load: String::new(),
         scale: 1,
         threads: 2,
-        bursts: 100,
+        bursts: 400,
         labels: Vec::new(),
     };
     let mut args = std::env::args().skip(1);
@@ -69,6 +80,7 @@ fn plan() -> Plan {
             "rates" => plan.rates = true,
             "times" => plan.times = true,
             "--trace" => plan.trace = Some(value()),
+            "--load" => plan.load = value(),
             "--scale" => plan.scale = value().parse().expect("--scale takes a number"),
             "--bursts" => plan.bursts = value().parse().expect("--bursts takes a number"),
             "--threads" => plan.threads = value().parse().expect("--threads takes a number"),
@@ -147,7 +159,7 @@ fn rates(plan: &Plan) {
     let mut loads =
         vec![zipf("zipf", 0.0, plan.scale), zipf("scan-mixed", 0.5, plan.scale), around(plan.scale)];
     loads.extend(plan.trace.as_deref().map(|path| read_trace(path, plan.scale)));
-    for load in &loads {
+    for load in loads.iter().filter(|load| load.name.starts_with(&plan.load)) {
         println!("\nhit rates, {} ({} requests, {} warm up)", load.name, load.trace.len(), load.warm_up);
         print!("{:28}", "blocks");
         load.sizes.iter().for_each(|size| print!("{size:>9}"));
@@ -172,6 +184,8 @@ fn rates(plan: &Plan) {
 struct Use {
     name: &'static str,
     held: u64,
+    /// Whether a burst is preceded by the same requests untimed, so that what it touches is near.
+    is_warmed: bool,
     names: Vec<u32>,
 }
 
@@ -182,35 +196,38 @@ fn times(plan: &Plan) {
     let count = 1 << 20;
     let uses = [
         Use {
-            name: "all hits, 64 k blocks",
+            name: "hits out of the processor's caches, 64 k blocks",
             held,
+            is_warmed: false,
             names: (0..count).map(|_| random.random_range(0..held as u32 * 3 / 4)).collect(),
         },
         Use {
-            name: "all hits, 4 k blocks",
+            name: "hits in the processor's caches, 4 k blocks",
             held: held / 16,
+            is_warmed: true,
             names: (0..count).map(|_| random.random_range(0..held as u32 / 16 * 3 / 4)).collect(),
         },
         Use {
             name: "zipf, insert on miss",
             held,
+            is_warmed: false,
             names: (0..count).map(|_| ranks.sample(random) as u32).collect(),
         },
     ];
-    for way in &uses {
+    for way in uses.iter().filter(|way| way.name.starts_with(&plan.load)) {
         time_all(plan, way);
     }
 }
 
-/// Times every cache in turn, burst after burst, and prints for each the time that a tenth of its bursts
-/// went below: what it takes where nobody disturbs, on a machine where others do.
+/// Times every cache in turn, burst after burst, and prints for each the time that a twentieth of its
+/// bursts went below: what it takes where nobody disturbs, on a machine where others do.
 fn time_all(plan: &Plan, way: &Use) {
     let caches: Vec<Box<dyn Cache>> =
-        plan.labels.iter().map(|label| build(label, way.held * SMALL_BLOCK_BYTES)).collect();
+        plan.labels.iter().map(|label| build(label, way.held * u64::from(BLOCK_BYTES))).collect();
     for cache in &caches {
-        time(&**cache, &way.names, 1);
+        time(&**cache, &way.names, 1, false);
     }
-    println!("\nns per request of the run's wall time, {}: p10 of {} bursts", way.name, plan.bursts);
+    println!("\nns per request of the run's wall time, {}: p5 of {} bursts", way.name, plan.bursts);
     let numbers: Vec<usize> = (1..=plan.threads).filter(|threads| threads.is_power_of_two()).collect();
     let times: Vec<Vec<f64>> = numbers.iter().map(|threads| bursts(plan, way, &caches, *threads)).collect();
     print!("{:28}", "threads");
@@ -226,39 +243,45 @@ fn time_all(plan: &Plan, way: &Use) {
     }
 }
 
-/// The tenth of the times of each cache, all in turn in every burst.
+/// The time that a twentieth of the bursts of each cache went below, all in turn in every burst.
 fn bursts(plan: &Plan, way: &Use, caches: &[Box<dyn Cache>], threads: usize) -> Vec<f64> {
     let mut times = vec![Vec::new(); caches.len()];
     for burst in 0..plan.bursts {
         let first = burst * BURST % (way.names.len() - BURST);
         for (cache, times) in caches.iter().zip(&mut times) {
-            times.push(time(&**cache, &way.names[first..first + BURST], threads));
+            times.push(time(&**cache, &way.names[first..first + BURST], threads, way.is_warmed));
         }
     }
-    let tenth = |mut times: Vec<f64>| {
+    let twentieth = |mut times: Vec<f64>| {
         times.sort_by(f64::total_cmp);
-        times[times.len() / 10]
+        times[times.len() / 20]
     };
-    times.into_iter().map(tenth).collect()
+    times.into_iter().map(twentieth).collect()
 }
 
 /// The nanoseconds of wall time per request while `threads` threads make the requests of `names` each,
 /// beginning together and at different places.
-fn time(cache: &dyn Cache, names: &[u32], threads: usize) -> f64 {
+fn time(cache: &dyn Cache, names: &[u32], threads: usize, is_warmed: bool) -> f64 {
     let waiting = AtomicUsize::new(threads);
     let work = |thread: usize| {
         let (behind, first) = names.split_at(thread * names.len() / threads);
+        let request_all = || {
+            for &name in first.iter().chain(behind) {
+                let id = id(name.into());
+                if black_box(cache.get(&id)).is_none() {
+                    cache.insert(id, block());
+                }
+            }
+        };
+        if is_warmed {
+            request_all();
+        }
         waiting.fetch_sub(1, Ordering::AcqRel);
         while waiting.load(Ordering::Acquire) > 0 {
             spin_loop();
         }
         let start = Instant::now();
-        for &name in first.iter().chain(behind) {
-            let id = id(name.into());
-            if black_box(cache.get(&id)).is_none() {
-                cache.insert(id, Bytes::copy_from(&[1; SMALL_BLOCK_BYTES as usize]));
-            }
-        }
+        request_all();
         (start, Instant::now())
     };
     let spans: Vec<(Instant, Instant)> = thread::scope(|scope| {

@@ -43,7 +43,7 @@ const CHILDREN: usize = LINE + 1;
 const ENTRY_LINES: usize = 4;
 
 /// Searches of a batch whose steps are one piece of code.
-const UNROLLED: usize = 4;
+const UNROLLED: usize = 16;
 
 /// Builds static trees.
 struct STree;

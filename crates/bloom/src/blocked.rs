@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
      probes = 0\n",
 );
 
-const TAG: [u8; 4] = *b"blmb";
+const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 
@@ -94,6 +94,10 @@ impl FilterPolicy for Blocked {
             return Ok(Box::new(BlockedFilter { lines, probes, keys, lookup }));
         }
         Ok(Box::new(BlockedFilter { lines, probes, keys, lookup: Portable }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
     }
 }
 

@@ -135,6 +135,10 @@ impl FilterPolicy for DoubleProbe {
             }
         }
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
 }
 
 /// The words of a key among `count`, each with its two bits.

@@ -67,6 +67,10 @@ impl FilterPolicy for FastBloom {
         let bits = BloomFilter::from_vec(large::collected(words)).hashes(head.probes);
         Ok(Box::new(FastBloomFilter { bits, keys: head.keys }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
 }
 
 /// The crate's filter, with the number of its keys.

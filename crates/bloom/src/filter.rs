@@ -16,6 +16,12 @@ pub trait FilterPolicy: Send + Sync {
     /// # Errors
     /// If the bytes were not written by this policy or are damaged.
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter>;
+
+    /// The bits per key that its own parameter spends on a large table, which an allocation over levels may
+    /// share out otherwise; none where the variant pays no heed to an allocation.
+    fn bits_per_key(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// What a table knows when its filter is built.

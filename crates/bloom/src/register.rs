@@ -80,10 +80,24 @@ impl FilterPolicy for Register {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
-        if head.probes > MOST_PROBES {
-            return Err(DamagedFilter(format!("{} probes; there are 1 to {MOST_PROBES}", head.probes)));
-        }
-        Ok(Box::new(RegisterFilter { words: large::collected(words), probes: head.probes, keys: head.keys }))
+        let (words, keys) = (large::collected(words), head.keys);
+        Ok(match head.probes {
+            1 => Box::new(RegisterFilter::<1> { words, keys }),
+            2 => Box::new(RegisterFilter::<2> { words, keys }),
+            3 => Box::new(RegisterFilter::<3> { words, keys }),
+            4 => Box::new(RegisterFilter::<4> { words, keys }),
+            5 => Box::new(RegisterFilter::<5> { words, keys }),
+            6 => Box::new(RegisterFilter::<6> { words, keys }),
+            7 => Box::new(RegisterFilter::<7> { words, keys }),
+            8 => Box::new(RegisterFilter::<8> { words, keys }),
+            9 => Box::new(RegisterFilter::<9> { words, keys }),
+            MOST_PROBES => Box::new(RegisterFilter::<MOST_PROBES> { words, keys }),
+            probes => return Err(DamagedFilter(format!("{probes} probes; there are 1 to {MOST_PROBES}"))),
+        })
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
     }
 }
 
@@ -108,16 +122,16 @@ fn mask(hash: KeyHash, probes: u32) -> u64 {
     (1..=probes).fold(0, |mask, probe| mask | 1 << (derived >> (WORD_BITS - PLACE_BITS * probe) & 63))
 }
 
-/// A register-blocked Bloom filter in memory.
-struct RegisterFilter {
+/// A register-blocked Bloom filter in memory, compiled for its number of probes: the fewer instructions a
+/// lookup has, the more cache misses of further ones are under way at the same time.
+struct RegisterFilter<const PROBES: u32> {
     words: Vec<u64>,
-    probes: u32,
     keys: u64,
 }
 
-impl Filter for RegisterFilter {
+impl<const PROBES: u32> Filter for RegisterFilter<PROBES> {
     fn may_contain(&self, hash: KeyHash) -> bool {
-        let mask = mask(hash, self.probes);
+        let mask = mask(hash, PROBES);
         self.words[reduce(hash.0, self.words.len())] & mask == mask
     }
 
@@ -126,7 +140,7 @@ impl Filter for RegisterFilter {
     }
 
     fn expected_fpr(&self) -> f64 {
-        rate(self.keys, self.words.len() as u64, self.probes)
+        rate(self.keys, self.words.len() as u64, PROBES)
     }
 
     fn memory_bytes(&self) -> usize {

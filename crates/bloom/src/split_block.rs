@@ -91,6 +91,10 @@ impl FilterPolicy for SplitBlock {
         }
         Ok(Box::new(SplitBlockFilter { blocks, keys, lookup: Portable }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
 }
 
 /// A split-block Bloom filter in memory.

@@ -52,14 +52,14 @@ impl Policy for Clock {
     }
 
     fn hit(&mut self, slot: Slot, _: u64) {
-        let uses = self.uses.of(slot);
+        let uses = self.uses.at(slot);
         *uses = self.max_uses.min(uses.saturating_add(1));
     }
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         loop {
             let (slot, weight) = self.links.pop(&mut self.circle).expect("a block is held");
-            let uses = self.uses.of(slot);
+            let uses = self.uses.at(slot);
             if *uses == 0 {
                 return slot;
             }

@@ -6,9 +6,12 @@ mod clock;
 mod fifo;
 mod ghosts;
 mod hasher;
+mod index;
 mod lfu;
 mod lirs;
+mod lockfree_clock;
 mod lru;
+mod moka;
 mod none;
 mod policy;
 mod queue;
@@ -18,6 +21,7 @@ mod sharded;
 mod sieve;
 mod simulate;
 mod sketch;
+mod string_lru;
 mod two_q;
 mod unbounded;
 mod w_tiny_lfu;
@@ -43,7 +47,10 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog {
         lfu::VARIANT,
         lirs::VARIANT,
         w_tiny_lfu::VARIANT,
+        lockfree_clock::VARIANT,
+        string_lru::VARIANT,
         quick::VARIANT,
+        moka::VARIANT,
         unbounded::VARIANT,
     ],
 };

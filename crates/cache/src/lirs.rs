@@ -90,7 +90,7 @@ pub(crate) struct Lirs {
 impl Lirs {
     /// Puts an entry on top of the stack, whether or not it was in it.
     fn raise(&mut self, number: Number) {
-        if std::mem::replace(&mut self.entries.of(number).is_in_stack, true) {
+        if std::mem::replace(&mut self.entries.at(number).is_in_stack, true) {
             self.stack_links.renew(&mut self.stack, number);
         } else {
             self.stack_links.push(&mut self.stack, number, 0);
@@ -99,7 +99,7 @@ impl Lirs {
 
     /// Takes an entry out of the stack, if it is in it.
     fn sink(&mut self, number: Number) {
-        if std::mem::take(&mut self.entries.of(number).is_in_stack) {
+        if std::mem::take(&mut self.entries.at(number).is_in_stack) {
             self.stack_links.remove(&mut self.stack, number);
         }
     }
@@ -117,7 +117,7 @@ impl Lirs {
 
     /// Makes an entry that is in no queue a settled block on top of the stack.
     fn settle(&mut self, number: Number) {
-        let entry = self.entries.of(number);
+        let entry = self.entries.at(number);
         entry.status = Status::Settled;
         self.settled_weight += entry.weight;
         self.raise(number);
@@ -130,7 +130,7 @@ impl Lirs {
             && let Some(lowest) = self.stack.oldest()
         {
             self.sink(lowest);
-            let entry = self.entries.of(lowest);
+            let entry = self.entries.at(lowest);
             entry.status = Status::Visitor;
             self.settled_weight -= entry.weight;
             self.queue_links.push(&mut self.visitors, lowest, entry.weight);
@@ -143,7 +143,7 @@ impl Lirs {
     fn forget(&mut self, number: Number) {
         self.queue_links.remove(&mut self.ghosts, number);
         let found = self.ghost_index.find_entry(self.entries.get(number).hash, |ghost| *ghost == number);
-        found.ok().expect("every ghost is in the index").remove();
+        found.expect("every ghost is in the index").remove();
         self.release(number);
     }
 
@@ -154,7 +154,7 @@ impl Lirs {
 
     /// Remembers an entry that is in the stack and was a visitor.
     fn remember(&mut self, number: Number) {
-        let entry = self.entries.of(number);
+        let entry = self.entries.at(number);
         entry.status = Status::Ghost;
         let hash = entry.hash;
         self.queue_links.push(&mut self.ghosts, number, entry.weight);

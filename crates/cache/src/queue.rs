@@ -121,11 +121,11 @@ impl<T: Clone + Default> PerSlot<T> {
     }
 
     /// The value of `slot`, which was set before.
-    pub(crate) fn of(&mut self, slot: Slot) -> &mut T {
+    pub(crate) fn at(&mut self, slot: Slot) -> &mut T {
         &mut self.0[slot as usize]
     }
 
-    /// As [`of`](Self::of), to be read.
+    /// As [`at`](Self::at), to be read.
     pub(crate) fn get(&self, slot: Slot) -> &T {
         &self.0[slot as usize]
     }

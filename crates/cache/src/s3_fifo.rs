@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
 );
 
 /// Uses that are counted at most.
-const MAX_USES: u8 = 3;
+pub(crate) const MAX_USES: u8 = 3;
 
 /// Uses on probation that take a block into the main queue.
 const PROMOTED_USES: u8 = 2;
@@ -43,36 +43,93 @@ impl Default for Params {
     }
 }
 
-/// Both queues, and as many ghosts as the main queue can hold blocks.
-pub(crate) struct S3Fifo {
+/// How often each block that is held was used since that was last asked: counted to [`MAX_USES`] at most.
+pub(crate) trait Uses {
+    /// The uses of the block in `slot`.
+    fn of(&self, slot: Slot) -> u8;
+
+    /// Takes one use away, if there is one; says whether there was.
+    fn spend(&mut self, slot: Slot) -> bool;
+
+    /// Takes all uses away.
+    fn clear(&mut self, slot: Slot);
+}
+
+impl Uses for PerSlot<u8> {
+    fn of(&self, slot: Slot) -> u8 {
+        *self.get(slot)
+    }
+
+    fn spend(&mut self, slot: Slot) -> bool {
+        let uses = self.at(slot);
+        let was_used = *uses > 0;
+        *uses -= u8::from(was_used);
+        was_used
+    }
+
+    fn clear(&mut self, slot: Slot) {
+        self.set(slot, 0);
+    }
+}
+
+/// Both queues, and as many ghosts as the main queue can hold blocks. Uses are counted elsewhere.
+pub(crate) struct Queues {
     links: Links,
     small: Queue,
     main: Queue,
     ghosts: Ghosts,
-    states: PerSlot<State>,
+    is_main: PerSlot<bool>,
     small_percent: f64,
     small_share: u64,
     main_share: u64,
 }
 
-/// Where a block is, and how often it was used there.
-#[derive(Clone, Copy, Default)]
-struct State {
-    is_main: bool,
-    uses: u8,
-}
+impl Queues {
+    /// Queues without a capacity; the small one gets `small` percent of it.
+    ///
+    /// # Errors
+    /// If that is no share.
+    pub(crate) fn new(small: f64) -> Result<Self, String> {
+        check_percent("small", small, 0.0)?;
+        let (links, ghosts, is_main) = Default::default();
+        let (small_queue, main) = Default::default();
+        let (small_share, main_share) = (0, 0);
+        Ok(Self {
+            links,
+            small: small_queue,
+            main,
+            ghosts,
+            is_main,
+            small_percent: small,
+            small_share,
+            main_share,
+        })
+    }
 
-impl S3Fifo {
+    /// As [`Policy::set_share`].
+    pub(crate) fn set_share(&mut self, bytes: u64) {
+        self.small_share = share(bytes, self.small_percent);
+        self.main_share = bytes - self.small_share;
+        self.ghosts.trim(self.main_share);
+    }
+
+    /// As [`Policy::victim`].
+    pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Slot {
+        let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
+        victim.expect("a block is held")
+    }
+
     /// The block that the small queue gives up; none if it promoted so many that it is small enough.
-    fn victim_of_small(&mut self, hashes: &[u64]) -> Option<Slot> {
+    fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<Slot> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;
-            if self.states.get(slot).uses < PROMOTED_USES {
+            if uses.of(slot) < PROMOTED_USES {
                 self.ghosts.push(hashes[slot as usize], weight);
                 self.ghosts.trim(self.main_share);
                 return Some(slot);
             }
-            self.states.set(slot, State { is_main: true, uses: 0 });
+            uses.clear(slot);
+            self.is_main.set(slot, true);
             self.links.push(&mut self.main, slot, weight);
             if self.main.weight() > self.main_share {
                 return None;
@@ -81,60 +138,63 @@ impl S3Fifo {
         None
     }
 
-    fn victim_of_main(&mut self) -> Option<Slot> {
+    fn victim_of_main(&mut self, uses: &mut impl Uses) -> Option<Slot> {
         loop {
             let (slot, weight) = self.links.pop(&mut self.main)?;
-            let uses = &mut self.states.of(slot).uses;
-            if *uses == 0 {
+            if !uses.spend(slot) {
                 return Some(slot);
             }
-            *uses -= 1;
             self.links.push(&mut self.main, slot, weight);
         }
     }
+
+    /// As [`Policy::admit`], of a block without uses.
+    pub(crate) fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        let is_main = self.ghosts.take(incoming.hash);
+        self.is_main.set(slot, is_main);
+        let queue = if is_main { &mut self.main } else { &mut self.small };
+        self.links.push(queue, slot, incoming.weight);
+    }
+
+    /// As [`Policy::remove`].
+    pub(crate) fn remove(&mut self, slot: Slot) {
+        let queue = if *self.is_main.get(slot) { &mut self.main } else { &mut self.small };
+        self.links.remove(queue, slot);
+    }
+}
+
+/// The queues, and the uses beside them.
+pub(crate) struct S3Fifo {
+    queues: Queues,
+    uses: PerSlot<u8>,
 }
 
 impl Policy for S3Fifo {
     type Params = Params;
 
     fn new(params: &Params, _: usize) -> Result<Self, String> {
-        check_percent("small", params.small, 0.0)?;
-        Ok(Self {
-            links: Links::default(),
-            small: Queue::default(),
-            main: Queue::default(),
-            ghosts: Ghosts::default(),
-            states: PerSlot::default(),
-            small_percent: params.small,
-            small_share: 0,
-            main_share: 0,
-        })
+        Ok(Self { queues: Queues::new(params.small)?, uses: PerSlot::default() })
     }
 
     fn set_share(&mut self, bytes: u64) {
-        self.small_share = share(bytes, self.small_percent);
-        self.main_share = bytes - self.small_share;
-        self.ghosts.trim(self.main_share);
+        self.queues.set_share(bytes);
     }
 
     fn hit(&mut self, slot: Slot, _: u64) {
-        let uses = &mut self.states.of(slot).uses;
+        let uses = self.uses.at(slot);
         *uses = MAX_USES.min(*uses + 1);
     }
 
     fn victim(&mut self, hashes: &[u64]) -> Slot {
-        self.victim_of_small(hashes).or_else(|| self.victim_of_main()).expect("a block is held")
+        self.queues.victim(hashes, &mut self.uses)
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {
-        let is_main = self.ghosts.take(incoming.hash);
-        self.states.set(slot, State { is_main, uses: 0 });
-        let queue = if is_main { &mut self.main } else { &mut self.small };
-        self.links.push(queue, slot, incoming.weight);
+        self.uses.set(slot, 0);
+        self.queues.admit(slot, incoming);
     }
 
     fn remove(&mut self, slot: Slot) {
-        let queue = if self.states.get(slot).is_main { &mut self.main } else { &mut self.small };
-        self.links.remove(queue, slot);
+        self.queues.remove(slot);
     }
 }

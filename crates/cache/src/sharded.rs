@@ -206,7 +206,7 @@ impl<P: Policy> Shard<P> {
 
     fn vacate(&mut self, slot: Slot) {
         let entry = self.index.find_entry(self.hashes[slot as usize], |held| *held == slot);
-        entry.ok().expect("policies name slots in use").remove();
+        entry.expect("policies name slots in use").remove();
         let held = self.held[slot as usize].take().expect("the index names slots in use");
         self.weight_bytes -= held.block.len() as u64;
         self.vacant.push(slot);

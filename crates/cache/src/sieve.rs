@@ -36,13 +36,13 @@ impl Policy for Sieve {
     }
 
     fn hit(&mut self, slot: Slot, _: u64) {
-        *self.is_visited.of(slot) = true;
+        *self.is_visited.at(slot) = true;
     }
 
     fn victim(&mut self, _: &[u64]) -> Slot {
         loop {
             let slot = self.hand.or(self.line.oldest()).expect("a block is held");
-            if !std::mem::take(self.is_visited.of(slot)) {
+            if !std::mem::take(self.is_visited.at(slot)) {
                 self.remove(slot);
                 return slot;
             }

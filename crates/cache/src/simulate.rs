@@ -163,8 +163,9 @@ mod tests {
     #[test]
     fn no_cache_of_the_catalog_hits_more_than_belady() {
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(2);
-        let trace: Vec<Request> =
-            (0..20_000).map(|_| request(random.random_range(0..400).min(random.random_range(0..400)))).collect();
+        let trace: Vec<Request> = (0..20_000)
+            .map(|_| request(random.random_range(0..400).min(random.random_range(0..400))))
+            .collect();
         let bound = belady(&trace, 1000, 0);
         for variant in CATALOG.variants.iter().filter(|variant| !variant.oracle) {
             let mut table = variant.defaults();

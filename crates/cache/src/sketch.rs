@@ -4,7 +4,7 @@
 //! Four rows of 4-bit counters; a name has one in each, and its frequency is the least of the four, so that
 //! it is never too low and rarely too high, up to 15. After ten times as many increments as there are
 //! counters in a row all are halved, so that old fame fades. Source: Cormode and Muthukrishnan (2005); the
-//! aging is the reset of TinyLFU, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
+//! aging is the reset of `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
 
 /// Rows, and what scrambles a hash anew for each: odd numbers of no meaning.
 const SCRAMBLERS: [u64; 4] =

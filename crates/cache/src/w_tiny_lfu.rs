@@ -7,7 +7,7 @@
 //!
 //! Per block 16 bytes of links, 1 of segment, and 2 of sketch (four 4-bit counters for the largest number
 //! of blocks ever held, rounded up to a power of two); a hit writes four nodes and four counters: eight
-//! lines beside the shell's. Source: Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache
+//! lines beside the shell's. Source: Einziger, Friedman and Manes, "`TinyLFU`: A Highly Efficient Cache
 //! Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
 
 use catalog::Variant;

@@ -67,7 +67,10 @@ struct Contender<'a> {
 fn main() {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let rounds = match arguments.iter().position(|argument| argument == "--rounds") {
-        Some(at) => arguments.drain(at..).nth(1).and_then(|n| n.parse().ok()).expect("--rounds N"),
+        Some(at) => {
+            let pair: Vec<String> = arguments.drain(at..arguments.len().min(at + 2)).collect();
+            pair.get(1).and_then(|rounds| rounds.parse().ok()).expect("--rounds N")
+        }
         None => 60,
     };
     for (keys, count) in [

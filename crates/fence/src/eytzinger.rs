@@ -46,6 +46,11 @@ impl Build<dyn FencePolicy> for Eytzinger {
     }
 }
 
+/// The policy with its defaults, for fences made of others.
+pub(crate) fn policy() -> Box<dyn FencePolicy> {
+    Box::new(Eytzinger)
+}
+
 impl FencePolicy for Eytzinger {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         stored::encode(TAG, input.separators)

@@ -68,10 +68,10 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
         let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
-            let Place::Within(within) = self.suffixes.place(key.bytes) else {
-                return self.ranks_one_by_one(keys, ranks);
-            };
-            *head = within;
+            match self.suffixes.place(key.bytes) {
+                Place::Within(within) => *head = within,
+                Place::Below | Place::Above => return self.ranks_one_by_one(keys, ranks),
+            }
         }
         let ties = self.index.lower_bounds(&heads[..keys.len()], ranks);
         if ties != 0 {

@@ -1,11 +1,17 @@
 //! The fence axis: given a key, the one block of a table that can hold it, or where a scan starts.
 
+mod adaptive;
 mod binary;
 mod branchless;
+mod compressed;
+pub mod culling;
 mod eytzinger;
 mod fence;
 mod free;
 mod heads;
+mod interpolation;
+mod lanes;
+mod learned;
 mod line;
 mod page;
 mod page_search;
@@ -15,6 +21,7 @@ mod separators;
 mod static_btree;
 mod stored;
 mod suffixes;
+mod two_level;
 
 use catalog::Catalog;
 
@@ -29,8 +36,14 @@ pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
     variants: &[
         binary::VARIANT,
         branchless::VARIANT,
-        s_tree::VARIANT,
+        interpolation::VARIANT,
         eytzinger::VARIANT,
+        lanes::VARIANT,
+        s_tree::VARIANT,
+        learned::VARIANT,
+        compressed::VARIANT,
+        adaptive::VARIANT,
+        two_level::VARIANT,
         static_btree::VARIANT,
         page_search::VARIANT,
         free::VARIANT,

@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{GROUP, HeadFence, HeadIndex};
+#[cfg(target_arch = "x86_64")]
+use crate::line::{Avx2, Avx512};
 use crate::line::{Compare, LINE, Line, Portable, Search, signed};
 use crate::prefetch::prefetch;
 use crate::stored;
@@ -42,9 +44,6 @@ const ENTRY_LINES: usize = 4;
 
 /// Searches of a batch whose steps are one piece of code.
 const UNROLLED: usize = 4;
-
-/// Lines that stay in the nearest cache, so that asking for them early is a waste.
-const NEAR_LINES: usize = 512;
 
 /// Builds static trees.
 struct STree;
@@ -70,15 +69,29 @@ impl FencePolicy for STree {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         #[cfg(target_arch = "x86_64")]
         {
-            if let Some(avx512) = crate::line::Avx512::detect() {
+            if let Some(avx512) = Avx512::detect() {
                 return HeadFence::open(TAG, table, |heads| TreeIndex::new(avx512, &heads));
             }
-            if let Some(avx2) = crate::line::Avx2::detect() {
+            if let Some(avx2) = Avx2::detect() {
                 return HeadFence::open(TAG, table, |heads| TreeIndex::new(avx2, &heads));
             }
         }
         HeadFence::open(TAG, table, |heads| TreeIndex::new(Portable, &heads))
     }
+}
+
+/// The tree over sorted heads alone, for fences that hold one.
+pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(avx512) = Avx512::detect() {
+            return Box::new(TreeIndex::new(avx512, heads));
+        }
+        if let Some(avx2) = Avx2::detect() {
+            return Box::new(TreeIndex::new(avx2, heads));
+        }
+    }
+    Box::new(TreeIndex::new(Portable, heads))
 }
 
 /// Heads in a static B-tree.
@@ -167,18 +180,10 @@ impl Tree {
         let (heads, places) = (&heads[..pieces], &mut places[..pieces]);
         for (layer, nodes) in self.inner.iter().enumerate() {
             let below = self.inner.get(layer + 1).unwrap_or(&self.leaves);
-            if below.len() <= NEAR_LINES {
-                for (places, heads) in places.iter_mut().zip(heads) {
-                    for (place, head) in places.iter_mut().zip(heads) {
-                        *place = child(nodes, *place, compare, *head);
-                    }
-                }
-            } else {
-                for (places, heads) in places.iter_mut().zip(heads) {
-                    for (place, head) in places.iter_mut().zip(heads) {
-                        *place = child(nodes, *place, compare, *head);
-                        prefetch(below, *place / LINE);
-                    }
+            for (places, heads) in places.iter_mut().zip(heads) {
+                for (place, head) in places.iter_mut().zip(heads) {
+                    *place = child(nodes, *place, compare, *head);
+                    prefetch(below, *place / LINE);
                 }
             }
         }
@@ -279,11 +284,24 @@ impl<'a> Search for Key<'a> {
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, key: &[u8]) -> usize {
         let Self(tree, suffixes) = self;
-        match suffixes.place(key) {
-            Place::Below => 0,
-            Place::Above => suffixes.len(),
-            Place::Within(head) => suffixes.settle(One(tree).run(compare, head), key),
+        if let Some(head) = suffixes.head_behind(key) {
+            let bound = One(tree).run(compare, head);
+            if !bound.may_tie {
+                return bound.rank as usize;
+            }
         }
+        rank_with_care(tree, suffixes, key)
+    }
+}
+
+/// The rank of a key for which more is to be done than to search the tree.
+#[cold]
+#[inline(never)]
+fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
+    match suffixes.place(key) {
+        Place::Below => 0,
+        Place::Above => suffixes.len(),
+        Place::Within(head) => suffixes.settle(One(tree).run(Portable, head), key),
     }
 }
 
@@ -316,10 +334,10 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn vectors_find_the_same() {
-        if let Some(avx2) = crate::line::Avx2::detect() {
+        if let Some(avx2) = Avx2::detect() {
             check_index(&SIZES, |heads| TreeIndex::new(avx2, &heads));
         }
-        if let Some(avx512) = crate::line::Avx512::detect() {
+        if let Some(avx512) = Avx512::detect() {
             check_index(&SIZES, |heads| TreeIndex::new(avx512, &heads));
         }
     }

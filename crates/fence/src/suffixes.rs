@@ -87,19 +87,19 @@ impl Suffixes {
     }
 
     /// Where `key` lies.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn place(&self, key: &[u8]) -> Place {
+        self.head_behind(key).map_or_else(|| self.place_at_length(key), Place::Within)
+    }
+
+    /// The head of what follows the prefix in `key`, if it is at hand: a short prefix, as nearly all are, which
+    /// the key shares, and a key that has eight bytes behind it.
+    #[inline(always)]
+    pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
         let length = self.prefix.len();
-        match key.first_chunk().zip(key.get(length..).and_then(<[u8]>::first_chunk)) {
-            // Nearly always: a short prefix, and a key that has eight bytes behind it.
-            Some((first, behind)) if length <= size_of::<u64>() => {
-                match (u64::from_be_bytes(*first) ^ self.prefix_head) & self.prefix_mask {
-                    0 => Place::Within(u64::from_be_bytes(*behind)),
-                    _ => self.place_at_length(key),
-                }
-            }
-            _ => self.place_at_length(key),
-        }
+        let behind = key.get(length..)?.first_chunk()?;
+        let differs = (u64::from_be_bytes(*key.first_chunk()?) ^ self.prefix_head) & self.prefix_mask != 0;
+        (length <= size_of::<u64>() && !differs).then_some(u64::from_be_bytes(*behind))
     }
 
     #[cold]

@@ -1,6 +1,7 @@
 //! Line charts and timelines: a line per series, with the spread over trials.
 
 use results::Unit;
+use results::columns::SECOND;
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
 use crate::data::{Across, Data, Point, Series};
@@ -12,7 +13,7 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartKind, ChartSpec, PlotError};
 
-/// Up to so many points a series has whiskers and marks; beyond, a band and none.
+/// Up to so many points a series has whiskers and marks; beyond, and along time, a band and none.
 const FEW_POINTS: usize = 16;
 
 /// How the spread over trials is drawn, in the words of the subtitle.
@@ -21,7 +22,7 @@ pub(crate) fn spread_phrase(data: &Data) -> &'static str {
 }
 
 fn is_dense(data: &Data) -> bool {
-    data.series.iter().any(|series| series.points.len() > FEW_POINTS)
+    data.x.name() == SECOND.name || data.series.iter().any(|series| series.points.len() > FEW_POINTS)
 }
 
 /// Draws a line chart, a timeline or a scatter plot.

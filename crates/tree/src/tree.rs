@@ -138,6 +138,7 @@ impl OpenOptions {
         let manifest = Mutex::new(Manifest::create(&*storage, directory, state)?);
         let memtables = memtable::CATALOG.build(design.choice("memtable")).map_err(misuse)?;
         let active = Arc::new(Slot::new(memtables.create(design.memtable_capacity.0 as usize), log_number));
+        let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);
         let inner = Inner {
             directory: directory.to_owned(),
             mode: self.mode,
@@ -149,7 +150,7 @@ impl OpenOptions {
             view: ArcSwap::from_pointee(View {
                 active: Arc::clone(&active),
                 frozen: Vec::new(),
-                version: Arc::new(Version::new(levels)),
+                version: Arc::new(Version::new(levels, culling)),
             }),
             visible: Visible::new(last_sequence),
             flushing: Mutex::new(()),
@@ -248,6 +249,7 @@ pub(crate) fn table_context(
             label: bloom.label(),
             component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?),
         },
+        allocation: bloom::ALLOCATIONS.build(design.choice("allocation")).map_err(misuse)?,
         fence: Component {
             label: fence.label(),
             component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?),

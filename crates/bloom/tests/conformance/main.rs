@@ -66,6 +66,12 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         ("bits_per_key", "inf"),
         ("probes", "65"),
         ("double_probes", "33"),
+        ("fingerprint_bits", "0"),
+        ("fingerprint_bits", "33"),
+        ("remainder_bits", "33"),
+        ("target_fpr", "0.0"),
+        ("growth", "1.0"),
+        ("arity", "5"),
     ];
     for variant in CATALOG.variants {
         for (parameter, value) in cases {
@@ -104,7 +110,7 @@ proptest! {
 }
 
 /// Forms of a variant that build or store in a way of their own, besides its default.
-const FORMS: &[&str] = &["double-probe(form=blocks)"];
+const FORMS: &[&str] = &["double-probe(form=blocks)", "ribbon(form=homogeneous)", "ribbon(form=standard)"];
 
 /// Every variant of the catalog with its defaults, and the further forms.
 fn subjects() -> impl Iterator<Item = Subject<'static>> {

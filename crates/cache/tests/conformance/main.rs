@@ -63,12 +63,14 @@ fn every_cache_keeps_its_laws_under_concurrency() {
 }
 
 #[test]
-fn one_shard_of_lru_is_exactly_lru() {
+fn lru_in_one_part_is_exactly_lru() {
     for hasher in HASHERS {
-        let label = format!("lru(capacity=200KiB, shards=1, hasher={hasher})");
-        let choice = CATALOG.choose(&Value::from(label)).unwrap();
-        laws::check_exact_lru(&*build(&choice), 200 << 10)
-            .unwrap_or_else(|broken| panic!("{choice}: {broken}"));
+        for kind in ["lru(shards=1, ", "string-lru("] {
+            let label = format!("{kind}capacity=200KiB, hasher={hasher})");
+            let choice = CATALOG.choose(&Value::from(label)).unwrap();
+            laws::check_exact_lru(&*build(&choice), 200 << 10)
+                .unwrap_or_else(|broken| panic!("{choice}: {broken}"));
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Flushing: the oldest frozen memtable becomes a run of level 0.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use compaction::Place;
@@ -31,7 +32,9 @@ impl Inner {
 
     /// Writes the newest version of every key of a memtable as tables for level 0.
     pub(crate) fn write_memtable(&self, memtable: &dyn Memtable) -> Result<Vec<TableRef>> {
-        let mut writer = RunWriter::new(self, 0);
+        let version = Arc::clone(&self.view.load().version);
+        let loads = version.loads_with(&HashSet::new(), 0, true, memtable.len() as u64);
+        let mut writer = RunWriter::new(self, 0, &loads);
         let mut outcome = Ok(());
         memtable.drain(&mut |entry| {
             if outcome.is_ok() {

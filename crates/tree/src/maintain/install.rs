@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
-use crate::version::{TableRef, Version, View};
+use crate::version::{TableRef, View};
 
 /// A change of the tree's tables.
 pub(super) struct Change<'a> {
@@ -43,7 +43,7 @@ impl Inner {
                 .map_or(manifest.state.flushed_sequence, |slot| slot.last_sequence()),
         };
         manifest.record(&*self.storage, state)?;
-        let version = Arc::new(Version::new(levels));
+        let version = Arc::new(view.version.with(levels));
         // The new shape and the word that it has changed come in one step: who waits until all is settled
         // must not see one without the other.
         let mut signals = self.signals.state.lock();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bloom::LevelLoad;
 use types::Entry;
 
 use crate::error::Result;
@@ -14,22 +15,28 @@ use crate::version::TableRef;
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
+    /// What its filters may spend, where an allocation says.
+    filter_bits_per_key: Option<f64>,
     /// The number and the writer of the table being written.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run that is meant for `level`.
-    pub(super) fn new(inner: &'a Inner, level: usize) -> Self {
-        Self { inner, level, current: None, tables: Vec::new() }
+    /// Begins a run that is meant for `level`; `loads` are the levels as they will be when it is there.
+    pub(super) fn new(inner: &'a Inner, level: usize, loads: &[LevelLoad]) -> Self {
+        let context = &inner.context;
+        let own = context.bloom.component.bits_per_key();
+        let filter_bits_per_key = own.map(|own| context.allocation.bits_per_key(own, loads, level));
+        Self { inner, level, filter_bits_per_key, current: None, tables: Vec::new() }
     }
 
     /// Appends an entry; its key is above the last one.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if self.current.is_none() {
             let id = self.inner.new_file();
-            self.current = Some((id, TableWriter::new(&self.inner.context, id, self.level)?));
+            let writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_bits_per_key)?;
+            self.current = Some((id, writer));
         }
         let (_, writer) = self.current.as_mut().expect("a table was begun");
         writer.add(entry)?;

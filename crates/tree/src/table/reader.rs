@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bloom::{Filter, FilterPolicy};
+use bloom::{Allocation, Filter, FilterPolicy};
 use cache::{BlockId, Cache};
 use catalog::Catalog;
 use compression::{Compression, RAW};
@@ -43,6 +43,8 @@ pub(crate) struct TableContext {
     pub(crate) cache: Arc<dyn Cache>,
     /// The filter that new tables get.
     pub(crate) bloom: Component<dyn FilterPolicy>,
+    /// How the filters' memory is shared out over the levels.
+    pub(crate) allocation: Box<dyn Allocation>,
     /// The fence that new tables get.
     pub(crate) fence: Component<dyn FencePolicy>,
     /// The hash function of the tree.

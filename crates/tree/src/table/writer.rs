@@ -26,6 +26,8 @@ pub(crate) struct TableWriter {
     id: u64,
     /// The level the table is written for: codecs may depend on it.
     level: usize,
+    /// What its filter may spend, where an allocation says.
+    filter_bits_per_key: Option<f64>,
     file: Box<dyn WriteFile>,
     /// Bytes that are not with the file yet.
     buffer: Vec<u8>,
@@ -41,14 +43,20 @@ pub(crate) struct TableWriter {
 }
 
 impl TableWriter {
-    /// Begins table `id`, which is meant for `level`.
-    pub(crate) fn new(context: &Arc<TableContext>, id: u64, level: usize) -> Result<Self> {
+    /// Begins table `id`, which is meant for `level` and whose filter may spend so many bits per key.
+    pub(crate) fn new(
+        context: &Arc<TableContext>,
+        id: u64,
+        level: usize,
+        filter_bits_per_key: Option<f64>,
+    ) -> Result<Self> {
         let path = table_path(&context.directory, id);
         let block_options = context.options.block;
         Ok(Self {
             file: context.storage.create(&path, Purpose::Table)?,
             id,
             level,
+            filter_bits_per_key,
             buffer: Vec::with_capacity(WRITE_BUFFER_BYTES + WRITE_BUFFER_BYTES / 8),
             block: BlockBuilder::new(block_options),
             directory: Directory::new(block_options.align.then_some(block_options.size.0 as u32)),
@@ -167,7 +175,7 @@ impl TableWriter {
     }
 
     fn write_sections(&mut self) -> Result<()> {
-        let input = FilterInput { hashes: &self.hashes, bits_per_key: None };
+        let input = FilterInput { hashes: &self.hashes, bits_per_key: self.filter_bits_per_key };
         let filter = self.context.bloom.component.build(&input);
         let filter = self.append_section(&filter, 1)?;
         let input = FenceInput {

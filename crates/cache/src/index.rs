@@ -1,0 +1,486 @@
+//! A hash table of blocks that readers search without a lock, while one writer at a time changes it.
+//!
+//! Open addressing with linear probing, at most half full, 8 bytes per place: a pointer to the block's entry
+//! with six bits to spare, since entries are 64 bytes at addresses that are multiples of 64. Four of these
+//! are bits of the hash, so that readers seldom look at the wrong entry; two count the block's uses. A hit
+//! touches three cache lines: the place, the entry, and the reference count of the block, which is the only
+//! one it writes, once the uses have reached three. Entries that were taken out, and tables that were
+//! outgrown, are freed when no reader can still see them, by the reclamation scheme of `seize` (Nikolaev and
+//! Ravindran, "Hyaline", PODC 2019, with process-wide barriers instead of fences in readers).
+#![allow(unsafe_code)]
+
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+use seize::{Collector, Guard, reclaim};
+use types::Bytes;
+
+use crate::cache::BlockId;
+use crate::policy::Slot;
+use crate::s3_fifo::{MAX_USES, Uses};
+
+/// A block and its name: one cache line.
+#[repr(align(64))]
+struct Entry {
+    id: BlockId,
+    block: Bytes,
+}
+
+/// A place of a table: null, or an entry's address with its tag and uses, or [`GONE`].
+type Word = *mut Entry;
+
+/// The bits of a word that count uses, and those that hold the tag: all below the alignment of an entry.
+const USES: usize = 0b11;
+const TAG: usize = 0b11_1100;
+
+/// What stands where an entry was taken out and readers must search on. Its tag is 0, which no entry has.
+const GONE: usize = align_of::<Entry>();
+
+/// The least places of a table.
+const MIN_PLACES: usize = 64;
+
+const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
+
+/// The tag of a hash: 1 to 15, from bits that choose neither shard nor place.
+fn tag(hash: u64) -> usize {
+    (1 + (hash >> 56) as usize % 15) << 2
+}
+
+/// The address of a word's entry, without tag and uses.
+fn entry_of(word: Word) -> Word {
+    word.map_addr(|address| address & !(USES | TAG))
+}
+
+/// Places: a power of two.
+struct Table {
+    places: Box<[AtomicPtr<Entry>]>,
+}
+
+impl Table {
+    fn new(places: usize) -> Self {
+        Self { places: (0..places).map(|_| AtomicPtr::new(ptr::null_mut())).collect() }
+    }
+
+    fn mask(&self) -> usize {
+        self.places.len() - 1
+    }
+
+    /// The places to search for a hash, in order. At least one of all is null, so that a search ends.
+    fn path(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let (mask, first) = (self.mask(), hash as usize);
+        (0..self.places.len()).map(move |step| first.wrapping_add(step) & mask)
+    }
+}
+
+/// The table, its writer's books, and a state of the writer's own, `T`.
+pub(crate) struct Index<T> {
+    table: AtomicPtr<Table>,
+    collector: Arc<Collector>,
+    writer: Mutex<Books<T>>,
+}
+
+/// What only the writer knows: where the block of each slot is, and which slot each place belongs to.
+struct Books<T> {
+    hashes: Vec<u64>,
+    places: Vec<usize>,
+    slots: Vec<Slot>,
+    vacant: Vec<Slot>,
+    /// Places that are not null.
+    used: usize,
+    /// Places with an entry.
+    live: usize,
+    state: T,
+}
+
+impl<T> Index<T> {
+    /// An empty table. Several may share a collector, which then frees for all of them.
+    pub(crate) fn new(collector: Arc<Collector>, state: T) -> Self {
+        let books = Books {
+            hashes: Vec::new(),
+            places: Vec::new(),
+            slots: vec![0; MIN_PLACES],
+            vacant: Vec::new(),
+            used: 0,
+            live: 0,
+            state,
+        };
+        let table = AtomicPtr::new(Box::into_raw(Box::new(Table::new(MIN_PLACES))));
+        Self { table, collector, writer: Mutex::new(books) }
+    }
+
+    /// The block of this name, which hashes to `hash`; counts a use of it. Takes no lock.
+    #[inline]
+    pub(crate) fn get(&self, hash: u64, id: &BlockId) -> Option<Bytes> {
+        let guard = self.collector.enter();
+        // SAFETY: the table was made by `Box::into_raw` and is never null. Who takes it out of `self.table`
+        // retires it with the same collector, which frees it after `guard` is gone.
+        let table = unsafe { &*guard.protect(&self.table, Ordering::Acquire) };
+        for place in table.path(hash) {
+            let place = &table.places[place];
+            let word = guard.protect(place, Ordering::Acquire);
+            if word.addr() & TAG != tag(hash) {
+                if word.is_null() {
+                    break;
+                }
+                continue;
+            }
+            // SAFETY: only words of entries have a tag. The entry was made by `Box::into_raw` and is not
+            // changed while it is shared; who takes the word out of its place retires the entry with the
+            // same collector, which frees it after `guard` is gone.
+            let entry = unsafe { &*entry_of(word) };
+            if entry.id == *id {
+                if word.addr() & USES < USES {
+                    count_use(place, word);
+                }
+                return Some(entry.block.clone());
+            }
+        }
+        None
+    }
+
+    /// Waits for other writers, and becomes the one.
+    pub(crate) fn write(&self) -> Writer<'_, T> {
+        Writer { index: self, books: self.writer.lock() }
+    }
+}
+
+/// Counts a use. If another thread changed the word meanwhile then it counted one, or spent one, or took
+/// the entry out: nothing that is worth a second try.
+fn count_use(place: &AtomicPtr<Entry>, word: Word) {
+    let used = word.map_addr(|address| address + 1);
+    let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+impl<T> Drop for Index<T> {
+    fn drop(&mut self) {
+        let table = *self.table.get_mut();
+        // SAFETY: nobody shares the index any more, so that nobody else has its table or entries; what was
+        // retired is in neither.
+        let table = unsafe { Box::from_raw(table) };
+        for mut place in table.places {
+            let word = *place.get_mut();
+            if word.addr() & TAG != 0 {
+                // SAFETY: as above; only words of entries have a tag.
+                drop(unsafe { Box::from_raw(entry_of(word)) });
+            }
+        }
+    }
+}
+
+/// The one writer, as long as it lives.
+pub(crate) struct Writer<'a, T> {
+    index: &'a Index<T>,
+    books: MutexGuard<'a, Books<T>>,
+}
+
+impl<T> Writer<'_, T> {
+    /// The writer's own state.
+    pub(crate) fn state(&mut self) -> &mut T {
+        &mut self.books.state
+    }
+
+    /// The writer's own state, the hashes of blocks by slot, and their uses.
+    pub(crate) fn parts(&mut self) -> (&mut T, &[u64], UsesInTable<'_>) {
+        let Books { hashes, places, state, .. } = &mut *self.books;
+        // SAFETY: the table is valid until a writer replaces it, which `insert` alone does, through the
+        // `&mut self` that the parts borrow.
+        let table = unsafe { &*self.index.table.load(Ordering::Acquire) };
+        (state, hashes, UsesInTable { table, places })
+    }
+
+    fn table(&self) -> &Table {
+        // SAFETY: as in `parts`; `insert` cannot be called while `self` is borrowed.
+        unsafe { &*self.index.table.load(Ordering::Acquire) }
+    }
+
+    /// The word and the entry at a place, if there is one.
+    fn at(&self, place: usize) -> Option<(Word, &Entry)> {
+        let word = self.table().places[place].load(Ordering::Acquire);
+        // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, takes entries out,
+        // and they are not changed while they are shared.
+        (word.addr() & TAG != 0).then(|| (word, unsafe { &*entry_of(word) }))
+    }
+
+    /// The word and the entry of the block in a slot.
+    fn held(&self, slot: Slot) -> (Word, &Entry) {
+        self.at(self.books.places[slot as usize]).expect("slots in use have entries")
+    }
+
+    /// Whether no block is held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.books.live == 0
+    }
+
+    /// The slot and the length in bytes of the block of this name.
+    pub(crate) fn find(&self, hash: u64, id: &BlockId) -> Option<(Slot, usize)> {
+        let table = self.table();
+        let is_used = |place: &usize| !table.places[*place].load(Ordering::Acquire).is_null();
+        let entries = table.path(hash).take_while(is_used).filter_map(|place| Some((place, self.at(place)?)));
+        entries
+            .filter(|(_, (word, _))| word.addr() & TAG == tag(hash))
+            .find(|(_, (_, entry))| entry.id == *id)
+            .map(|(place, (_, entry))| (self.books.slots[place], entry.block.len()))
+    }
+
+    /// The slots of all blocks whose names are meant.
+    pub(crate) fn slots_where(&self, is_meant: impl Fn(&BlockId) -> bool) -> Vec<Slot> {
+        let is_held = |place: &usize| self.at(*place).is_some_and(|(_, entry)| is_meant(&entry.id));
+        (0..self.table().places.len()).filter(is_held).map(|place| self.books.slots[place]).collect()
+    }
+
+    /// Takes a block in, whose name is not in the table; says its slot.
+    pub(crate) fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) -> Slot {
+        if (self.books.used + 1) * 2 > self.table().places.len() {
+            self.rebuild();
+        }
+        let books = &mut *self.books;
+        let slot = books.vacant.pop().unwrap_or_else(|| {
+            books.hashes.push(0);
+            books.places.push(0);
+            Slot::try_from(books.hashes.len() - 1).expect("fewer than 2^32 blocks are held")
+        });
+        books.hashes[slot as usize] = hash;
+        let entry = Box::into_raw(Box::new(Entry { id, block }));
+        // SAFETY: as in `parts`; nothing below replaces the table.
+        let table = unsafe { &*self.index.table.load(Ordering::Acquire) };
+        books.put(table, slot, entry.map_addr(|address| address | tag(hash)));
+        slot
+    }
+
+    /// Moves all entries to a table in which they take a sixth to a third of the places.
+    fn rebuild(&mut self) {
+        let words = self.table().places.iter().map(|place| place.load(Ordering::Acquire));
+        let words: Vec<(Slot, Word)> = self.books.slots.iter().copied().zip(words).collect();
+        let places = ((self.books.live + 1) * 3).next_power_of_two().max(MIN_PLACES);
+        let table = Table::new(places);
+        let books = &mut *self.books;
+        books.slots = vec![0; places];
+        (books.used, books.live) = (0, 0);
+        // Filled before readers see it, so that no block is absent for a while.
+        for (slot, word) in words {
+            if word.addr() & TAG != 0 {
+                books.put(&table, slot, word);
+            }
+        }
+        let outgrown = self.index.table.swap(Box::into_raw(Box::new(table)), Ordering::AcqRel);
+        // SAFETY: the table was made by `Box::into_raw`, and no reader that comes finds it; readers that are
+        // under way hold guards of this collector. Dropping it frees no entries.
+        unsafe { self.index.collector.retire(outgrown, reclaim::boxed) };
+    }
+
+    /// Puts another block of the same name into a slot, and counts a use.
+    pub(crate) fn replace(&mut self, slot: Slot, block: Bytes) {
+        let place = self.books.places[slot as usize];
+        let (word, replaced) = self.held(slot);
+        let entry = Box::into_raw(Box::new(Entry { id: replaced.id, block }));
+        let uses = MAX_USES.min((word.addr() & USES) as u8 + 1);
+        let bits = word.addr() & TAG | usize::from(uses);
+        let old = self.table().places[place].swap(entry.map_addr(|address| address | bits), Ordering::AcqRel);
+        self.retire(old);
+    }
+
+    /// Takes a block out; says its length in bytes.
+    pub(crate) fn remove(&mut self, slot: Slot) -> usize {
+        let place = self.books.places[slot as usize];
+        let len = self.held(slot).1.block.len();
+        let gone: Word = ptr::without_provenance_mut(GONE);
+        let old = self.table().places[place].swap(gone, Ordering::AcqRel);
+        self.books.live -= 1;
+        self.books.vacant.push(slot);
+        self.clear_gone(place);
+        self.retire(old);
+        len
+    }
+
+    /// Makes null of places without an entry that no search needs to pass: those before one that is null.
+    fn clear_gone(&mut self, last: usize) {
+        let mask = self.table().mask();
+        let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
+        if !load(last.wrapping_add(1)).is_null() {
+            return;
+        }
+        let mut place = last;
+        let mut cleared = 0;
+        while load(place).addr() == GONE {
+            self.table().places[place & mask].store(ptr::null_mut(), Ordering::Release);
+            cleared += 1;
+            place = place.wrapping_sub(1);
+        }
+        self.books.used -= cleared;
+    }
+
+    /// Frees the entry of a word that was taken out of the table, once no reader can see it.
+    fn retire(&self, word: Word) {
+        // SAFETY: the entry was made by `Box::into_raw`, and no reader that comes finds it: its word was in
+        // one place of one table, and is not there any more. An outgrown table may still hold the word; who
+        // reads in that entered before it was replaced, so before now.
+        unsafe { self.index.collector.retire(entry_of(word), reclaim::boxed) };
+    }
+}
+
+impl<T> Books<T> {
+    /// Puts a word into the first place on its path without an entry, and into the books.
+    fn put(&mut self, table: &Table, slot: Slot, word: Word) {
+        let mut path = table.path(self.hashes[slot as usize]);
+        let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
+        let place = path.find(is_free).expect("at most half of the places are used");
+        let replaced = table.places[place].swap(word, Ordering::AcqRel);
+        self.used += usize::from(replaced.is_null());
+        self.live += 1;
+        self.places[slot as usize] = place;
+        self.slots[place] = slot;
+    }
+}
+
+/// The uses of blocks by slot, counted by readers meanwhile.
+pub(crate) struct UsesInTable<'a> {
+    table: &'a Table,
+    places: &'a [usize],
+}
+
+impl UsesInTable<'_> {
+    fn place(&self, slot: Slot) -> &AtomicPtr<Entry> {
+        &self.table.places[self.places[slot as usize]]
+    }
+}
+
+impl Uses for UsesInTable<'_> {
+    fn of(&self, slot: Slot) -> u8 {
+        (self.place(slot).load(Ordering::Relaxed).addr() & USES) as u8
+    }
+
+    fn spend(&mut self, slot: Slot) -> bool {
+        let spent = |word: Word| (word.addr() & USES > 0).then(|| word.map_addr(|address| address - 1));
+        self.place(slot).fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent).is_ok()
+    }
+
+    fn clear(&mut self, slot: Slot) {
+        self.place(slot).fetch_and(!USES, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::thread;
+
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use super::*;
+
+    const NAMES: u64 = 500;
+
+    fn id(name: u64) -> BlockId {
+        BlockId { tree: 1, table: name % 7, offset: name }
+    }
+
+    /// Hashes of which many begin at the same places and have the same tag.
+    fn hash(name: u64) -> u64 {
+        xxh3_64(&name.to_le_bytes()) & 0x0300_0000_0000_003f
+    }
+
+    /// A block that says its name in every byte.
+    fn block(name: u64, len: usize) -> Bytes {
+        Bytes::copy_from(&vec![name as u8; len])
+    }
+
+    #[test]
+    fn an_entry_is_one_cache_line() {
+        assert_eq!((size_of::<Entry>(), align_of::<Entry>()), (64, 64));
+    }
+
+    #[test]
+    fn it_agrees_with_a_map_call_by_call() {
+        let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
+        let index = Index::new(Arc::new(Collector::new()), ());
+        let mut model: HashMap<u64, (Slot, usize, u8)> = HashMap::new();
+        for step in 0..60_000 {
+            let name = random.random_range(0..if step % 20_000 < 10_000 { 20 } else { NAMES });
+            let held = model.get(&name).copied();
+            assert_eq!(index.write().find(hash(name), &id(name)), held.map(|(slot, len, _)| (slot, len)));
+            let mut writer = index.write();
+            match (held, random.random_range(0..4)) {
+                (None, 0 | 1) => {
+                    let slot = writer.insert(hash(name), id(name), block(name, 5));
+                    model.insert(name, (slot, 5, 0));
+                }
+                (Some((slot, len, _)), 0) => {
+                    assert_eq!(writer.remove(slot), len);
+                    model.remove(&name);
+                }
+                (Some((slot, _, uses)), 1) => {
+                    writer.replace(slot, block(name, 9));
+                    model.insert(name, (slot, 9, MAX_USES.min(uses + 1)));
+                }
+                (Some((slot, len, uses)), 2) => {
+                    assert_eq!(writer.parts().2.of(slot), uses);
+                    assert_eq!(writer.parts().2.spend(slot), uses > 0);
+                    model.insert(name, (slot, len, uses.saturating_sub(1)));
+                }
+                _ => {
+                    drop(writer);
+                    let found = index.get(hash(name), &id(name));
+                    assert_eq!(found.as_deref(), held.map(|(_, len, _)| vec![name as u8; len]).as_deref());
+                    model.entry(name).and_modify(|(_, _, uses)| *uses = MAX_USES.min(*uses + 1));
+                }
+            }
+        }
+        assert_eq!(index.write().slots_where(|_| true).len(), model.len());
+        let expected = model.keys().filter(|name| id(**name).table == 3).count();
+        assert_eq!(index.write().slots_where(|id| id.table == 3).len(), expected);
+    }
+
+    #[test]
+    fn removal_leaves_no_places_behind_that_searches_must_pass() {
+        let index = Index::new(Arc::new(Collector::new()), ());
+        for round in 0..200 {
+            let slots: Vec<Slot> = (0..20)
+                .map(|name| index.write().insert(hash(name + round), id(name + round), block(name, 1)))
+                .collect();
+            slots.into_iter().for_each(|slot| assert_eq!(index.write().remove(slot), 1));
+            let writer = index.write();
+            assert_eq!((writer.books.used, writer.books.live), (0, 0));
+        }
+    }
+
+    #[test]
+    fn readers_see_whole_blocks_of_their_name_while_a_writer_changes_everything() {
+        let index = Index::new(Arc::new(Collector::new().batch_size(4)), ());
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            let read = |seed| {
+                let random = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
+                let mut hits = 0;
+                while !is_done.load(Ordering::Relaxed) {
+                    let name = random.random_range(0..NAMES);
+                    let Some(block) = index.get(hash(name), &id(name)) else { continue };
+                    assert!(block.iter().all(|byte| *byte == name as u8), "{name} has another's bytes");
+                    hits += 1;
+                }
+                hits
+            };
+            let readers: Vec<_> = (0..2).map(|seed| scope.spawn(move || read(seed))).collect();
+            let random = &mut Xoshiro256PlusPlus::seed_from_u64(9);
+            for _ in 0..40_000 {
+                let name = random.random_range(0..NAMES);
+                let mut writer = index.write();
+                match writer.find(hash(name), &id(name)) {
+                    Some((slot, _)) if random.random_bool(0.5) => {
+                        writer.remove(slot);
+                    }
+                    Some((slot, _)) => writer.replace(slot, block(name, 100)),
+                    None => {
+                        writer.insert(hash(name), id(name), block(name, 100));
+                    }
+                }
+            }
+            is_done.store(true, Ordering::Relaxed);
+            let hits: u64 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
+            assert!(hits > 0, "readers never found a block");
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! `moka`: Caffeine's design in Rust: W-TinyLFU with a sketch of frequencies, and the books kept behind the
+//! callers' back.
+//!
+//! Callers write what they did into channels, and now and then one of them applies it. So that the capacity
+//! holds whenever calls have returned (law 2), this applies it at each insertion; hits wait in the channel
+//! until then, which by one thread gives the same order in every run. The crate cannot change its capacity:
+//! a change makes a new cache and moves the blocks there, behind a read lock that every call takes.
+//!
+//! Per block some 200 bytes: an entry and its name, each with a reference count, a node of the queue, and
+//! the table. A hit touches some ten cache lines and writes into a channel. Sources: the crate's documents;
+//! Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
+
+use std::hash::BuildHasher;
+
+use catalog::{Build, ByteSize, Variant};
+use moka::sync::Cache as MokaCache;
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::cache::{BlockId, Cache};
+use crate::hasher::{HasherKind, WithHasher, hasher_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+    "moka",
+    "the crate after Caffeine: W-TinyLFU behind channels; few misses, slow hits",
+    concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
+);
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    capacity: ByteSize,
+    hasher: HasherKind,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { capacity: ByteSize(64 << 20), hasher: HasherKind::default() }
+    }
+}
+
+impl Build<dyn Cache> for Params {
+    type Params = Self;
+
+    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
+        Ok(params.hasher.build(params))
+    }
+}
+
+impl WithHasher for Params {
+    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
+        let blocks = sized(self.capacity.0, hasher.clone());
+        Box::new(Moka { sized: RwLock::new(Sized { blocks, capacity: self.capacity.0 }), hasher })
+    }
+}
+
+/// A cache of the crate; blocks weigh their length.
+fn sized<S>(capacity: u64, hasher: S) -> MokaCache<BlockId, Bytes, S>
+where
+    S: BuildHasher + Clone + Send + Sync + 'static,
+{
+    MokaCache::builder()
+        .max_capacity(capacity)
+        .weigher(|_, block: &Bytes| u32::try_from(block.len()).unwrap_or(u32::MAX))
+        .build_with_hasher(hasher)
+}
+
+/// The crate's cache, which a change of capacity replaces.
+struct Moka<S> {
+    sized: RwLock<Sized<S>>,
+    hasher: S,
+}
+
+struct Sized<S> {
+    blocks: MokaCache<BlockId, Bytes, S>,
+    capacity: u64,
+}
+
+impl<S: BuildHasher + Clone + Send + Sync + 'static> Cache for Moka<S> {
+    fn get(&self, id: &BlockId) -> Option<Bytes> {
+        self.sized.read().blocks.get(id)
+    }
+
+    fn insert(&self, id: BlockId, block: Bytes) {
+        let Sized { blocks, capacity } = &*self.sized.read();
+        // An empty block weighs nothing, so that nothing would bound the number of them.
+        if block.is_empty() || block.len() as u64 > *capacity {
+            blocks.invalidate(&id);
+        } else {
+            blocks.insert(id, block);
+        }
+        blocks.run_pending_tasks();
+    }
+
+    fn remove_table(&self, tree: u64, table: u64) {
+        let blocks = &self.sized.read().blocks;
+        for (id, _) in blocks.iter().filter(|(id, _)| (id.tree, id.table) == (tree, table)) {
+            blocks.invalidate(&*id);
+        }
+        blocks.run_pending_tasks();
+    }
+
+    fn set_capacity(&self, bytes: u64) {
+        let mut old = self.sized.write();
+        let blocks = sized(bytes, self.hasher.clone());
+        for (id, block) in old.blocks.iter().filter(|(_, block)| block.len() as u64 <= bytes) {
+            blocks.insert(*id, block);
+        }
+        blocks.run_pending_tasks();
+        *old = Sized { blocks, capacity: bytes };
+    }
+
+    fn capacity(&self) -> u64 {
+        self.sized.read().capacity
+    }
+
+    fn weight_bytes(&self) -> u64 {
+        let blocks = &self.sized.read().blocks;
+        blocks.run_pending_tasks();
+        blocks.weighted_size()
+    }
+}

@@ -1,0 +1,126 @@
+//! The buffer pool of the csc443 document (section 4.2): an LRU list whose keys are strings, the name of the
+//! file with the number of the page behind it, under one lock.
+//!
+//! Every request writes such a string, hashes it, and throws it away; that is what it is here to show the
+//! price of. Here the page is named by its byte offset. What it evicts is what `lru(shards=1)` evicts. Per
+//! block some 200 bytes: a node with two links, 40 of handle and 24 of string, the string's own memory of
+//! 32 or more, and 10 to 20 of table. A hit allocates, writes four nodes, and compares strings.
+
+use std::hash::BuildHasher;
+
+use ::lru::LruCache;
+use catalog::{Build, ByteSize, Variant};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::cache::{BlockId, Cache};
+use crate::hasher::{HasherKind, WithHasher, hasher_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+    "string-lru",
+    "LRU under one lock by strings of file name and page, as csc443's buffer pool: the price of such keys",
+    concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
+);
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    capacity: ByteSize,
+    hasher: HasherKind,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { capacity: ByteSize(64 << 20), hasher: HasherKind::default() }
+    }
+}
+
+impl Build<dyn Cache> for Params {
+    type Params = Self;
+
+    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
+        Ok(params.hasher.build(params))
+    }
+}
+
+impl WithHasher for Params {
+    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
+        let pages = LruCache::unbounded_with_hasher(hasher);
+        Box::new(StringLru(Mutex::new(Pool { pages, weight_bytes: 0, capacity: self.capacity.0 })))
+    }
+}
+
+/// The pool, under its lock.
+struct StringLru<S>(Mutex<Pool<S>>);
+
+/// Pages in the order of their last use.
+struct Pool<S> {
+    pages: LruCache<String, Bytes, S>,
+    weight_bytes: u64,
+    capacity: u64,
+}
+
+/// What all keys of a file begin with, and no others.
+fn file_name(tree: u64, table: u64) -> String {
+    format!("{tree}/{table}.sst")
+}
+
+fn key(id: &BlockId) -> String {
+    format!("{}/{}.sst{}", id.tree, id.table, id.offset)
+}
+
+impl<S: BuildHasher> Pool<S> {
+    fn evict(&mut self) {
+        while self.weight_bytes > self.capacity
+            && let Some((_, oldest)) = self.pages.pop_lru()
+        {
+            self.weight_bytes -= oldest.len() as u64;
+        }
+    }
+}
+
+impl<S: BuildHasher + Send> Cache for StringLru<S> {
+    fn get(&self, id: &BlockId) -> Option<Bytes> {
+        let key = key(id);
+        self.0.lock().pages.get(&key).cloned()
+    }
+
+    fn insert(&self, id: BlockId, block: Bytes) {
+        let (key, weight) = (key(&id), block.len() as u64);
+        let pool = &mut *self.0.lock();
+        // An empty block weighs nothing, so that nothing would bound the number of them.
+        let replaced = if weight == 0 || weight > pool.capacity {
+            pool.pages.pop(&key)
+        } else {
+            pool.weight_bytes += weight;
+            pool.pages.put(key, block)
+        };
+        pool.weight_bytes -= replaced.map_or(0, |block| block.len() as u64);
+        pool.evict();
+    }
+
+    fn remove_table(&self, tree: u64, table: u64) {
+        let file = file_name(tree, table);
+        let Pool { pages, weight_bytes, .. } = &mut *self.0.lock();
+        pages.retain(|key, page| {
+            let is_kept = !key.starts_with(&file);
+            *weight_bytes -= if is_kept { 0 } else { page.len() as u64 };
+            is_kept
+        });
+    }
+
+    fn set_capacity(&self, bytes: u64) {
+        let mut pool = self.0.lock();
+        pool.capacity = bytes;
+        pool.evict();
+    }
+
+    fn capacity(&self) -> u64 {
+        self.0.lock().capacity
+    }
+
+    fn weight_bytes(&self) -> u64 {
+        self.0.lock().weight_bytes
+    }
+}

@@ -3,16 +3,22 @@
 //! One lookup costs one cache miss, whatever the number of probes, at a somewhat higher rate: lines are
 //! unevenly loaded. Source: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters"
 //! (2007); the same idea is behind the filters of `RocksDB` since version 6.6 (`FastLocalBloom`). The line is
-//! chosen by the high bits of the hash, each bit in it by the nine high bits of a further odd multiple.
+//! chosen by the high bits of the hash, each bit in it by the nine high bits of a further odd multiple of
+//! its low half.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
+use crate::batch::in_groups;
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::position::{reduce, remix};
+use crate::large;
+use crate::position::reduce;
 use crate::prefetch::prefetch;
+use crate::processor::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::processor::{Avx2, Avx512};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 
@@ -25,12 +31,12 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
      probes = 0\n",
 );
 
-const TAG: [u8; 4] = *b"blmb";
+const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 
-/// How many probes of a batch are under way at once; enough to keep all line-fill buffers busy.
-const GROUP: usize = 32;
+/// What each derived hash of a key is multiplied by: its low half times the first, the second … power.
+const POWERS: Powers = Powers::of(0x93d7_65dd);
 
 /// Builds blocked Bloom filters.
 struct Blocked {
@@ -66,7 +72,7 @@ impl Build<dyn FilterPolicy> for Blocked {
 impl FilterPolicy for Blocked {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let probes = self.probes.unwrap_or_else(|| best_probes(self.budget.bits_per_key(input)));
-        let mut lines = vec![Line::default(); self.budget.units(input, LINE_BITS)];
+        let mut lines: Vec<Line> = large::zeros(self.budget.units(input, LINE_BITS));
         let count = lines.len();
         for hash in input.hashes {
             lines[reduce(hash.0, count)].add(*hash, probes);
@@ -78,9 +84,20 @@ impl FilterPolicy for Blocked {
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, LINE_WORDS)?;
         // Copied, because lines must lie on cache lines and stored bytes lie anywhere.
-        let mut lines = vec![Line::default(); words.len() / LINE_WORDS];
+        let mut lines: Vec<Line> = large::zeros(words.len() / LINE_WORDS);
         lines.iter_mut().flat_map(|line| &mut line.0).zip(&mut words).for_each(|(to, from)| *to = from);
-        Ok(Box::new(BlockedFilter { lines, probes: head.probes, keys: head.keys }))
+        let Head { probes, keys, .. } = head;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lookup) = Avx512::detect() {
+            return Ok(Box::new(BlockedFilter { lines, probes, keys, lookup }));
+        } else if let Some(lookup) = Avx2::detect() {
+            return Ok(Box::new(BlockedFilter { lines, probes, keys, lookup }));
+        }
+        Ok(Box::new(BlockedFilter { lines, probes, keys, lookup: Portable }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
     }
 }
 
@@ -101,34 +118,24 @@ fn rate(keys: u64, lines: u64, probes: u32) -> f64 {
 }
 
 /// A blocked Bloom filter in memory.
-struct BlockedFilter {
+struct BlockedFilter<L> {
     lines: Vec<Line>,
     probes: u32,
     keys: u64,
+    lookup: L,
 }
 
-impl BlockedFilter {
-    #[inline]
-    fn line(&self, hash: KeyHash) -> &Line {
-        &self.lines[reduce(hash.0, self.lines.len())]
-    }
-}
-
-impl Filter for BlockedFilter {
+impl<L: Lookup> Filter for BlockedFilter<L> {
     fn may_contain(&self, hash: KeyHash) -> bool {
-        self.line(hash).may_contain(hash, self.probes)
+        self.lookup.may_contain(&self.lines, self.probes, hash)
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        prefetch(&self.lines[reduce(hash.0, self.lines.len())]);
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "one answer per probe");
-        for (hashes, answers) in hashes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
-            for hash in hashes {
-                prefetch(self.line(*hash));
-            }
-            for (hash, answer) in hashes.iter().zip(answers) {
-                *answer = self.line(*hash).may_contain(*hash, self.probes);
-            }
-        }
+        self.lookup.may_contain_batch(&self.lines, self.probes, hashes, answers);
     }
 
     fn expected_fpr(&self) -> f64 {
@@ -148,31 +155,176 @@ struct Line([u64; LINE_WORDS]);
 impl Line {
     #[inline]
     fn add(&mut self, hash: KeyHash, probes: u32) {
-        let mut derived = hash.0;
-        for _ in 0..probes {
-            derived = remix(derived);
-            let bit = Self::bit(derived);
+        for power in POWERS.first(probes) {
+            let bit = Self::bit(hash, *power);
             self.0[bit / 64] |= 1 << (bit % 64);
         }
     }
 
-    /// Looks at all bits without a branch between them: the line is there already, and a wrong guess would
-    /// cost more than the remaining probes.
-    #[inline]
-    fn may_contain(&self, hash: KeyHash, probes: u32) -> bool {
-        let (mut derived, mut all) = (hash.0, 1);
-        for _ in 0..probes {
-            derived = remix(derived);
-            let bit = Self::bit(derived);
-            all &= self.0[bit / 64] >> (bit % 64);
-        }
-        all == 1
-    }
-
     /// The bit that a derived hash selects: 0 to 511.
     #[inline]
-    fn bit(derived: u64) -> usize {
-        (derived >> (64 - LINE_BITS.ilog2())) as usize
+    fn bit(hash: KeyHash, power: u32) -> usize {
+        ((hash.0 as u32).wrapping_mul(power) >> (u32::BITS - LINE_BITS.ilog2())) as usize
+    }
+}
+
+/// The powers of a multiplier, as many as there may be probes.
+#[repr(align(64))]
+struct Powers([u32; MAX_PROBES as usize]);
+
+impl Powers {
+    const fn of(multiplier: u32) -> Self {
+        let mut powers = [multiplier; MAX_PROBES as usize];
+        let mut index = 1;
+        while index < powers.len() {
+            powers[index] = powers[index - 1].wrapping_mul(multiplier);
+            index += 1;
+        }
+        Self(powers)
+    }
+
+    #[inline]
+    fn first(&self, probes: u32) -> &[u32] {
+        &self.0[..probes as usize]
+    }
+}
+
+/// A way to look up, for one kind of processor. The answers are the same.
+trait Lookup: Copy + Send + Sync {
+    fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool;
+    fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]);
+}
+
+impl Lookup for Portable {
+    /// Looks at all bits without a branch between them: the line is there already, and a wrong guess would
+    /// cost more than the remaining probes.
+    fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool {
+        let line = &lines[reduce(hash.0, lines.len())].0;
+        let bits = POWERS.first(probes).iter().map(|power| Line::bit(hash, *power));
+        bits.fold(1, |all, bit| all & (line[bit / 64] >> (bit % 64))) == 1
+    }
+
+    fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
+        let line = |hash: KeyHash| &lines[reduce(hash.0, lines.len())];
+        let probe = |hash| self.may_contain(lines, probes, hash);
+        in_groups(hashes, answers, |hash| prefetch(line(hash)), probe);
+    }
+}
+
+/// Lookups with vector instructions: all bits of a key at once, whatever their number up to the lanes of a
+/// vector. A line is a table of 32-bit lanes that a permutation picks the probed ones from.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod vector {
+    #[allow(clippy::wildcard_imports)] // The instructions' names are plain enough.
+    use std::arch::x86_64::*;
+
+    use super::{Avx2, Avx512, KeyHash, Line, Lookup, POWERS, in_groups, prefetch, reduce};
+
+    impl Lookup for Avx512 {
+        #[inline]
+        fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool {
+            // SAFETY: `self` exists only where AVX-512 F was detected.
+            unsafe { avx512(lines, probes, hash) }
+        }
+
+        fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
+            #[target_feature(enable = "avx512f")]
+            fn batch(lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
+                let line = |hash: KeyHash| &lines[reduce(hash.0, lines.len())];
+                in_groups(hashes, answers, |hash| prefetch(line(hash)), |hash| avx512(lines, probes, hash));
+            }
+            // SAFETY: `self` exists only where AVX-512 F was detected.
+            unsafe { batch(lines, probes, hashes, answers) }
+        }
+    }
+
+    impl Lookup for Avx2 {
+        #[inline]
+        fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool {
+            // SAFETY: `self` exists only where AVX2 was detected.
+            unsafe { avx2(lines, probes, hash) }
+        }
+
+        fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
+            #[target_feature(enable = "avx2")]
+            fn batch(lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
+                let line = |hash: KeyHash| &lines[reduce(hash.0, lines.len())];
+                in_groups(hashes, answers, |hash| prefetch(line(hash)), |hash| avx2(lines, probes, hash));
+            }
+            // SAFETY: `self` exists only where AVX2 was detected.
+            unsafe { batch(lines, probes, hashes, answers) }
+        }
+    }
+
+    /// Sixteen bits of a key per step.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn avx512(lines: &[Line], probes: u32, hash: KeyHash) -> bool {
+        const LANES: usize = 16;
+        let line = &lines[reduce(hash.0, lines.len())];
+        // SAFETY: a line has 64 bytes and lies at a multiple of them.
+        let table = unsafe { _mm512_load_si512(std::ptr::from_ref(line).cast()) };
+        let hash = _mm512_set1_epi32(hash.0 as i32);
+        let mut left = probes;
+        for powers in POWERS.0.chunks_exact(LANES) {
+            // SAFETY: the chunk has sixteen numbers of 32 bits.
+            let powers = unsafe { _mm512_loadu_si512(powers.as_ptr().cast()) };
+            let bit = _mm512_srli_epi32::<23>(_mm512_mullo_epi32(hash, powers));
+            let word = _mm512_permutexvar_epi32(_mm512_srli_epi32::<5>(bit), table);
+            let set = _mm512_test_epi32_mask(_mm512_rorv_epi32(word, bit), _mm512_set1_epi32(1));
+            let missing = u32::from(!set);
+            if left <= LANES as u32 {
+                return missing << (u32::BITS - left) == 0;
+            }
+            if missing != 0 {
+                return false;
+            }
+            left -= LANES as u32;
+        }
+        true
+    }
+
+    /// Eight bits of a key per step.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn avx2(lines: &[Line], probes: u32, hash: KeyHash) -> bool {
+        const LANES: u32 = 8;
+        let line = &lines[reduce(hash.0, lines.len())];
+        // SAFETY: a line has two times 32 bytes and lies at a multiple of them.
+        let (low, high) = unsafe {
+            let halves = std::ptr::from_ref(line).cast::<__m256i>();
+            (_mm256_load_si256(halves), _mm256_load_si256(halves.add(1)))
+        };
+        let hash = _mm256_set1_epi32(hash.0 as i32);
+        let mut left = probes.cast_signed();
+        for powers in POWERS.0.chunks_exact(LANES as usize) {
+            // SAFETY: the chunk has eight numbers of 32 bits.
+            let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
+            let derived = _mm256_mullo_epi32(hash, powers);
+            // The highest bit selects the half, the next three the lane in it, the next five the bit.
+            let place = _mm256_srli_epi32::<28>(derived);
+            let (low, high) =
+                (_mm256_permutevar8x32_epi32(low, place), _mm256_permutevar8x32_epi32(high, place));
+            let word = _mm256_blendv_ps(
+                _mm256_castsi256_ps(low),
+                _mm256_castsi256_ps(high),
+                _mm256_castsi256_ps(derived),
+            );
+            let bit = _mm256_srli_epi32::<27>(_mm256_slli_epi32::<4>(derived));
+            // Lanes beyond the number of probes ask for nothing.
+            let index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            let wanted = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), index);
+            let wanted = _mm256_and_si256(wanted, _mm256_sllv_epi32(_mm256_set1_epi32(1), bit));
+            if _mm256_testc_si256(_mm256_castps_si256(word), wanted) == 0 {
+                return false;
+            }
+            left -= LANES.cast_signed();
+            if left <= 0 {
+                break;
+            }
+        }
+        true
     }
 }
 
@@ -194,6 +346,39 @@ mod tests {
         let blocked = rate(1_000_000, 19_532, 6);
         let standard = theory::standard(19_532 * 512, 1_000_000, 6);
         assert!(blocked > 1.1 * standard && blocked < 1.3 * standard, "{blocked} {standard}");
+    }
+
+    #[test]
+    fn all_ways_to_look_up_agree() {
+        let mut random = 1u64;
+        let mut hash = || {
+            random = random.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+            KeyHash(random ^ random >> 29)
+        };
+        for probes in 1..=MAX_PROBES {
+            let keys: Vec<KeyHash> = (0..1000).map(|_| hash()).collect();
+            let mut lines = vec![Line::default(); keys.len() * probes as usize / 300 + 1];
+            let count = lines.len();
+            keys.iter().for_each(|key| lines[reduce(key.0, count)].add(*key, probes));
+            let hashes: Vec<KeyHash> = keys.into_iter().chain((0..1000).map(|_| hash())).collect();
+            let portable = answers(Portable, &lines, probes, &hashes);
+            assert!(portable[..1000].iter().all(|answer| *answer), "{probes}");
+            assert!(portable[1000..].iter().any(|answer| !*answer), "{probes}");
+            #[cfg(target_arch = "x86_64")]
+            {
+                let same = |other: Option<Vec<bool>>| other.is_none_or(|other| other == portable);
+                assert!(same(Avx2::detect().map(|l| answers(l, &lines, probes, &hashes))), "{probes}");
+                assert!(same(Avx512::detect().map(|l| answers(l, &lines, probes, &hashes))), "{probes}");
+            }
+        }
+    }
+
+    /// The answers one by one, which those of a batch must equal.
+    fn answers<L: Lookup>(lookup: L, lines: &[Line], probes: u32, hashes: &[KeyHash]) -> Vec<bool> {
+        let mut batch = vec![false; hashes.len()];
+        lookup.may_contain_batch(lines, probes, hashes, &mut batch);
+        assert!(batch.iter().zip(hashes).all(|(b, hash)| *b == lookup.may_contain(lines, probes, *hash)));
+        batch
     }
 
     #[test]

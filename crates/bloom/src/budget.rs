@@ -28,6 +28,16 @@ impl Budget {
         }
     }
 
+    /// The width of a number that `bits` pay for: rounded down, but for what floating point loses.
+    pub(crate) fn width(bits: f64) -> u32 {
+        (bits + 1e-6).max(0.0) as u32
+    }
+
+    /// The parameter.
+    pub(crate) fn param(self) -> f64 {
+        self.0
+    }
+
     /// The bits per key for one table: its allocation where it has one, held within what can be built;
     /// the parameter otherwise.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
@@ -58,6 +68,11 @@ mod tests {
             assert!(error.contains("bits_per_key is") && error.contains("must be"), "{error}");
         }
         assert!(Budget::from_param(0.1).is_ok());
+    }
+
+    #[test]
+    fn widths_are_rounded_down_but_for_what_floating_point_loses() {
+        assert_eq!([11.999_999_9, 12.0, 12.9, -3.0].map(Budget::width), [12, 12, 12, 0]);
     }
 
     #[test]

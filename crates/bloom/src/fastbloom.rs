@@ -11,6 +11,9 @@ use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::large;
+use crate::position::reduce;
+use crate::prefetch::prefetch;
 use crate::stored::Head;
 use crate::theory;
 
@@ -51,7 +54,7 @@ impl Build<dyn FilterPolicy> for FastBloom {
 impl FilterPolicy for FastBloom {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let probes = theory::standard_probes(self.budget.bits_per_key(input));
-        let words = vec![0; self.budget.units(input, 64)];
+        let words = large::zeros(self.budget.units(input, 64));
         let mut bits = BloomFilter::from_vec(words).hashes(probes);
         for hash in input.hashes {
             bits.insert_hash(hash.0);
@@ -61,8 +64,12 @@ impl FilterPolicy for FastBloom {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
-        let bits = BloomFilter::from_vec(words.collect()).hashes(head.probes);
+        let bits = BloomFilter::from_vec(large::collected(words)).hashes(head.probes);
         Ok(Box::new(FastBloomFilter { bits, keys: head.keys }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
     }
 }
 
@@ -75,6 +82,11 @@ struct FastBloomFilter {
 impl Filter for FastBloomFilter {
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.bits.contains_hash(hash.0)
+    }
+
+    /// The word of the crate's first probe.
+    fn prefetch(&self, hash: KeyHash) {
+        prefetch(&self.bits.as_slice()[reduce(hash.0, self.bits.num_bits()) / 64]);
     }
 
     fn expected_fpr(&self) -> f64 {

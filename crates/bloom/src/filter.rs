@@ -3,6 +3,8 @@
 use thiserror::Error;
 use types::{Bytes, KeyHash};
 
+use crate::batch::in_groups;
+
 /// How filters are built for new tables and opened for stored ones.
 pub trait FilterPolicy: Send + Sync {
     /// Builds the filter of one table and returns the bytes to store. They hold all that
@@ -14,6 +16,12 @@ pub trait FilterPolicy: Send + Sync {
     /// # Errors
     /// If the bytes were not written by this policy or are damaged.
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter>;
+
+    /// The bits per key that its own parameter spends on a large table, which an allocation over levels may
+    /// share out otherwise; none where the variant pays no heed to an allocation.
+    fn bits_per_key(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// What a table knows when its filter is built.
@@ -37,16 +45,17 @@ pub trait Filter: Send + Sync {
     /// Whether the key may be in the table; `false` is certain.
     fn may_contain(&self, hash: KeyHash) -> bool;
 
+    /// Asks for the memory that a probe of this hash reads first, without waiting for it. It changes nothing
+    /// but time; where no probe can miss the caches there is nothing to ask for.
+    fn prefetch(&self, _hash: KeyHash) {}
+
     /// Answers many probes; `answers[i]` is what [`may_contain`](Self::may_contain) says of `hashes[i]`.
-    /// Variants whose probes miss the cache overlap those misses here.
+    /// Probes are asked for in groups before they are made, so that their cache misses overlap.
     ///
     /// # Panics
     /// If the slices differ in length.
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "one answer per probe");
-        for (answer, hash) in answers.iter_mut().zip(hashes) {
-            *answer = self.may_contain(*hash);
-        }
+        in_groups(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
     }
 
     /// The false-positive rate that theory gives for this filter as it was built.

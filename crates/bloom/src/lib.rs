@@ -1,20 +1,37 @@
 //! The filter axis: a small summary of a run's keys that lets most lookups of absent keys skip the run.
 
+mod allocation;
+mod banding;
+mod batch;
+mod binary_fuse;
+mod bits;
 mod blocked;
 mod budget;
+mod cuckoo;
+mod double_probe;
+mod dynamic;
 mod fastbloom;
 mod filter;
+mod large;
 mod none;
+mod packed;
+mod peel;
 mod perfect;
 mod position;
 mod prefetch;
+mod processor;
+mod quotient;
+mod register;
+mod ribbon;
 mod split_block;
 mod standard;
 mod stored;
 mod theory;
+mod xor;
 
 use catalog::Catalog;
 
+pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
 pub use filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 
 /// All filters. The first is the baseline, the last the oracle.
@@ -27,7 +44,15 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
         standard::VARIANT,
         blocked::VARIANT,
         split_block::VARIANT,
+        register::VARIANT,
+        double_probe::VARIANT,
         fastbloom::VARIANT,
+        ribbon::VARIANT,
+        xor::VARIANT,
+        binary_fuse::VARIANT,
+        cuckoo::VARIANT,
+        quotient::VARIANT,
+        dynamic::VARIANT,
         perfect::VARIANT,
     ],
 };

@@ -10,10 +10,15 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
+use crate::batch::in_groups;
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::large;
 use crate::position::reduce;
 use crate::prefetch::prefetch;
+#[cfg(target_arch = "x86_64")]
+use crate::processor::Avx2;
+use crate::processor::Portable;
 use crate::stored::Head;
 use crate::theory;
 
@@ -33,9 +38,6 @@ const BLOCK_WORDS: usize = LANES / 2;
 /// The odd multipliers of the Parquet format, one per lane.
 const SALTS: [u32; LANES] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
-
-/// How many probes of a batch are under way at once.
-const GROUP: usize = 32;
 
 /// Builds split-block Bloom filters.
 struct SplitBlock {
@@ -64,7 +66,7 @@ impl Build<dyn FilterPolicy> for SplitBlock {
 
 impl FilterPolicy for SplitBlock {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
-        let mut blocks = vec![Block::default(); self.budget.units(input, BLOCK_BITS)];
+        let mut blocks: Vec<Block> = large::zeros(self.budget.units(input, BLOCK_BITS));
         let count = blocks.len();
         for hash in input.hashes {
             let block = &mut blocks[reduce(hash.0, count)];
@@ -79,35 +81,40 @@ impl FilterPolicy for SplitBlock {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, BLOCK_WORDS)?;
-        let mut blocks = vec![Block::default(); words.len() / BLOCK_WORDS];
+        let mut blocks: Vec<Block> = large::zeros(words.len() / BLOCK_WORDS);
         let lanes = words.flat_map(|word| [word as u32, (word >> LANE_BITS) as u32]);
         blocks.iter_mut().flat_map(|block| &mut block.0).zip(lanes).for_each(|(to, from)| *to = from);
-        Ok(Box::new(SplitBlockFilter { blocks, keys: head.keys, avx2: Avx2::detect() }))
+        let keys = head.keys;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lookup) = Avx2::detect() {
+            return Ok(Box::new(SplitBlockFilter { blocks, keys, lookup }));
+        }
+        Ok(Box::new(SplitBlockFilter { blocks, keys, lookup: Portable }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
     }
 }
 
 /// A split-block Bloom filter in memory.
-struct SplitBlockFilter {
+struct SplitBlockFilter<L> {
     blocks: Vec<Block>,
     keys: u64,
-    /// There where the processor has AVX2.
-    avx2: Option<Avx2>,
+    lookup: L,
 }
 
-impl Filter for SplitBlockFilter {
+impl<L: Lookup> Filter for SplitBlockFilter<L> {
     fn may_contain(&self, hash: KeyHash) -> bool {
-        match self.avx2 {
-            Some(avx2) => avx2.may_contain(&self.blocks, hash),
-            None => may_contain(&self.blocks, hash),
-        }
+        self.lookup.may_contain(&self.blocks, hash)
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        prefetch(&self.blocks[reduce(hash.0, self.blocks.len())]);
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "one answer per probe");
-        match self.avx2 {
-            Some(avx2) => avx2.may_contain_batch(&self.blocks, hashes, answers),
-            None => may_contain_batch(&self.blocks, hashes, answers),
-        }
+        self.lookup.may_contain_batch(&self.blocks, hashes, answers);
     }
 
     fn expected_fpr(&self) -> f64 {
@@ -136,62 +143,61 @@ impl Block {
     }
 }
 
-/// The portable lookup. It has neither branch nor call, so that it becomes vector code where it is inlined
-/// into a function compiled for such a processor.
+/// A way to look up, for one kind of processor. The answers are the same.
+trait Lookup: Copy + Send + Sync {
+    fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool;
+    fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]);
+}
+
+impl Lookup for Portable {
+    fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool {
+        may_contain(blocks, hash)
+    }
+
+    fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+        may_contain_batch(blocks, hashes, answers);
+    }
+}
+
+/// The same lookups compiled for AVX2: two to three times as fast.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+impl Lookup for Avx2 {
+    #[inline]
+    fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool {
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn compiled_for_avx2(blocks: &[Block], hash: KeyHash) -> bool {
+            may_contain(blocks, hash)
+        }
+        // SAFETY: `self` exists only where AVX2 was detected.
+        unsafe { compiled_for_avx2(blocks, hash) }
+    }
+
+    fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn compiled_for_avx2(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+            may_contain_batch(blocks, hashes, answers);
+        }
+        // SAFETY: `self` exists only where AVX2 was detected.
+        unsafe { compiled_for_avx2(blocks, hashes, answers) }
+    }
+}
+
+/// The lookup. It has neither branch nor call, so that it becomes vector code where it is inlined into a
+/// function compiled for such a processor.
 #[inline(always)]
 fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     let (block, key) = (&blocks[reduce(hash.0, blocks.len())], Block::of(hash));
     (0..LANES).fold(0, |missing, lane| missing | (key.0[lane] & !block.0[lane])) == 0
 }
 
-/// The portable batch; `answers` are as many as `hashes`.
+/// The batch of lookups; `answers` are as many as `hashes`.
 #[inline(always)]
 fn may_contain_batch(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-    for (hashes, answers) in hashes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
-        for hash in hashes {
-            prefetch(&blocks[reduce(hash.0, blocks.len())]);
-        }
-        for (hash, answer) in hashes.iter().zip(answers) {
-            *answer = may_contain(blocks, *hash);
-        }
-    }
-}
-
-/// The proof that the processor has AVX2, and the same lookups compiled for it: two to three times as fast.
-#[derive(Clone, Copy)]
-struct Avx2(());
-
-#[allow(unsafe_code)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(unused_unsafe))]
-impl Avx2 {
-    fn detect() -> Option<Self> {
-        #[cfg(target_arch = "x86_64")]
-        let there = std::arch::is_x86_feature_detected!("avx2");
-        #[cfg(not(target_arch = "x86_64"))]
-        let there = false;
-        there.then_some(Self(()))
-    }
-
-    #[inline]
-    fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool {
-        #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
-        fn compiled_for_avx2(blocks: &[Block], hash: KeyHash) -> bool {
-            may_contain(blocks, hash)
-        }
-        let Self(()) = self;
-        // SAFETY: `self` exists only where AVX2 was detected.
-        unsafe { compiled_for_avx2(blocks, hash) }
-    }
-
-    fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-        #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
-        fn compiled_for_avx2(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-            may_contain_batch(blocks, hashes, answers);
-        }
-        let Self(()) = self;
-        // SAFETY: `self` exists only where AVX2 was detected.
-        unsafe { compiled_for_avx2(blocks, hashes, answers) }
-    }
+    let block = |hash: KeyHash| &blocks[reduce(hash.0, blocks.len())];
+    in_groups(hashes, answers, |hash| prefetch(block(hash)), |hash| may_contain(blocks, hash));
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
+use crate::bits::BitArray;
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::position::{reduce, remix};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 
@@ -61,20 +61,19 @@ impl FilterPolicy for Standard {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let best = theory::standard_probes(self.budget.bits_per_key(input));
         let probes = self.probes.unwrap_or(best);
-        let mut bits = BitArray(vec![0; self.budget.units(input, 64)].into_boxed_slice());
-        for hash in input.hashes {
-            let mut derived = hash.0;
-            for _ in 0..probes {
-                bits.set(derived);
-                derived = remix(derived);
-            }
-        }
-        Head::new(TAG, probes, input.hashes).encode(bits.0.into_iter())
+        let mut bits = BitArray::zeros(self.budget.units(input, 64));
+        input.hashes.iter().for_each(|hash| bits.add(*hash, probes));
+        Head::new(TAG, probes, input.hashes).encode(bits.words())
     }
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
-        Ok(Box::new(StandardFilter { bits: BitArray(words.collect()), probes: head.probes, keys: head.keys }))
+        let bits = BitArray::from_words(words);
+        Ok(Box::new(StandardFilter { bits, probes: head.probes, keys: head.keys }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
     }
 }
 
@@ -86,16 +85,12 @@ struct StandardFilter {
 }
 
 impl Filter for StandardFilter {
-    /// Stops at the first bit that is not set: two probes are enough for most absent keys.
     fn may_contain(&self, hash: KeyHash) -> bool {
-        let mut derived = hash.0;
-        for _ in 0..self.probes {
-            if !self.bits.get(derived) {
-                return false;
-            }
-            derived = remix(derived);
-        }
-        true
+        self.bits.may_contain(hash, self.probes)
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        self.bits.prefetch(hash);
     }
 
     fn expected_fpr(&self) -> f64 {
@@ -103,35 +98,14 @@ impl Filter for StandardFilter {
     }
 
     fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.bits.0)
-    }
-}
-
-/// An array of bits, addressed by hashes.
-struct BitArray(Box<[u64]>);
-
-impl BitArray {
-    #[inline]
-    fn len(&self) -> usize {
-        self.0.len() * 64
-    }
-
-    #[inline]
-    fn set(&mut self, hash: u64) {
-        let bit = reduce(hash, self.len());
-        self.0[bit / 64] |= 1 << (bit % 64);
-    }
-
-    #[inline]
-    fn get(&self, hash: u64) -> bool {
-        let bit = reduce(hash, self.len());
-        self.0[bit / 64] >> (bit % 64) & 1 == 1
+        self.bits.memory_bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::position::remix;
 
     fn filter(probes: u32, bits_per_key: f64, hashes: &[KeyHash]) -> (u32, Box<dyn Filter>) {
         let policy = <Standard as Build<_>>::build(Params { bits_per_key, probes }).ok().unwrap();

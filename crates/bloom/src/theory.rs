@@ -70,6 +70,31 @@ pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     (fill.powi(probes.cast_signed()) * (1.0 + spread)).min(1.0)
 }
 
+/// The rates of one Bloom filter of `bits` bits, `probes` bits per key, that holds 0, 1, 2 … keys, exactly:
+/// the mean of (set / bits)^probes over the distribution of the number of bits set. Beyond the last one
+/// nearly all bits are set.
+///
+/// For words of a few dozen bits, where [`small`] is too coarse.
+pub(crate) fn word_rates(bits: u32, probes: u32) -> Vec<f64> {
+    const FULL: f64 = 1.0 - 1e-9;
+    let m = f64::from(bits);
+    // How likely it is that 0, 1, 2 … bits are set.
+    let mut likely = vec![0.0; bits as usize + 1];
+    likely[0] = 1.0;
+    let mut rates = vec![0.0];
+    while rates.last().is_some_and(|rate| *rate < FULL) {
+        for _ in 0..probes {
+            for set in (0..likely.len()).rev() {
+                let grown = if set == 0 { 0.0 } else { likely[set - 1] * (m - (set - 1) as f64) / m };
+                likely[set] = likely[set] * set as f64 / m + grown;
+            }
+        }
+        let hit = |set: usize| (set as f64 / m).powi(probes.cast_signed());
+        rates.push(likely.iter().enumerate().map(|(set, likely)| likely * hit(set)).sum());
+    }
+    rates
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +139,16 @@ mod tests {
     #[test]
     fn second_order_is_exact_for_two_probes() {
         assert_close(small(2, 1, 2), 0.625, 1e-12);
+    }
+
+    #[test]
+    fn rates_of_words_are_exact() {
+        let rates = word_rates(2, 2);
+        assert_close(rates[1], 0.625, 1e-12);
+        // Of four balls one in eight leaves a cell of two empty.
+        assert_close(rates[2], 0.25 / 8.0 + 7.0 / 8.0, 1e-12);
+        let rates = word_rates(64, 4);
+        assert!(rates.is_sorted() && rates[0] < f64::EPSILON);
+        assert_close(rates[6], small(64, 6, 4), 0.02);
     }
 }

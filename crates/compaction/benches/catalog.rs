@@ -50,7 +50,7 @@ fn at_rest(criterion: &mut Criterion) {
     pick(criterion, "pick, at rest", None);
 }
 
-/// Sixty runs in level 0: every policy but `none` has a job that takes them all.
+/// Sixty runs in level 0: every policy but `none` has a job.
 fn with_work(criterion: &mut Criterion) {
     pick(criterion, "pick, with work", Some("none"));
 }

@@ -72,10 +72,10 @@ impl Build<dyn CompactionPolicy> for Leveled {
 impl Leveled {
     /// The policy with size ratio `size_ratio` that merges level 0 at `level0_runs` runs.
     pub(crate) fn new(size_ratio: f64, level0_runs: u64) -> Result<Self, String> {
-        if level0_runs == 0 {
-            return Err("level0_runs is 0; it must be at least 1: every flush brings a run".to_owned());
-        }
-        Ok(Self { size_ratio: size_ratio::factor(size_ratio)?, level0_runs: level0_runs as usize })
+        Ok(Self {
+            size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
+            level0_runs: size_ratio::level0_runs(level0_runs)?,
+        })
     }
 
     /// How full a level is: at 1 something must be done.

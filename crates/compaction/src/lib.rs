@@ -1,18 +1,34 @@
 //! The compaction axis: a plain-data picture of the tree in, the next job as data out. No bytes, no files,
 //! no threads: the simulator and the tree run the same code.
+//!
+//! Every job leaves every answer as it is. So there is no policy that drops data by age or size, `fifo` of
+//! `RocksDB` and the expiry of time windows: what was dropped would be answered otherwise than before. A job
+//! has no action for it, and a tree that forgets is another contract than the one that all designs are
+//! checked against. Without dropping, `fifo` is `none`.
 
+mod binary_counter;
+mod fluid;
+mod golden;
 mod job;
 mod l0_tiered;
 mod lazy_leveled;
 mod leveled;
+mod leveled_partial;
+mod merge_all;
 mod none;
+mod one_leveling;
+mod partial;
+mod picker;
 mod policy;
 mod shape;
 mod simulate;
 mod size_ratio;
+mod tables;
 #[cfg(test)]
 mod testing;
 mod tiered;
+mod time_window;
+mod universal;
 mod whole;
 
 use catalog::Catalog;
@@ -26,5 +42,20 @@ pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simula
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog {
     axis: "compaction",
     summary: "which runs are merged, when, and into which level",
-    variants: &[none::VARIANT, leveled::VARIANT, tiered::VARIANT, lazy_leveled::VARIANT, l0_tiered::VARIANT],
+    variants: &[
+        none::VARIANT,
+        leveled::VARIANT,
+        leveled_partial::VARIANT,
+        tiered::VARIANT,
+        lazy_leveled::VARIANT,
+        fluid::VARIANT,
+        l0_tiered::VARIANT,
+        one_leveling::VARIANT,
+        universal::VARIANT,
+        binary_counter::VARIANT,
+        merge_all::VARIANT,
+        partial::VARIANT,
+        golden::VARIANT,
+        time_window::VARIANT,
+    ],
 };

@@ -1,15 +1,14 @@
-//! The size ratio T between levels, checked: as a factor of bytes, or as a number of runs.
+//! The size ratio T between levels, checked: as a factor of bytes, or as a number of runs; and the number of
+//! runs in level 0.
 
-/// A level of one run grows until it is `ratio` times as large as the one above.
+/// A level of one run grows until it is `ratio` times as large as the one above; the parameter is `name`.
 ///
 /// Below 1.1 levels hardly differ in size and every flush would fall through dozens of them.
-pub(crate) fn factor(ratio: f64) -> Result<f64, String> {
+pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
     if (1.1..=1e6).contains(&ratio) {
         return Ok(ratio);
     }
-    Err(format!(
-        "size_ratio is {ratio}; it must be from 1.1 to 1000000: levels grow by it from one to the next"
-    ))
+    Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000: levels grow by it from one to the next"))
 }
 
 /// A level of many runs is merged when it has `ratio` of them.
@@ -18,6 +17,14 @@ pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
         return Ok(ratio as usize);
     }
     Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000: so many runs are merged into one"))
+}
+
+/// Level 0 is merged when it has `runs` runs.
+pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
+    match runs {
+        0 => Err("level0_runs is 0; it must be at least 1: every flush brings a run".to_owned()),
+        _ => Ok(runs as usize),
+    }
 }
 
 /// `buffer_bytes` · `ratio`^`exponent`, by multiplications alone: unlike `powf` they give the same number on
@@ -33,9 +40,9 @@ mod tests {
     #[test]
     fn ratios_that_make_no_levels_are_refused() {
         for bad in [-1.0, 0.0, 1.0, 1.05, 1e7, f64::NAN, f64::INFINITY] {
-            assert!(factor(bad).unwrap_err().contains("it must be from 1.1"), "{bad}");
+            assert!(factor("growth", bad).unwrap_err().starts_with("growth is "), "{bad}");
         }
-        assert_eq!(factor(1.618), Ok(1.618));
+        assert_eq!(factor("growth", 1.618), Ok(1.618));
         for bad in [0, 1, 1_000_001] {
             assert!(runs(bad).unwrap_err().contains("it must be from 2"), "{bad}");
         }

@@ -25,13 +25,14 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>
 );
 
 /// The policy.
-struct Tiered {
-    runs_per_level: usize,
+pub(crate) struct Tiered {
+    /// Runs that are merged into one of the next level.
+    pub(crate) runs_per_level: usize,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Params {
+pub(crate) struct Params {
     size_ratio: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Jobs that take whole levels, and the choice of the level that needs one most.
+//! Jobs that take whole levels or whole runs, and the choice of the level that needs one most.
 
 use crate::job::{Action, Job};
-use crate::shape::Shape;
+use crate::shape::{Run, Shape, TableShape};
 
 /// The level with the highest `fullness`, if that is at least 1. Of equals the deepest wins: what is above
 /// is then merged into a level with room.
@@ -28,6 +28,14 @@ pub(crate) fn merge_into_next(shape: &Shape, level: usize) -> Job {
 /// Merges all runs of `level` into one.
 pub(crate) fn merge_within(shape: &Shape, level: usize) -> Job {
     job(shape, &[level], level, Action::Merge)
+}
+
+/// Merges runs that follow each other in age, given with their levels from the newest to the oldest, into one
+/// run in the place of the oldest.
+pub(crate) fn merge_runs(runs: &[(usize, &Run<TableShape>)]) -> Job {
+    let level = runs.last().map_or(0, |(level, _)| *level);
+    let inputs = runs.iter().flat_map(|(_, run)| &run.tables).map(|table| table.id).collect();
+    Job { inputs, level, run: None, action: Action::Merge }
 }
 
 fn job(shape: &Shape, from: &[usize], level: usize, action: Action) -> Job {

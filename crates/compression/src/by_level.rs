@@ -4,11 +4,11 @@
 //! This is the level table of the cs265 document (section 2.7.3), of which it prints two that differ; ours
 //! is a parameter.
 
-use catalog::{Build, Choice, Variant};
+use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use toml::Value;
 
 use crate::compression::{Compression, DamagedBlock};
+use crate::picked::Picked;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByLevel>(
     "by-level",
@@ -20,36 +20,12 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByLevel>(
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
-    levels: Vec<Codec>,
+    levels: Vec<Picked>,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        let codec = |label: &str| Codec::try_from(label.to_owned()).expect("a variant of this catalog");
-        Self { levels: ["none", "lz4", "zstd"].map(codec).into() }
-    }
-}
-
-/// A codec by its label; other spellings of the same choice become its label.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-struct Codec(Choice);
-
-impl TryFrom<String> for Codec {
-    type Error = String;
-
-    fn try_from(label: String) -> Result<Self, String> {
-        let choice = crate::CATALOG.choose(&Value::String(label)).map_err(|error| error.to_string())?;
-        if choice.kind() == VARIANT.kind {
-            return Err(format!("a level of {} cannot be {} itself", VARIANT.kind, VARIANT.kind));
-        }
-        Ok(Self(choice))
-    }
-}
-
-impl From<Codec> for String {
-    fn from(codec: Codec) -> Self {
-        codec.0.label()
+        Self { levels: ["none", "lz4", "zstd"].map(Picked::of).into() }
     }
 }
 
@@ -65,8 +41,7 @@ impl Build<dyn Compression> for ByLevel {
         if params.levels.is_empty() {
             return Err("levels is empty; name a codec for level 0, such as levels = [\"lz4\"]".to_owned());
         }
-        let build = |codec: &Codec| crate::CATALOG.build(&codec.0).map_err(|error| error.to_string());
-        let levels = params.levels.iter().map(build).collect::<Result<_, _>>()?;
+        let levels = params.levels.iter().map(Picked::build).collect::<Result<_, _>>()?;
         Ok(Box::new(Self { levels }))
     }
 }
@@ -81,13 +56,14 @@ impl Compression for ByLevel {
     }
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock("nothing is stored under a selector of codecs; decompress by the tag".to_owned()))
+        Err(DamagedBlock::of_selector())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use catalog::Choice;
+    use toml::Value;
 
     fn choose(label: &str) -> Result<Choice, String> {
         crate::CATALOG.choose(&Value::from(label)).map_err(|error| error.to_string())
@@ -113,7 +89,7 @@ mod tests {
     fn tables_that_cannot_be_are_refused() {
         let cases = [
             ("by-level(levels=[])", "levels is empty"),
-            (r#"by-level(levels=["by-level"])"#, "cannot be by-level itself"),
+            (r#"by-level(levels=["by-level"])"#, "picks among codecs itself"),
             (r#"by-level(levels=["lz5"])"#, "did you mean \"lz4\"?"),
             (r#"by-level(levels=["zstd(level=99)"])"#, "level is 99"),
         ];

@@ -35,6 +35,16 @@ pub trait Compression: Send + Sync {
 pub struct DamagedBlock(pub String);
 
 impl DamagedBlock {
+    /// What a selector says when it is asked to decompress: it has no tag.
+    pub(crate) fn of_selector() -> Self {
+        Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())
+    }
+
+    /// Bytes that `codec` cannot have written.
+    pub(crate) fn impossible(codec: &str) -> Self {
+        Self(format!("{codec}: its parts do not fit together"))
+    }
+
     /// Bytes of `codec` that decode to `len` bytes where `expected` were stored.
     pub(crate) fn length(codec: &str, len: usize, expected: usize) -> Self {
         Self(format!("{codec}: it decodes to {len} bytes, not to {expected}"))

@@ -1,13 +1,24 @@
 //! The compression axis: a block's bytes to fewer bytes, and back.
 
+mod adaptive;
+mod bitpack;
+mod by_content;
+mod by_entropy;
 mod by_level;
 mod compression;
 mod decompress;
+mod delta;
+mod dictionary;
+mod entropy;
 mod lz4;
+mod lz4_hc;
+mod lzma;
 mod none;
+mod picked;
 mod pool;
 mod shrunk;
 mod snappy;
+mod words;
 mod zstd;
 
 use catalog::Catalog;
@@ -19,5 +30,23 @@ pub use decompress::decompress;
 pub static CATALOG: Catalog<dyn Compression> = Catalog {
     axis: "compression",
     summary: "how a block's bytes are made fewer",
-    variants: &[none::VARIANT, lz4::VARIANT, snappy::VARIANT, zstd::VARIANT, by_level::VARIANT],
+    variants: &[
+        none::VARIANT,
+        lz4::VARIANT,
+        snappy::VARIANT,
+        zstd::VARIANT,
+        lz4_hc::VARIANT,
+        lzma::VARIANT,
+        bitpack::VARIANT,
+        delta::VARIANT,
+        dictionary::VARIANT,
+        by_level::VARIANT,
+        by_entropy::VARIANT,
+        by_content::VARIANT,
+        adaptive::VARIANT,
+    ],
 };
+
+/// The selectors among them, which a selector cannot pick in turn.
+static SELECTORS: [&str; 4] =
+    [by_level::VARIANT.kind, by_entropy::VARIANT.kind, by_content::VARIANT.kind, adaptive::VARIANT.kind];

@@ -17,7 +17,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::new::<Lz4>("lz4", "fastest to decompress, saves about half of structured data", "");
 
 /// Its tag on disk.
-const TAG: u8 = 1;
+pub(crate) const TAG: u8 = 1;
 
 /// Hash tables that wait for the next block.
 struct Lz4 {

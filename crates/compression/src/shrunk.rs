@@ -27,6 +27,14 @@ pub(crate) fn append(
     }
 }
 
+/// Appends `stored` to `out` and returns `tag`, or, where it is not smaller than `block`, the block itself and
+/// [`RAW`].
+pub(crate) fn append_whole(tag: u8, stored: &[u8], block: &[u8], out: &mut Vec<u8>) -> u8 {
+    let is_smaller = stored.len() < block.len();
+    out.extend_from_slice(if is_smaller { stored } else { block });
+    if is_smaller { tag } else { RAW }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,6 +31,11 @@ impl Build<dyn FencePolicy> for Binary {
     }
 }
 
+/// The policy with its defaults, for fences made of others.
+pub(crate) fn policy() -> Box<dyn FencePolicy> {
+    Box::new(Binary)
+}
+
 impl FencePolicy for Binary {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         stored::encode(TAG, input.separators)

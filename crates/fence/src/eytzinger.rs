@@ -12,12 +12,12 @@ use std::hint::select_unpredictable;
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::head;
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::heads::{HeadFence, HeadIndex};
 use crate::prefetch::prefetch;
 use crate::stored;
-use crate::suffixes::{Place, Suffixes};
+use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Eytzinger>(
     "eytzinger",
@@ -46,39 +46,18 @@ impl Build<dyn FencePolicy> for Eytzinger {
     }
 }
 
+/// The policy with its defaults, for fences made of others.
+pub(crate) fn policy() -> Box<dyn FencePolicy> {
+    Box::new(Eytzinger)
+}
+
 impl FencePolicy for Eytzinger {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         stored::encode(TAG, input.separators)
     }
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
-        let suffixes = Suffixes::new(&stored::read_separators(TAG, table)?);
-        let tree = HeadTree::new(suffixes.len(), |rank| suffixes.head(rank));
-        Ok(Box::new(EytzingerFence { suffixes, tree }))
-    }
-}
-
-/// The separators of one table in memory, their heads as a tree.
-struct EytzingerFence {
-    suffixes: Suffixes,
-    tree: HeadTree,
-}
-
-impl Fence for EytzingerFence {
-    fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
-        let rank = match self.suffixes.place(key) {
-            Place::Below => 0,
-            Place::Above => self.suffixes.len(),
-            Place::Within(suffix) => match self.tree.lower_bound(head(suffix)) {
-                Bound::Above(rank) => rank,
-                Bound::Tie(rank) => self.suffixes.settle(rank, suffix),
-            },
-        };
-        Ok(rank as u32)
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.suffixes.memory_bytes() + size_of_val(&*self.tree.arena)
+        HeadFence::open(TAG, table, |heads| HeadTree::new(&heads))
     }
 }
 
@@ -91,24 +70,15 @@ struct HeadTree {
     shape: Shape,
 }
 
-/// The first head that is not below the one looked for.
-#[derive(Debug, PartialEq, Eq)]
-enum Bound {
-    /// It is above, or there is none; so many heads are below.
-    Above(usize),
-    /// It is equal; so many heads are below.
-    Tie(usize),
-}
-
 impl HeadTree {
-    /// A tree of `count` heads, given in sorted order by `head_at`.
-    fn new(count: usize, head_at: impl Fn(usize) -> u64) -> Self {
-        let shape = Shape::new(count);
-        let mut arena = vec![0; LINE + 1 + count];
+    /// A tree of heads in sorted order.
+    fn new(heads: &[u64]) -> Self {
+        let shape = Shape::new(heads.len());
+        let mut arena = vec![0; LINE + 1 + heads.len()];
         // Where memory cannot be aligned, only time is lost.
         let start = arena.as_ptr().align_offset(LINE * size_of::<u64>()).min(LINE);
-        for slot in 1..=count {
-            arena[start + slot] = head_at(shape.rank(slot));
+        for slot in 1..=heads.len() {
+            arena[start + slot] = heads[shape.rank(slot)];
         }
         Self { arena, start, shape }
     }
@@ -118,7 +88,10 @@ impl HeadTree {
     fn slots(&self) -> &[u64] {
         &self.arena[self.start..][..=self.shape.count]
     }
+}
 
+impl HeadIndex for HeadTree {
+    #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let slots = self.slots();
         let mut slot = 1;
@@ -132,10 +105,13 @@ impl HeadTree {
         slot = select_unpredictable(there, 2 * slot + usize::from(below), slot);
         // Since the last turn to the left, all turns were to the right.
         match slot >> (slot.trailing_ones() + 1) {
-            0 => Bound::Above(self.shape.count),
-            bound if slots[bound] == head => Bound::Tie(self.shape.rank(bound)),
-            bound => Bound::Above(self.shape.rank(bound)),
+            0 => Bound { rank: self.shape.count as u32, may_tie: false },
+            bound => Bound { rank: self.shape.rank(bound) as u32, may_tie: slots[bound] == head },
         }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.arena)
     }
 }
 
@@ -171,6 +147,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heads::check_index;
 
     /// The ranks in slot order by an in-order walk, which is the definition.
     fn walk(slot: usize, count: usize, next: &mut usize, ranks: &mut [usize]) {
@@ -195,28 +172,13 @@ mod tests {
     /// Seven entries stand as 4 2 6 1 3 5 7, eight as 5 3 7 2 4 6 8 1.
     #[test]
     fn the_order_is_that_of_the_textbook() {
-        let order = |count| {
-            let tree = HeadTree::new(count, |rank| rank as u64 + 1);
-            tree.slots()[1..].to_vec()
-        };
+        let order = |count| HeadTree::new(&(1..=count).collect::<Vec<u64>>()).slots()[1..].to_vec();
         assert_eq!(order(7), [4, 2, 6, 1, 3, 5, 7]);
         assert_eq!(order(8), [5, 3, 7, 2, 4, 6, 8, 1]);
     }
 
     #[test]
     fn bounds_are_those_of_the_sorted_heads() {
-        for count in 0..130usize {
-            // Every odd number once, but 7 three times, and the largest head there is.
-            let mut heads: Vec<u64> = (0..count as u64).map(|i| 2 * i + 1).collect();
-            heads.extend([7, 7, u64::MAX]);
-            heads.sort_unstable();
-            let tree = HeadTree::new(heads.len(), |rank| heads[rank]);
-            for head in (0..2 * count as u64 + 3).chain([u64::MAX - 1, u64::MAX]) {
-                let below = heads.partition_point(|other| *other < head);
-                let tie = heads.get(below) == Some(&head);
-                let expected = if tie { Bound::Tie(below) } else { Bound::Above(below) };
-                assert_eq!(tree.lower_bound(head), expected, "{head} among {count}");
-            }
-        }
+        check_index(&[1000, 5000], |heads| HeadTree::new(&heads));
     }
 }

@@ -48,7 +48,8 @@ pub struct FenceInput<'a> {
 ///    takes the first keys of the blocks for them, and then it may be the earlier one.
 /// 2. [`find`](Self::find) returns the same block for every key that is in the table; for other keys it
 ///    may return any block.
-/// 3. Whatever was stored, damaged or not, a block that is returned is one of the table's.
+/// 3. [`find_batch`](Self::find_batch) answers for every key as [`find`](Self::find) does.
+/// 4. Whatever was stored, damaged or not, a block that is returned is one of the table's.
 pub trait Fence: Send + Sync {
     /// The block where a scan from `key` starts, going up or down: the last one whose separator is at or
     /// below it, and block 0 for a key below all separators. A scan may find nothing in this block and
@@ -64,6 +65,23 @@ pub trait Fence: Send + Sync {
     /// As [`seek`](Self::seek).
     fn find(&self, key: HashedKey<'_>, table: &dyn TableView) -> Result<u32, FenceError> {
         self.seek(key.bytes, table)
+    }
+
+    /// [`find`](Self::find) for many keys, in any order: `blocks` are as many, and get the answers. Searches
+    /// that run side by side wait for memory together.
+    ///
+    /// # Errors
+    /// As [`seek`](Self::seek); what `blocks` then hold means nothing.
+    fn find_batch(
+        &self,
+        keys: &[HashedKey<'_>],
+        blocks: &mut [u32],
+        table: &dyn TableView,
+    ) -> Result<(), FenceError> {
+        for (key, block) in keys.iter().zip(blocks) {
+            *block = self.find(*key, table)?;
+        }
+        Ok(())
     }
 
     /// The bytes of memory it holds; an oracle reports 0, since it stands for a fence that costs nothing.

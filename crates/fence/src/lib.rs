@@ -1,16 +1,27 @@
 //! The fence axis: given a key, the one block of a table that can hold it, or where a scan starts.
 
+mod adaptive;
 mod binary;
+mod branchless;
+mod compressed;
+pub mod culling;
 mod eytzinger;
 mod fence;
 mod free;
+mod heads;
+mod interpolation;
+mod lanes;
+mod learned;
+mod line;
 mod page;
 mod page_search;
 mod prefetch;
+mod s_tree;
 mod separators;
 mod static_btree;
 mod stored;
 mod suffixes;
+mod two_level;
 
 use catalog::Catalog;
 
@@ -24,7 +35,15 @@ pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
     summary: "the index from a key to the block that can hold it",
     variants: &[
         binary::VARIANT,
+        branchless::VARIANT,
+        interpolation::VARIANT,
         eytzinger::VARIANT,
+        lanes::VARIANT,
+        s_tree::VARIANT,
+        learned::VARIANT,
+        compressed::VARIANT,
+        adaptive::VARIANT,
+        two_level::VARIANT,
         static_btree::VARIANT,
         page_search::VARIANT,
         free::VARIANT,

@@ -13,6 +13,7 @@
 
 use std::ops::Range;
 
+use catalog::ByteSize;
 use types::common_prefix;
 
 use crate::fence::FenceError;
@@ -20,6 +21,25 @@ use crate::stored::{damaged, take, u32s};
 
 const HEAD_BYTES: usize = 16;
 const U32: usize = size_of::<u32>();
+
+/// What a page may be long, in bytes.
+const PAGE_BYTES: Range<u64> = 512..(64 << 10) + 1;
+
+/// Whether pages may have this length.
+pub(crate) fn is_page_length(bytes: u64) -> bool {
+    PAGE_BYTES.contains(&bytes) && bytes.is_power_of_two()
+}
+
+/// Refuses a length that pages may not have.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
+    match is_page_length(page_bytes.0) {
+        true => Ok(()),
+        false => Err(format!("page_bytes is {page_bytes}; it must be a power of two from 512B to 64KiB")),
+    }
+}
 
 /// What the children of a page are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,6 +47,12 @@ impl Separators {
         &self.arena[start..self.ends[index] as usize]
     }
 
+    /// Where each separator ends in their arena, in bytes.
+    #[inline]
+    pub(crate) fn ends(&self) -> &[u32] {
+        &self.ends
+    }
+
     /// All separators, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))

@@ -8,8 +8,6 @@
 //! page takes as many page lengths as it needs, in one piece, and its parent says how many. Each layer is
 //! still one read, and a long separator, kept as low in the tree as can be, costs only those who come by it.
 
-use std::ops::Range;
-
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +23,6 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
 );
 
 const TAG: Tag = *b"sbtr";
-const PAGE_BYTES: Range<u64> = 512..(64 << 10) + 1;
 const FOOTER_BYTES: u64 = 20;
 
 /// More layers than any tree needs whose layers halve and whose blocks are counted in 32 bits.
@@ -52,15 +49,9 @@ impl Build<dyn FencePolicy> for StaticBTree {
     type Params = Params;
 
     fn build(Params { page_bytes }: Params) -> Result<Box<dyn FencePolicy>, String> {
-        if !is_page_length(page_bytes.0) {
-            return Err(format!("page_bytes is {page_bytes}; it must be a power of two from 512B to 64KiB"));
-        }
+        page::check_page_bytes(page_bytes)?;
         Ok(Box::new(Self { page_bytes: page_bytes.0 }))
     }
-}
-
-fn is_page_length(bytes: u64) -> bool {
-    PAGE_BYTES.contains(&bytes) && bytes.is_power_of_two()
 }
 
 impl FencePolicy for StaticBTree {
@@ -189,7 +180,7 @@ impl Geometry {
         let page_bytes = u64::from(number());
         let geometry = Self { page_bytes, layers: number(), root_pages: number(), pages: number() };
         let possible = footer == TAG
-            && is_page_length(page_bytes)
+            && page::is_page_length(page_bytes)
             && u64::from(geometry.pages) * page_bytes == tree_bytes
             && (1..=MAX_LAYERS).contains(&geometry.layers)
             && (1..=geometry.pages).contains(&geometry.root_pages);
@@ -236,6 +227,7 @@ impl Fence for StaticBTreeFence {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::ops::Range;
 
     use types::Bytes;
 

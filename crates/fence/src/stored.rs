@@ -48,14 +48,22 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     let lengths = take(&mut rest, count as usize * U32)?;
     let mut separators = Separators::default();
     for length in u32s(lengths) {
-        let separator = take(&mut rest, length as usize)?;
-        if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
-            return Err(damaged(format!("separator {} is not above the one before", separators.len())));
-        }
-        separators.push(separator);
+        push_above(&mut separators, take(&mut rest, length as usize)?)?;
     }
     let read = stored.len() - rest.len();
     Ok((separators, stored.slice(read..stored.len())))
+}
+
+/// Appends a separator that was read.
+///
+/// # Errors
+/// If it is not above the last one.
+pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
+    if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
+        return Err(damaged(format!("separator {} is not above the one before", separators.len())));
+    }
+    separators.push(separator);
+    Ok(())
 }
 
 /// Reads all that the fence of `table` stored under `tag`, where that is separators alone.

@@ -2,91 +2,175 @@
 //!
 //! What costs time in a search over byte strings is not the number of steps but touching the strings. Once
 //! their common prefix is cut, the next eight bytes, compared as one big-endian number, nearly always tell
-//! two separators apart; only where these heads tie are the strings themselves compared.
+//! two separators apart; only where these heads tie are the strings themselves compared. Where all that is
+//! left is of one length of at most eight bytes, as it is of integers, the heads are the strings, and nothing
+//! else is kept.
+#![allow(clippy::inline_always)] // see `line`
 
 use types::{common_prefix, head};
 
+use crate::prefetch::prefetch;
 use crate::separators::Separators;
 
-/// All separators of a table but the first, without their common prefix.
+/// All separators of a table but the first, without their common prefix and beside their heads.
 ///
 /// The first separator never decides: a key below it belongs to block 0 as well. So the number of the
 /// others that are at or below a key *is* the block of the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    rest: Separators,
+    /// The head of the prefix, and ones where the prefix has bits in it.
+    prefix_head: u64,
+    prefix_mask: u64,
+    count: usize,
+    rest: Rest,
+}
+
+/// What the heads do not say.
+enum Rest {
+    /// Nothing: all suffixes have this length, which is at most eight.
+    OfLength(usize),
+    /// The suffixes, heads included.
+    Arena(Separators),
+}
+
+/// The first head that is not below the one sought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bound {
+    /// The number of heads below.
+    pub(crate) rank: u32,
+    /// Whether it is equal, if there is one.
+    pub(crate) may_tie: bool,
+}
+
+impl Bound {
+    /// The bound at `rank` of sorted `heads`.
+    #[inline]
+    pub(crate) fn at(heads: &[u64], rank: usize, head: u64) -> Self {
+        Self { rank: rank as u32, may_tie: heads.get(rank) == Some(&head) }
+    }
 }
 
 /// Where a key lies relative to all separators but the first.
-pub(crate) enum Place<'k> {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Place {
     /// Below all of them.
     Below,
     /// Above all of them.
     Above,
-    /// It shares their prefix; this is what follows in it.
-    Within(&'k [u8]),
+    /// It shares their prefix; this is the head of what follows in it.
+    Within(u64),
 }
 
 impl Suffixes {
-    /// Cuts the common prefix.
-    pub(crate) fn new(separators: &Separators) -> Self {
+    /// Cuts the common prefix; also the heads of what is left, in order.
+    pub(crate) fn new(separators: &Separators) -> (Self, Vec<u64>) {
         let others = || separators.iter().skip(1);
         let shared = match (others().next(), others().last()) {
             (Some(first), Some(last)) => &first[..common_prefix(first, last)],
             _ => &[],
         };
-        Self { prefix: shared.into(), rest: others().map(|separator| &separator[shared.len()..]).collect() }
+        let suffixes = || others().map(|separator| &separator[shared.len()..]);
+        let heads: Vec<u64> = suffixes().map(head).collect();
+        let length = suffixes().next().map_or(0, <[u8]>::len);
+        let rest = match length <= size_of::<u64>() && suffixes().all(|suffix| suffix.len() == length) {
+            true => Rest::OfLength(length),
+            false => Rest::Arena(suffixes().collect()),
+        };
+        let prefix_mask = head(&vec![0xff; shared.len()]);
+        let count = heads.len();
+        (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
     /// The number of separators, the first left out.
     pub(crate) fn len(&self) -> usize {
-        self.rest.len()
-    }
-
-    /// The head of separator number `rank`, the first left out.
-    pub(crate) fn head(&self, rank: usize) -> u64 {
-        head(self.rest.get(rank))
+        self.count
     }
 
     /// Where `key` lies.
     #[inline]
-    pub(crate) fn place<'k>(&self, key: &'k [u8]) -> Place<'k> {
-        if self.prefix.is_empty() {
-            return Place::Within(key);
-        }
+    pub(crate) fn place(&self, key: &[u8]) -> Place {
+        self.head_behind(key).map_or_else(|| self.place_at_length(key), Place::Within)
+    }
+
+    /// The head of what follows the prefix in `key`, if it is at hand: a short prefix, as nearly all are, which
+    /// the key shares, and a key that has eight bytes behind it.
+    #[inline(always)]
+    pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
+        let length = self.prefix.len();
+        let behind = key.get(length..)?.first_chunk()?;
+        let differs = (u64::from_be_bytes(*key.first_chunk()?) ^ self.prefix_head) & self.prefix_mask != 0;
+        (length <= size_of::<u64>() && !differs).then_some(u64::from_be_bytes(*behind))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn place_at_length(&self, key: &[u8]) -> Place {
         match key.split_at_checked(self.prefix.len()) {
-            Some((prefix, suffix)) if *prefix == *self.prefix => Place::Within(suffix),
+            Some((prefix, suffix)) if *prefix == *self.prefix => Place::Within(head(suffix)),
             _ if *key < *self.prefix => Place::Below,
             _ => Place::Above,
         }
     }
 
-    /// The number of separators at or below a suffix, given that those before `rank` are below it and that
-    /// the one at `rank`, if there is one, ties with it by its head. Takes steps that double, since ties
-    /// are few in most tables.
-    pub(crate) fn settle(&self, rank: usize, suffix: &[u8]) -> usize {
-        let at_or_below = |rank: usize| rank < self.len() && self.rest.get(rank) <= suffix;
-        let (mut low, mut step) = (rank, 1);
-        while at_or_below(low + step - 1) {
-            low += step;
-            step *= 2;
+    /// The number of separators at or below a key that shares their prefix, given the bound of its head.
+    #[inline(always)]
+    pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
+        let rank = bound.rank as usize;
+        match &self.rest {
+            _ if !bound.may_tie || rank == self.count => rank,
+            // Behind an equal head a longer key is a larger one, and no two separators tie.
+            Rest::OfLength(length) => rank + usize::from(key.len() >= self.prefix.len() + length),
+            Rest::Arena(arena) => settle(arena, rank, &key[self.prefix.len()..]),
         }
-        let mut high = low + step - 1;
-        while low < high {
-            let middle = low.midpoint(high);
-            if at_or_below(middle) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+    }
+
+    /// Asks for the line that tells where separator `rank` stands.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, rank: u32) {
+        if let Rest::Arena(arena) = &self.rest {
+            prefetch(arena.ends(), rank as usize);
         }
-        low
+    }
+
+    /// Asks for the first line of separator `rank`, if there is one.
+    #[inline]
+    pub(crate) fn prefetch_suffix(&self, rank: u32) {
+        if let Rest::Arena(arena) = &self.rest
+            && (rank as usize) < arena.len()
+        {
+            prefetch(arena.get(rank as usize), 0);
+        }
     }
 
     /// The bytes of memory they take.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.prefix.len() + self.rest.memory_bytes()
+        let rest = match &self.rest {
+            Rest::OfLength(_) => 0,
+            Rest::Arena(arena) => arena.memory_bytes(),
+        };
+        self.prefix.len() + rest
     }
+}
+
+/// Takes steps that double, since ties are few in most tables.
+#[inline(never)]
+fn settle(arena: &Separators, rank: usize, suffix: &[u8]) -> usize {
+    let at_or_below = |rank: usize| rank < arena.len() && arena.get(rank) <= suffix;
+    let (mut low, mut step) = (rank, 1);
+    while at_or_below(low + step - 1) {
+        low += step;
+        step *= 2;
+    }
+    let mut high = low + step - 1;
+    while low < high {
+        let middle = low.midpoint(high);
+        if at_or_below(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 #[cfg(test)]
@@ -94,43 +178,77 @@ mod tests {
     use super::*;
 
     fn suffixes(separators: &[&[u8]]) -> Suffixes {
-        Suffixes::new(&separators.iter().copied().collect())
+        Suffixes::new(&separators.iter().copied().collect()).0
     }
 
     #[test]
     fn the_first_separator_hides_no_prefix() {
         let suffixes = suffixes(&[b"", b"user1", b"user1\0", b"user2"]);
         assert_eq!(&*suffixes.prefix, b"user");
-        assert_eq!(suffixes.len(), 3);
-        assert!(matches!(suffixes.place(b""), Place::Below));
-        assert!(matches!(suffixes.place(b"use"), Place::Below));
-        assert!(matches!(suffixes.place(b"usez"), Place::Above));
-        assert!(matches!(suffixes.place(b"user"), Place::Within(b"")));
-        assert!(matches!(suffixes.place(b"user17"), Place::Within(b"17")));
+        assert_eq!(suffixes.count, 3);
+        assert_eq!(suffixes.place(b""), Place::Below);
+        assert_eq!(suffixes.place(b"use"), Place::Below);
+        assert_eq!(suffixes.place(b"usez"), Place::Above);
+        assert_eq!(suffixes.place(b"user"), Place::Within(0));
+        assert_eq!(suffixes.place(b"user17"), Place::Within(head(b"17")));
+    }
+
+    /// Both ways to place a key, through the whole range of lengths.
+    #[test]
+    fn short_and_long_prefixes_are_told_alike() {
+        let bytes: Vec<u8> = (1..40).collect();
+        for length in 0..20 {
+            let [low, high] = [0u8, 0xff].map(|last| [&bytes[..length], &[last; 9]].concat());
+            let suffixes = suffixes(&[b"", &low, &high]);
+            for end in 0..bytes.len() {
+                let key = &bytes[..end];
+                let within = key.strip_prefix(&bytes[..length]).map(|suffix| Place::Within(head(suffix)));
+                assert_eq!(suffixes.place(key), within.unwrap_or(Place::Below), "{length}, {end}");
+                for at in 0..end.min(length) {
+                    let mut other = key.to_vec();
+                    other[at] = 0;
+                    assert_eq!(suffixes.place(&other), Place::Below, "{length}, {end}, {at}");
+                    other[at] = 0xff;
+                    assert_eq!(suffixes.place(&other), Place::Above, "{length}, {end}, {at}");
+                }
+            }
+        }
     }
 
     #[test]
     fn ties_are_settled_from_every_rank() {
         let names: Vec<String> = (0..100).map(|i| format!("same-head{i:03}")).collect();
-        let mut separators: Vec<&[u8]> = vec![b""];
+        let mut separators: Vec<&[u8]> = vec![b"", b"other"];
         separators.extend(names.iter().map(String::as_bytes));
         let suffixes = suffixes(&separators);
         for (above, name) in names.iter().enumerate() {
-            let Place::Within(suffix) = suffixes.place(name.as_bytes()) else {
-                panic!("{name} is not within")
-            };
-            for rank in 0..=above {
-                assert_eq!(suffixes.settle(rank, suffix), above + 1);
+            for rank in 1..=above as u32 + 1 {
+                let bound = Bound { rank, may_tie: true };
+                assert_eq!(suffixes.settle(bound, name.as_bytes()), above + 2);
             }
         }
-        assert_eq!(suffixes.settle(100, b"~"), 100);
-        assert_eq!(suffixes.settle(0, b""), 0);
+        assert_eq!(suffixes.settle(Bound { rank: 101, may_tie: false }, b"~"), 101);
+        assert_eq!(suffixes.settle(Bound { rank: 1, may_tie: true }, b"same-head"), 1);
+    }
+
+    /// Of equal length, the suffixes are their heads: a key is at or above the one it ties with unless it
+    /// is a mere prefix of it.
+    #[test]
+    fn integers_are_their_heads() {
+        let numbers: Vec<[u8; 8]> = [0u64, 0, 256, 512, u64::MAX].map(u64::to_be_bytes).to_vec();
+        let separators: Vec<&[u8]> = numbers[1..].iter().map(<[u8; 8]>::as_slice).collect();
+        let suffixes = suffixes(&separators);
+        assert_eq!(suffixes.memory_bytes(), 0);
+        let tie = Bound { rank: 0, may_tie: true };
+        assert_eq!(suffixes.settle(tie, &256u64.to_be_bytes()), 1);
+        assert_eq!(suffixes.settle(tie, &256u64.to_be_bytes()[..7]), 0);
+        assert_eq!(suffixes.settle(tie, &[&256u64.to_be_bytes()[..], b"\0"].concat()), 1);
     }
 
     #[test]
     fn one_separator_leaves_none() {
         let suffixes = suffixes(&[b"alone"]);
-        assert_eq!(suffixes.len(), 0);
-        assert!(matches!(suffixes.place(b"any"), Place::Within(b"any")));
+        assert_eq!(suffixes.count, 0);
+        assert!(matches!(suffixes.place(b"any"), Place::Within(_)));
     }
 }

@@ -209,21 +209,49 @@ fn judge(median: f64, low: f64, high: f64, better: Better, delta: f64) -> (Verdi
     }
 }
 
+impl Comparison {
+    /// The verdict and the change with its interval, without what several comparisons have in common:
+    /// `improved, −12.3 % (−14.0 % to −10.2 %)`.
+    pub fn brief(&self) -> String {
+        let change = self.ratio.map_or_else(String::new, |ratio| format!(", {}", Change(ratio)));
+        let interval = self.interval.filter(Interval::has_width);
+        let interval = interval.map_or_else(String::new, |interval| format!(" ({interval})"));
+        format!("{}{change}{interval}", self.verdict)
+    }
+
+    /// The change and how sure it is: `−12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`; empty where there
+    /// is none.
+    pub fn change(&self) -> String {
+        let Some(ratio) = self.ratio else { return String::new() };
+        let percent = self.confidence * 100.0;
+        match self.interval {
+            Some(interval) if interval.has_width() => {
+                format!("{} ({percent} % interval {interval}, {} trials)", Change(ratio), self.blocks)
+            }
+            Some(_) if self.blocks > 1 => format!("{} (the same in every trial)", Change(ratio)),
+            _ => Change(ratio).to_string(),
+        }
+    }
+}
+
+impl Interval {
+    fn has_width(&self) -> bool {
+        self.low.total_cmp(&self.high).is_ne()
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", Change(self.low), Change(self.high))
+    }
+}
+
 /// `improved, −12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`, and why where it is inconclusive.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.verdict)?;
-        if let Some(ratio) = self.ratio {
-            write!(f, ", {}", Change(ratio))?;
-        }
-        if let Some(Interval { low, high }) = self.interval {
-            if low.total_cmp(&high).is_eq() {
-                f.write_str(" (the same in every trial)")?;
-            } else {
-                let percent = self.confidence * 100.0;
-                let trials = self.blocks;
-                write!(f, " ({percent} % interval {} to {}, {trials} trials)", Change(low), Change(high))?;
-            }
+        if self.ratio.is_some() {
+            write!(f, ", {}", self.change())?;
         }
         self.doubt.map_or(Ok(()), |doubt| write!(f, ": {doubt}"))
     }
@@ -320,9 +348,16 @@ mod tests {
         let faster = [88.0, 90.0, 87.0, 88.0, 86.0, 91.0];
         let text = compare(&sample(&base), &sample(&faster), Better::Lower, &Criteria::default()).to_string();
         assert!(text.starts_with("improved, −12.") && text.ends_with("6 trials)"), "{text}");
+        assert!(text.contains(" (95 % interval −"), "{text}");
+        let brief = compare(&sample(&base), &sample(&faster), Better::Lower, &Criteria::default()).brief();
+        assert_eq!(brief, text.replace("95 % interval ", "").replace(", 6 trials", ""));
         let text = compare_exact(1.0, 12.0, Better::Lower, 0.0).to_string();
-        assert_eq!(text, "regressed, ×12.00 (the same in every trial)");
+        assert_eq!(text, "regressed, ×12.00");
         let text = compare_exact(0.0, 12.0, Better::Lower, 0.0).to_string();
-        assert_eq!(text, "regressed, from 0 (the same in every trial)");
+        assert_eq!(text, "regressed, from 0");
+        let twice = |value| Sample::new("", [(0, value), (1, value)]);
+        let comparison = compare(&twice(1.0), &twice(0.75), Better::Lower, &Criteria::default());
+        assert_eq!(comparison.to_string(), "improved, −25.0 % (the same in every trial)");
+        assert_eq!(comparison.brief(), "improved, −25.0 %");
     }
 }

@@ -14,7 +14,7 @@ pub(crate) const INLINE_BYTES: usize = 30;
 
 /// A key that owns its bytes, or, as a probe, borrows them. Maps are covariant in their keys, so that a
 /// map of `InlineKey<'static>` is searched with a probe that lives shorter, and no lookup allocates.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes.
     head: u64,
@@ -22,7 +22,7 @@ pub(crate) struct InlineKey<'a> {
 }
 
 /// What follows the head.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Rest<'a> {
     /// Bytes 8 to 24, 24 to 28 and 28 to 30.
     Short { len: u8, last: u16, low: u32, middle: [u64; 2] },

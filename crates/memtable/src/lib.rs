@@ -2,14 +2,23 @@
 
 mod allocation;
 mod arena;
+mod arena_skiplist;
+mod art;
+mod avl;
+mod bplus;
 mod btree;
+mod hash_vector;
 mod inline_key;
 mod memtable;
+mod radix;
 mod ring;
+mod scc;
 mod sharded_btree;
+mod shared_arena;
 mod skiplist;
 mod vector;
 mod version_map;
+mod versions;
 
 use catalog::Catalog;
 
@@ -19,5 +28,16 @@ pub use memtable::{Memtable, MemtablePolicy};
 pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
     axis: "memtable",
     summary: "the structure in which writes wait until they are flushed",
-    variants: &[btree::VARIANT, sharded_btree::VARIANT, skiplist::VARIANT, vector::VARIANT],
+    variants: &[
+        btree::VARIANT,
+        sharded_btree::VARIANT,
+        skiplist::VARIANT,
+        avl::VARIANT,
+        arena_skiplist::VARIANT,
+        bplus::VARIANT,
+        art::VARIANT,
+        scc::VARIANT,
+        vector::VARIANT,
+        hash_vector::VARIANT,
+    ],
 };

@@ -2,7 +2,9 @@
 //!
 //! Keys are routed by hash, over a consistent-hash ring with virtual nodes as in the cs265 document
 //! (sections 2.2.1 and 2.2.2) or, to see what the ring costs, by plain modulo. Neither keeps any order, so
-//! every scan merges all shards.
+//! every scan merges all shards. Or they are routed by range: a scan then reads one shard after the other.
+//! The borders are the quantiles of the memtable that was frozen last, so that they follow the keys; those
+//! of the first are equal parts of all first eight bytes.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -16,16 +18,18 @@ use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arena::ChunkPool;
+use crate::inline_key::INLINE_BYTES;
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::ring::Ring;
 use crate::version_map::{Slot, VersionMap};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "sharded-btree",
-    "ordered maps behind a lock each, keys routed by hash: many writers, slow scans",
+    "ordered maps behind a lock each, keys routed by hash or range: many writers",
     "# Number of maps, 1 to 256.\n\
      shards = 16\n\
-     # How a key finds its shard: over the consistent-hash \"ring\", or by \"modulo\".\n\
+     # How a key finds its shard: over the consistent-hash \"ring\", by \"modulo\" of its hash, or by the\n\
+     # \"range\" it is in, which keeps scans quick and leaves writers of one range to one lock.\n\
      router = \"ring\"\n\
      # Points that each shard has on the ring, 1 to 1024; more make the shards more equal.\n\
      virtual_nodes = 128\n",
@@ -57,14 +61,18 @@ impl Default for Params {
 enum RouterKind {
     Ring,
     Modulo,
+    Range,
 }
 
-/// Makes [`ShardedBTree`]s that share one router and hand their memory on.
+/// Makes [`ShardedBTree`]s that share one router, or learn a better one, and hand their memory on.
 struct Policy {
     shards: u32,
     pool: Arc<ChunkPool>,
-    router: Arc<Router>,
+    router: SharedRouter,
 }
+
+/// The router of the next memtable.
+type SharedRouter = Arc<RwLock<Arc<Router>>>;
 
 impl Build<dyn MemtablePolicy> for Policy {
     type Params = Params;
@@ -82,8 +90,10 @@ impl Build<dyn MemtablePolicy> for Policy {
         let router = match params.router {
             RouterKind::Ring => Router::Ring(Ring::new(params.shards, params.virtual_nodes)),
             RouterKind::Modulo => Router::Modulo(u64::from(params.shards)),
+            RouterKind::Range => Router::Range(equal_parts(params.shards)),
         };
-        Ok(Box::new(Self { shards: params.shards, pool: Arc::default(), router: Arc::new(router) }))
+        let router = Arc::new(RwLock::new(Arc::new(router)));
+        Ok(Box::new(Self { shards: params.shards, pool: Arc::default(), router }))
     }
 }
 
@@ -92,25 +102,40 @@ impl MemtablePolicy for Policy {
         let share = capacity_bytes / self.shards as usize;
         let shards =
             (0..self.shards).map(|_| Shard(RwLock::new(VersionMap::new(share, &self.pool)))).collect();
-        Box::new(ShardedBTree { shards, router: Arc::clone(&self.router) })
+        let (router, next_router) = (Arc::clone(&self.router.read()), Arc::clone(&self.router));
+        Box::new(ShardedBTree { shards, router, next_router })
     }
 }
 
-/// Finds the shard of a key from its XXH3-128.
+/// Finds the shard of a key.
 enum Router {
+    /// From its XXH3-128.
     Ring(Ring),
-    /// The number of shards.
+    /// From its XXH3-128 and the number of shards.
     Modulo(u64),
+    /// From the least keys of all shards but the first, in order.
+    Range(Vec<Vec<u8>>),
+}
+
+/// The borders that part all first eight bytes equally.
+fn equal_parts(shards: u32) -> Vec<Vec<u8>> {
+    let border = |shard: u32| ((u128::from(shard) << 64) / u128::from(shards)) as u64;
+    (1..shards).map(|shard| border(shard).to_be_bytes().to_vec()).collect()
 }
 
 impl Router {
     #[inline]
     fn shard(&self, key: &[u8]) -> usize {
-        let hash = xxh3_128(key);
         match self {
-            Self::Ring(ring) => ring.shard(hash),
-            Self::Modulo(shards) => (hash as u64 % shards) as usize,
+            Self::Ring(ring) => ring.shard(xxh3_128(key)),
+            Self::Modulo(shards) => (xxh3_128(key) as u64 % shards) as usize,
+            Self::Range(borders) => borders.partition_point(|border| border.as_slice() <= key),
         }
+    }
+
+    /// Whether all keys of a shard are before all keys of the next.
+    fn keeps_order(&self) -> bool {
+        matches!(self, Self::Range(_))
     }
 }
 
@@ -122,6 +147,8 @@ struct Shard(RwLock<VersionMap>);
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
+    /// Where the borders go that this memtable's keys suggest.
+    next_router: SharedRouter,
 }
 
 impl ShardedBTree {
@@ -132,6 +159,39 @@ impl ShardedBTree {
     /// Locks all shards for reading. Writers hold one lock at a time, so nobody waits in a circle.
     fn read_all(&self) -> Vec<RwLockReadGuard<'_, VersionMap>> {
         self.shards.iter().map(|shard| shard.0.read()).collect()
+    }
+}
+
+impl ShardedBTree {
+    /// Hands the first `limit` visible entries to `sink`, in the order of `direction`.
+    fn hand_out<S: FnMut(Entry<'_>) + ?Sized>(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+        sink: &mut S,
+    ) {
+        let shards = self.read_all();
+        let up = || shards.iter().map(|map| (&**map, map.ascending(from)));
+        let down = || shards.iter().rev().map(|map| (&**map, map.descending(from)));
+        match (self.router.keeps_order(), direction) {
+            (true, Direction::Forward) => chain(up(), snapshot, limit, sink),
+            (true, Direction::Backward) => chain(down(), snapshot, limit, sink),
+            (false, Direction::Forward) => merge(up(), direction, snapshot, limit, sink),
+            (false, Direction::Backward) => merge(down(), direction, snapshot, limit, sink),
+        }
+    }
+
+    /// The keys that part all keys into as many equal parts as there are shards, or fewer where there are
+    /// fewer keys.
+    fn quantiles(&self) -> Vec<Vec<u8>> {
+        let shards = self.read_all();
+        let keys = shards.iter().map(|map| map.keys()).sum::<usize>();
+        let in_order = shards.iter().flat_map(|map| map.ascending(Bound::Unbounded));
+        let step = keys.div_ceil(shards.len()).max(1);
+        let borders = in_order.step_by(step).skip(1);
+        borders.map(|(key, _)| key.bytes(&mut [0; INLINE_BYTES]).to_vec()).collect()
     }
 }
 
@@ -152,34 +212,18 @@ impl Memtable for ShardedBTree {
         limit: usize,
         batch: &mut EntryBatch,
     ) {
-        let shards = self.read_all();
         let sink = &mut |entry: Entry<'_>| batch.push(entry);
-        match direction {
-            Direction::Forward => {
-                merge(
-                    shards.iter().map(|map| (&**map, map.ascending(from))),
-                    direction,
-                    snapshot,
-                    limit,
-                    sink,
-                );
-            }
-            Direction::Backward => {
-                merge(
-                    shards.iter().map(|map| (&**map, map.descending(from))),
-                    direction,
-                    snapshot,
-                    limit,
-                    sink,
-                );
-            }
+        self.hand_out(from, direction, snapshot, limit, sink);
+    }
+
+    fn freeze(&self) {
+        if self.router.keeps_order() {
+            *self.next_router.write() = Arc::new(Router::Range(self.quantiles()));
         }
     }
 
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
-        let shards = self.read_all();
-        let all = shards.iter().map(|map| (&**map, map.ascending(Bound::Unbounded)));
-        merge(all, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
+        self.hand_out(Bound::Unbounded, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
     }
 
     fn len(&self) -> usize {
@@ -248,6 +292,23 @@ fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     }
 }
 
+/// Hands the first `limit` visible entries of shards that follow each other to `sink`.
+fn chain<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
+    shards: impl Iterator<Item = (&'m VersionMap, I)>,
+    snapshot: SequenceNumber,
+    limit: usize,
+    sink: &mut S,
+) {
+    let mut left = limit;
+    for (map, mut slots) in shards {
+        while left > 0
+            && let Some(slot) = slots.next()
+        {
+            left -= usize::from(map.emit(slot, snapshot, sink));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use types::KeyHash;
@@ -255,10 +316,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_routers_use_every_shard() {
-        for router in [Router::Ring(Ring::new(16, 128)), Router::Modulo(16)] {
+    fn all_routers_use_every_shard() {
+        let routers = [Router::Ring(Ring::new(16, 128)), Router::Modulo(16), Router::Range(equal_parts(16))];
+        for router in routers {
             let mut used = [0; 16];
-            (0..1600u32).for_each(|i| used[router.shard(&i.to_be_bytes())] += 1);
+            let keys = (0..1600u32).map(|i| i.wrapping_mul(0x9e37_79b9).to_be_bytes());
+            keys.for_each(|key| used[router.shard(&key)] += 1);
             assert!(used.iter().all(|keys| (40..200).contains(keys)), "{used:?}");
         }
     }
@@ -273,6 +336,24 @@ mod tests {
         let mut batch = EntryBatch::default();
         table.scan(Bound::Unbounded, Direction::Forward, 100, 10, &mut batch);
         assert_eq!((table.len(), batch.len()), (100, 1));
+    }
+
+    #[test]
+    fn ranges_follow_the_keys_of_the_memtable_before() {
+        let key = |i: u32| format!("user{i:06}").into_bytes();
+        let next_router = SharedRouter::new(RwLock::new(Arc::new(Router::Range(equal_parts(16)))));
+        for round in 0..2 {
+            let pool = Arc::default();
+            let shards = (0..16).map(|_| Shard(RwLock::new(VersionMap::new(1 << 16, &pool)))).collect();
+            let router = Arc::clone(&next_router.read());
+            let table = ShardedBTree { shards, router, next_router: Arc::clone(&next_router) };
+            for i in 0..1600 {
+                table.insert(HashedKey { bytes: &key(i), hash: KeyHash(0) }, u64::from(i) + 1, None);
+            }
+            let fullest = table.shards.iter().map(|shard| shard.0.read().len()).max();
+            assert_eq!(fullest, Some([1600, 100][round]));
+            table.freeze();
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNu
 
 use crate::arena::{Arena, ChunkPool, Place};
 use crate::memtable::{Memtable, MemtablePolicy};
+use crate::radix::{self, Headed};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "vector",
@@ -235,46 +236,47 @@ struct Order {
     sorted: Vec<Sorted>,
 }
 
-/// One entry in order.
-#[derive(Clone, Copy)]
-struct Sorted {
-    /// The head of what follows the common prefix of its key.
-    head: u64,
-    position: u32,
-}
+/// One entry in order, by its position.
+type Sorted = Headed<u32>;
 
-impl Sorted {
-    fn position(&self) -> usize {
-        self.position as usize
-    }
+/// Where an entry stands in the log.
+fn position(entry: &Sorted) -> usize {
+    entry.item as usize
 }
 
 impl Order {
-    /// The order of all of `log`. The sort finds what is sorted already and merges the rest into it.
+    /// The order of all of `log`: sorted by radix where nothing is known, else by the stable sort, which
+    /// finds what is in order already and merges the rest into it.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };
         for position in new.clone() {
+            if prefix.is_empty() {
+                break;
+            }
             prefix = &prefix[..common_prefix(prefix, log.key(position))];
         }
-        let place = |position: usize| Sorted {
-            head: head(&log.key(position)[prefix.len()..]),
-            position: u32::try_from(position).expect("fewer than four billion entries"),
+        let place = |position: usize| {
+            let number = u32::try_from(position).expect("fewer than four billion entries");
+            Sorted::new(&log.key(position)[prefix.len()..], number)
         };
         let mut sorted = Vec::with_capacity(log.len());
         if prefix.len() == self.prefix.len() {
             sorted.extend_from_slice(&self.sorted);
         } else {
-            sorted.extend(self.sorted.iter().map(|known| place(known.position())));
+            sorted.extend(self.sorted.iter().map(|known| place(position(known))));
         }
         sorted.extend(new.map(place));
-        sorted.sort_by(|a, b| {
-            a.head.cmp(&b.head).then_with(|| {
-                let (a, b) = (a.position(), b.position());
-                let newest_first = || log.slots[b].sequence.cmp(&log.slots[a].sequence);
-                log.key(a).cmp(log.key(b)).then_with(newest_first)
-            })
-        });
+        let tie = |a: u32, b: u32| {
+            let (a, b) = (a as usize, b as usize);
+            let newest_first = || log.slots[b].sequence.cmp(&log.slots[a].sequence);
+            log.key(a).cmp(log.key(b)).then_with(newest_first)
+        };
+        if self.sorted.is_empty() {
+            radix::sort(&mut sorted, tie);
+        } else {
+            sorted.sort_by(|a, b| a.head.cmp(&b.head).then_with(|| tie(a.item, b.item)));
+        }
         Self { prefix: prefix.to_vec(), sorted }
     }
 
@@ -289,7 +291,7 @@ impl Order {
         let head = head(&key[shared..]);
         self.sorted.partition_point(|entry| {
             let is_tied = || {
-                let position = entry.position();
+                let position = position(entry);
                 let own = (log.key(position), Reverse(log.slots[position].sequence));
                 own < (key, Reverse(sequence))
             };
@@ -299,7 +301,7 @@ impl Order {
 
     /// The position in the log of the newest version of `key` not above `snapshot`.
     fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
-        let found = self.sorted.get(self.rank(log, key, snapshot))?.position();
+        let found = position(self.sorted.get(self.rank(log, key, snapshot))?);
         (log.key(found) == key).then_some(found)
     }
 
@@ -320,7 +322,7 @@ impl Order {
         let mut left = limit;
         while left > 0 && start < self.sorted.len() {
             let end = if self.same_key(log, start, start + 1) {
-                self.rank(log, log.key(self.sorted[start].position()), 0)
+                self.rank(log, log.key(position(&self.sorted[start])), 0)
             } else {
                 start + 1
             };
@@ -347,7 +349,7 @@ impl Order {
         while left > 0 && end > 0 {
             let last = end - 1;
             let start = if last > 0 && self.same_key(log, last - 1, last) {
-                self.rank(log, log.key(self.sorted[last].position()), SequenceNumber::MAX)
+                self.rank(log, log.key(position(&self.sorted[last])), SequenceNumber::MAX)
             } else {
                 last
             };
@@ -360,7 +362,7 @@ impl Order {
     fn same_key(&self, log: &Log, a: usize, b: usize) -> bool {
         self.sorted.get(b).is_some_and(|b| {
             let a = &self.sorted[a];
-            a.head == b.head && log.key(a.position()) == log.key(b.position())
+            a.head == b.head && log.key(position(a)) == log.key(position(b))
         })
     }
 
@@ -373,9 +375,9 @@ impl Order {
         sink: &mut S,
     ) -> bool {
         let versions = &self.sorted[versions];
-        let first = versions.partition_point(|version| log.slots[version.position()].sequence > snapshot);
+        let first = versions.partition_point(|version| log.slots[position(version)].sequence > snapshot);
         let Some(version) = versions.get(first) else { return false };
-        sink(log.entry(version.position()));
+        sink(log.entry(position(version)));
         true
     }
 
@@ -402,11 +404,11 @@ mod tests {
             append(&mut log, key, number as u64 + 1);
             grown = grown.extended_to(&log);
             let made = Order::default().extended_to(&log);
-            let positions = |order: &Order| order.sorted.iter().map(|s| s.position).collect::<Vec<_>>();
+            let positions = |order: &Order| order.sorted.iter().map(position).collect::<Vec<_>>();
             assert_eq!(positions(&grown), positions(&made));
             assert_eq!(grown.prefix, made.prefix);
         }
-        let in_order: Vec<&[u8]> = grown.sorted.iter().map(|entry| log.key(entry.position())).collect();
+        let in_order: Vec<&[u8]> = grown.sorted.iter().map(|entry| log.key(position(entry))).collect();
         assert!(in_order.is_sorted());
     }
 

@@ -138,6 +138,11 @@ impl VersionMap {
         true
     }
 
+    /// The number of keys.
+    pub(crate) fn keys(&self) -> usize {
+        self.keys.len()
+    }
+
     /// The number of versions.
     pub(crate) fn len(&self) -> usize {
         self.len

@@ -1,10 +1,11 @@
 //! The frame of a plot: where its axes lie, which labels they carry, and where a point falls.
 
 use crate::font;
+use crate::font::{Anchor, Weight};
 use crate::page::{LABEL, tick};
 use crate::palette::{AXIS, GRID, TEXT};
 use crate::scale::{Scale, Tick};
-use crate::scene::{Anchor, Rect, Scene, Text, Weight, cut, wrap};
+use crate::scene::{Rect, Scene, Text, cut, wrap};
 
 /// The gap between an axis and its labels.
 const GAP: f64 = 8.0;

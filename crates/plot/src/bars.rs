@@ -3,11 +3,12 @@
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Point};
+use crate::font::Anchor;
 use crate::lines::nothing_positive;
 use crate::page::{Captions, LABEL, Sample, THEORY_DASHES, bar, compose, legend_for, whisker};
 use crate::palette::{AXIS, GRID, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
-use crate::scene::{Anchor, Rect, Scene, Text};
+use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, Side, describe, format};
 
 /// More categories than this make no chart.
@@ -19,6 +20,10 @@ const LYING: f64 = 17.0;
 const LYING_GAP: f64 = 9.0;
 /// The room for a number behind a bar.
 const NUMBER: f64 = 62.0;
+/// The white between the numbers of two bars of one height.
+const NUMBER_GAP: f64 = 3.0;
+/// The smallest letters that numbers are written in, as a share of those of labels.
+const SMALLEST_NUMBER: f64 = 0.75;
 
 /// Draws a bar chart.
 pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
@@ -144,6 +149,7 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
     let most = if place.lying { 1.6 * LYING } else { 90.0 };
     let thick = (slot * (1.0 - GAP) / data.series.len() as f64).min(most);
     let single = data.series.len() == 1;
+    let size = number_size(data, thick, place.lying);
     for (number, series) in data.series.iter().enumerate() {
         for point in &series.points {
             let category = point.x.median;
@@ -151,9 +157,23 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
                 (category + 0.5) * slot + (number as f64 + 0.5 - data.series.len() as f64 / 2.0) * thick;
             let style = if single { names[category as usize].1 } else { series.style };
             one_bar(scene, place, point, middle, thick, style);
-            number_of(scene, place, point, middle, thick, data);
+            if let Some(size) = size {
+                number_of(scene, place, point, middle, size, data);
+            }
         }
     }
+}
+
+/// How large the numbers at the ends of bars are written, alike at all of them; nothing where they would have
+/// to be too small.
+fn number_size(data: &Data, thick: f64, lying: bool) -> Option<f64> {
+    if lying {
+        return (thick >= LYING - 5.0).then_some(LABEL);
+    }
+    let widths = points(data).map(|point| text_width(&format::alike(point.y.median, data.y.unit())));
+    let widest = widths.fold(f64::MIN_POSITIVE, f64::max);
+    let share = ((thick - NUMBER_GAP) / widest).min(1.0);
+    (share >= SMALLEST_NUMBER).then_some(share * LABEL)
 }
 
 fn one_bar(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: f64, style: Style) {
@@ -180,19 +200,15 @@ fn one_bar(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: 
     }
 }
 
-/// Writes the number at the end of a bar, if the bar is wide enough for it.
-fn number_of(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: f64, data: &Data) {
+/// Writes the number at the end of a bar.
+fn number_of(scene: &mut Scene, place: &Place, point: &Point, middle: f64, size: f64, data: &Data) {
     let text = format::alike(point.y.median, data.y.unit());
-    let room = if place.lying { LYING - 3.0 } else { text_width(&text) };
-    if thick + 2.0 < room {
-        return;
-    }
     let top = point.y.high.max(point.theory.unwrap_or(point.y.high));
     let Some((x, y)) = place.point(middle, top).or_else(|| place.point(middle, place.base())) else { return };
     let text = if place.lying {
-        Text::new(text, x + 6.0, y + LABEL * 0.36, LABEL, TEXT)
+        Text::new(text, x + 6.0, y + size * 0.36, size, TEXT)
     } else {
-        Text::new(text, x, y - 5.0, LABEL, TEXT).anchored(Anchor::Middle)
+        Text::new(text, x, y - 5.0, size, TEXT).anchored(Anchor::Middle)
     };
     // No grid line runs through a number.
     scene.rect(text.bounds(), PAPER);

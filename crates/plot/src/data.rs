@@ -55,7 +55,7 @@ pub(crate) struct Point {
 pub(crate) struct Series {
     pub label: String,
     pub style: Style,
-    /// In the order of `x`.
+    /// In the order of `x`; where they carry tags, in that of the cells.
     pub points: Vec<Point>,
 }
 
@@ -207,6 +207,7 @@ impl Plan {
         }
         let needs_x = matches!(self.kind, ChartKind::Scatter | ChartKind::Timeline);
         cells.retain(|cell| !needs_x || !cell.xs.is_empty());
+        cells.sort_by_key(|cell| cell.number);
         cells
     }
 
@@ -261,7 +262,10 @@ impl Plan {
         sort_series(&mut groups, &columns, order, |(key, number, _)| (key, *number))?;
         let styles = styles_of(&columns, order, groups.iter().map(|(key, ..)| *key));
         let series = groups.into_iter().zip(styles).map(|((key, _, mut points), style)| {
-            points.sort_by(|a, b| a.x.median.total_cmp(&b.x.median));
+            // Points that carry a tag are joined in the order of the sweep, which `cells` have.
+            if self.tag_at.is_none() {
+                points.sort_by(|a, b| a.x.median.total_cmp(&b.x.median));
+            }
             Series { label: series_label(&columns, key), style, points }
         });
         Ok(series.collect())

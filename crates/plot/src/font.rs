@@ -8,7 +8,6 @@ use plotters_backend::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, FontFamily, FontStyle, FontTransform};
 
 use crate::palette::Color;
-use crate::scene::{Anchor, Weight};
 
 /// What an SVG asks for; Arial and its metric twins come close in width.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
@@ -22,6 +21,21 @@ pub(crate) const BASELINE_EM: f64 = 0.76;
 
 /// The height of a line of text in em.
 pub(crate) const LINE_EM: f64 = 1.3;
+
+/// Where text stands relative to its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How thick its strokes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Regular,
+    Bold,
+}
 
 static REGULAR: LazyLock<FontRef<'static>> = LazyLock::new(|| face(dejavu::sans_condensed::regular()));
 static BOLD: LazyLock<FontRef<'static>> = LazyLock::new(|| face(dejavu::sans_condensed::bold()));

@@ -2,12 +2,13 @@
 
 use crate::axes::{LINE, Labels, draw_names_down, names_down, text_width};
 use crate::data::{Across, Data, Spread};
+use crate::font::Anchor;
 use crate::lines::nothing_positive;
 use crate::page::{Captions, LABEL, MARGIN, compose};
 use crate::palette::{FAINT, GRID, INK, PAPER, TEXT, ramp};
 use crate::pick::count;
 use crate::scale::{Scale, span};
-use crate::scene::{Anchor, Rect, Scene, Text};
+use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, Side, describe, format};
 
 /// The least height of a row of fields.

@@ -1,17 +1,19 @@
 //! Line charts and timelines: a line per series, with the spread over trials.
 
 use results::Unit;
+use results::columns::SECOND;
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
 use crate::data::{Across, Data, Point, Series};
+use crate::font::Anchor;
 use crate::format;
 use crate::page::{Captions, LABEL, Legend, Sample, THEORY_DASHES, compose, whisker};
 use crate::palette::TEXT;
 use crate::scale::Scale;
-use crate::scene::{Anchor, Rect, Scene, Shape, Text};
+use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartKind, ChartSpec, PlotError};
 
-/// Up to so many points a series has whiskers and marks; beyond, a band and none.
+/// Up to so many points a series has whiskers and marks; beyond, and along time, a band and none.
 const FEW_POINTS: usize = 16;
 
 /// How the spread over trials is drawn, in the words of the subtitle.
@@ -20,7 +22,7 @@ pub(crate) fn spread_phrase(data: &Data) -> &'static str {
 }
 
 fn is_dense(data: &Data) -> bool {
-    data.series.iter().any(|series| series.points.len() > FEW_POINTS)
+    data.x.name() == SECOND.name || data.series.iter().any(|series| series.points.len() > FEW_POINTS)
 }
 
 /// Draws a line chart, a timeline or a scatter plot.
@@ -195,19 +197,20 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// The line of a series with its marks, and what theory expects of it.
+/// The line of a series, what theory expects of it above that line, and the marks above both. The points of a
+/// scatter plot that are marked with what tells them apart are joined thinly, in its order.
 fn line(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool, scatter: bool) {
     let style = series.style;
-    let theory = series.points.iter().map(|p| p.theory.and_then(|theory| frame.point(p.x.median, theory)));
-    for stretch in stretches(theory) {
-        scene.dashed(stretch, 1.25, style.color.mix(crate::palette::INK, 0.35), THEORY_DASHES);
-    }
     let places: Vec<Option<(f64, f64)>> =
         series.points.iter().map(|point| frame.point(point.x.median, point.y.median)).collect();
-    if !scatter {
-        for stretch in stretches(places.iter().copied()) {
-            scene.dashed(stretch, 2.0, style.color, style.dashes);
-        }
+    let joined = !scatter || series.points.iter().all(|point| point.tag.is_some());
+    let (width, color) = if scatter { (1.0, style.color.tint(0.5)) } else { (2.0, style.color) };
+    for stretch in stretches(places.iter().copied().filter(|_| joined)) {
+        scene.dashed(stretch, width, color, style.dashes);
+    }
+    let theory = series.points.iter().map(|p| p.theory.and_then(|theory| frame.point(p.x.median, theory)));
+    for stretch in stretches(theory) {
+        scene.dashed(stretch, 1.25, style.color.mix(crate::palette::INK, 0.7), THEORY_DASHES);
     }
     // A single point has no line, so it is marked whatever the others are.
     if !dense || places.len() == 1 {

@@ -6,8 +6,9 @@
 use crate::ChartSpec;
 use crate::data::{Data, Series};
 use crate::font;
+use crate::font::{Anchor, Weight};
 use crate::palette::{AXIS, Color, FAINT, INK, Mark, Style, TEXT};
-use crate::scene::{Anchor, Rect, Scene, Shape, Text, Weight, cut, wrap, wrap_evenly};
+use crate::scene::{Rect, Scene, Shape, Text, cut, wrap, wrap_evenly};
 
 /// The width of every page.
 pub(crate) const WIDTH: f64 = 800.0;

@@ -1,9 +1,12 @@
 //! Which rows of a table a chart is made of, and what is said of that.
 
-use results::columns::{OPERATION, PHASE, WRONG_ANSWERS};
+use results::columns::{OPERATION, PHASE, SECOND, SECONDS, WRONG_ANSWERS};
 use results::{Table, Value};
 
-use crate::{ChartSpec, PlotError};
+use crate::{ChartKind, ChartSpec, PlotError};
+
+/// A second of a timeline that lasted less than this has no rate, unless it was the first.
+const LEAST_SECOND: f64 = 0.5;
 
 /// The rows that a chart is made of.
 pub(crate) struct Picked {
@@ -48,9 +51,22 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     if right.rows().is_empty() {
         return Err(PlotError::Empty("no row is left".to_owned()));
     }
+    let right = if spec.kind == ChartKind::Timeline { whole_seconds(&right, &mut notes) } else { right };
     facts.push(differing(&right)?);
     facts.retain(|fact| !fact.is_empty());
     Ok(Picked { table: right, facts, notes })
+}
+
+/// The rows of a timeline without the last seconds of phases that ended soon after they had begun.
+fn whole_seconds(table: &Table, notes: &mut Vec<String>) -> Table {
+    let whole = table.filter(|row| {
+        let number = |column| row.get(column).number();
+        number(&SECOND) == Some(0.0) || number(&SECONDS).is_none_or(|seconds| seconds >= LEAST_SECOND)
+    });
+    if whole.rows().len() < table.rows().len() {
+        notes.push("last seconds that lasted less than half of one left out".to_owned());
+    }
+    whole
 }
 
 /// The rows whose column holds a value; an error that names the values there are if none does.

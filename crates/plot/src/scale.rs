@@ -117,7 +117,10 @@ impl Scale {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
             Self::Log { low, high } => {
                 let numbers = log_numbers(low, high, count, unit);
-                (self.label(numbers, |number| format::value(number, unit)), "")
+                // Sizes and times say their unit at every tick; rates would say it nowhere.
+                let rate = unit == Unit::OperationsPerSecond;
+                let name = if rate { format::axis_unit(1.0, unit).name } else { "" };
+                (self.label(numbers, |number| format::value(number, unit)), name)
             }
             Self::Nines { most } => (nines_ticks(most), ""),
             Self::Slots { .. } => (Vec::new(), ""),

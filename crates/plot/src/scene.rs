@@ -3,22 +3,8 @@
 //!
 //! Coordinates are pixels of the 800-pixel-wide page, y downwards.
 
-use crate::font;
+use crate::font::{self, Anchor, Weight};
 use crate::palette::{Color, Mark};
-
-/// Where text stands relative to its point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weight {
-    Regular,
-    Bold,
-}
 
 /// One line of text.
 #[derive(Clone, Debug)]

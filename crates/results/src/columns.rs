@@ -249,7 +249,7 @@ pub fn metric(name: &str) -> Option<&'static Metric> {
 pub fn markdown() -> String {
     let mut page = String::from(
         "# The columns of results\n\n\
-         One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
+         As `lsmbench list --columns` prints them. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
          Counters count what happened within the phase; those of the store as a whole stand in the rows of \
          operation `all` only. **An empty cell was not measured; it is never 0.** \
          *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine.\n\n\

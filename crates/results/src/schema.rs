@@ -50,6 +50,14 @@ impl Column {
         }
     }
 
+    /// Whether two runs in `counted` mode must agree on it to the last digit, on any machine.
+    pub fn exact(&self) -> bool {
+        match self {
+            Self::Fixed(metric) => metric.exact,
+            Self::Swept(_) => true,
+        }
+    }
+
     /// Reads one cell.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, String> {
         match self {

@@ -1,6 +1,6 @@
 //! Write batches: puts and deletes that happen together or not at all.
 
-use types::{ENTRY_CHARGE_BYTES, Entry, MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use types::{ENTRY_CHARGE_BYTES, Entry, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
@@ -49,7 +49,7 @@ impl WriteBatch {
     /// Adds a put.
     ///
     /// # Errors
-    /// If the key or the value is above its limit; the batch is then as it was.
+    /// If the key or the value is above its limit, or the batch would be; it is then as it was.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.add(Entry { key, value: Some(value) })
     }
@@ -57,7 +57,7 @@ impl WriteBatch {
     /// Adds a delete.
     ///
     /// # Errors
-    /// If the key is above its limit; the batch is then as it was.
+    /// If the key is above its limit, or the batch would be; it is then as it was.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.add(Entry { key, value: None })
     }
@@ -89,6 +89,10 @@ impl WriteBatch {
 
     fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         check_limits(&entry)?;
+        let bytes = self.operations.len() + entry.user_bytes();
+        if bytes > MAX_BATCH_BYTES {
+            return Err(Error::BatchTooLong(bytes));
+        }
         encode_operation(&mut self.operations, &entry);
         let added = BatchCounts::of(&entry);
         self.counts.puts += added.puts;

@@ -1,16 +1,32 @@
-//! The checksum under every block and record: CRC-32C, seeded with the place it belongs to.
+//! The checksums under every block and record, seeded with the place they belong to.
+//!
+//! The place (a file number and an offset) is part of the sum, so that a block that is intact but stands in
+//! the wrong file or at the wrong offset is found out.
 
 use crc_fast::{CrcAlgorithm, Digest};
 
+use crate::design::Checksum;
+
 /// CRC-32C over where the bytes belong and the bytes themselves.
-///
-/// The place (a file number and an offset) is part of the sum, so that a block that is intact but stands in
-/// the wrong file or at the wrong offset is found out.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
+    crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
+}
+
+/// The checksum of a data block, of the kind that the design says; 0 for none.
+pub(crate) fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
+    match kind {
+        Checksum::None => 0,
+        Checksum::Crc32c => checksum(file, offset, bytes),
+        Checksum::Crc32 => crc(CrcAlgorithm::Crc32IsoHdlc, file, offset, bytes),
+        Checksum::Xxh3 => xxhash_rust::xxh3::xxh3_64_with_seed(bytes, file.rotate_left(40) ^ offset) as u32,
+    }
+}
+
+fn crc(algorithm: CrcAlgorithm, file: u64, offset: u64, bytes: &[u8]) -> u32 {
     let mut place = [0u8; 16];
     place[..8].copy_from_slice(&file.to_le_bytes());
     place[8..].copy_from_slice(&offset.to_le_bytes());
-    let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
+    let mut digest = Digest::new(algorithm);
     digest.update(&place);
     digest.update(bytes);
     digest.finalize() as u32
@@ -22,16 +38,20 @@ mod tests {
 
     #[test]
     fn place_and_bytes_both_count() {
-        let sum = checksum(7, 4096, b"block");
-        assert_eq!(sum, checksum(7, 4096, b"block"));
-        for other in [checksum(8, 4096, b"block"), checksum(7, 0, b"block"), checksum(7, 4096, b"blocK")] {
-            assert_ne!(sum, other);
+        for kind in Checksum::ALL.into_iter().filter(|kind| *kind != Checksum::None) {
+            let sum = |file, offset, bytes: &[u8]| block_checksum(kind, file, offset, bytes);
+            assert_eq!(sum(7, 4096, b"block"), sum(7, 4096, b"block"));
+            for other in [sum(8, 4096, b"block"), sum(7, 0, b"block"), sum(7, 4096, b"blocK")] {
+                assert_ne!(sum(7, 4096, b"block"), other, "{kind:?}");
+            }
         }
     }
 
     #[test]
-    fn the_polynomial_is_castagnoli() {
+    fn the_polynomials_are_those_that_are_named() {
         // RFC 3720, appendix B.4: 32 bytes of zeros.
         assert_eq!(crc_fast::checksum(CrcAlgorithm::Crc32Iscsi, &[0; 32]), 0x8a91_36aa);
+        // The check value of CRC-32/ISO-HDLC in the catalogue of Cook.
+        assert_eq!(crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, b"123456789"), 0xcbf4_3926);
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use compression::DamagedBlock;
 use storage::StorageError;
 use thiserror::Error;
-use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use types::{MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::design::DesignError;
 
@@ -35,6 +35,9 @@ pub enum Error {
     /// A value above the limit.
     #[error("the value has {0} bytes; values have at most {MAX_VALUE_BYTES}")]
     ValueTooLong(usize),
+    /// A batch above the limit.
+    #[error("the batch would have {0} bytes; batches have at most {MAX_BATCH_BYTES}: write it in several")]
+    BatchTooLong(usize),
     /// Another process, or another tree of this one, has the directory open.
     #[error("{} is in use by another process; close it there first", .0.display())]
     InUse(PathBuf),

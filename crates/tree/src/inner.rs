@@ -20,6 +20,7 @@ use crate::recovered::Recovery;
 use crate::stats::AllCounters;
 use crate::table::TableContext;
 use crate::version::View;
+use crate::visible::Visible;
 use crate::wal::{LogFile, WalMode};
 
 /// How a tree does its background work.
@@ -35,8 +36,7 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Locks are taken in the order of their fields: `flushing`, `compacting`, `log`, `pending`, `manifest`,
-/// `view_lock`.
-/// Readers take none of them.
+/// the state of `signals`, `view_lock`. Readers take none of them.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -52,7 +52,7 @@ pub(crate) struct Inner {
     /// What the tree consists of now. Swapped whole.
     pub(crate) view: ArcSwap<View>,
     /// Every write up to this number can be read.
-    pub(crate) visible: AtomicU64,
+    pub(crate) visible: Visible,
     /// Held by the one flush that runs.
     pub(crate) flushing: Mutex<()>,
     /// Held by the one compaction that runs.
@@ -95,6 +95,8 @@ pub(crate) struct Pending {
     pub(crate) records: Vec<u8>,
     /// The offset in the log at which `records` begins.
     pub(crate) log_offset: u64,
+    /// The length of the log that is known to be durable.
+    pub(crate) synced_offset: u64,
 }
 
 /// The first error after which nothing more is written.

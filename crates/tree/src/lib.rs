@@ -32,12 +32,13 @@ mod table;
 mod tree;
 mod verify;
 mod version;
+mod visible;
 pub mod wal;
 mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

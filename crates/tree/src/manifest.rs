@@ -31,8 +31,8 @@ pub(crate) struct State {
     pub(crate) levels: Vec<Vec<RunState>>,
     /// The oldest log that is still needed; `None` for a tree without logs.
     pub(crate) log: Option<u64>,
-    /// Whether every acknowledged record of those logs was synced: then damage before their end cannot come
-    /// from a crash.
+    /// Whether each of those logs was synced whole before anything was written to the next: then writes that
+    /// are missing between two of them cannot come from a crash.
     pub(crate) log_is_synced: bool,
     /// File numbers from here on are free.
     pub(crate) next_file: u64,

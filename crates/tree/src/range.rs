@@ -10,7 +10,7 @@ use crate::inner::Inner;
 use crate::memory::MemtableCursor;
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
-use crate::table::{ReadMode, RunCursor, Table};
+use crate::table::{ReadMode, RunCursor};
 use crate::version::View;
 
 /// The keys and values between two bounds, as they were when the range was opened.
@@ -146,22 +146,24 @@ impl Range {
         let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
         let mut sources: Vec<Source> = cursors.map(Source::Memtable).collect();
         for run in &self.view.version.runs {
-            if run.iter().any(|table| self.overlaps(table)) {
-                let cursor = RunCursor::open(
-                    Arc::clone(run),
-                    from,
-                    direction,
-                    ReadMode::Cached,
-                    &self.inner.counters,
-                )?;
-                sources.extend(cursor.map(Source::Run));
-            }
+            let tables =
+                run.overlapping(self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
+            let first = match direction {
+                _ if tables.is_empty() => continue,
+                Direction::Forward => tables.start,
+                Direction::Backward => tables.end - 1,
+            };
+            let cursor = RunCursor::open(
+                Arc::clone(&run.tables),
+                Some(first),
+                from,
+                direction,
+                ReadMode::Cached,
+                &self.inner.counters,
+            )?;
+            sources.extend(cursor.map(Source::Run));
         }
         Ok(Merge::new(sources, direction))
-    }
-
-    fn overlaps(&self, table: &Table) -> bool {
-        is_above(&table.properties().largest, &self.low) && is_below(&table.properties().smallest, &self.high)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The read path: memtables, then runs, newest first, each asked only if it can have the key.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use arc_swap::Guard;
 use types::{HashedKey, Lookup, MAX_KEY_BYTES, SequenceNumber};
@@ -9,8 +8,7 @@ use types::{HashedKey, Lookup, MAX_KEY_BYTES, SequenceNumber};
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::stats::Counters;
-use crate::table::Table;
-use crate::version::View;
+use crate::version::{SortedRun, View};
 
 /// The answers of a multi-get: a value, or `None` where the key is absent, for each key in order.
 pub type Values = Vec<Option<Vec<u8>>>;
@@ -23,7 +21,7 @@ impl Inner {
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
         let view = self.view.load();
-        (view, self.visible.load(Ordering::Acquire))
+        (view, self.visible.last())
     }
 
     /// Looks a key up and appends its value to `value`; whether there is one.
@@ -107,7 +105,8 @@ fn lookup_memtables(
 #[inline]
 fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &Counters) -> Result<Lookup> {
     for run in &view.version.runs {
-        let Some(table) = table_for(run, key.bytes) else { continue };
+        let Some(table) = run.table_for(key.bytes) else { continue };
+        let table = &run.tables[table];
         if table.passes_filter(key, counters) {
             match table.find(key, value, counters)? {
                 Lookup::Absent => {}
@@ -118,33 +117,23 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
     Ok(Lookup::Absent)
 }
 
-/// The only table of a run that can hold the key.
-#[inline]
-fn table_for<'a>(run: &'a [Arc<Table>], key: &[u8]) -> Option<&'a Arc<Table>> {
-    let table = match run {
-        [only] => only,
-        tables => tables.get(tables.partition_point(|table| *table.properties().largest < *key))?,
-    };
-    table.covers(key).then_some(table)
-}
-
 /// Looks up in one run those keys that are still open, and closes those it answers.
 fn multi_get_in_run<'k>(
-    run: &[Arc<Table>],
+    run: &SortedRun,
     open: &mut Vec<(usize, HashedKey<'k>)>,
     values: &mut Values,
     counters: &Counters,
 ) -> Result<()> {
-    for table in run {
-        let covered: Vec<(usize, HashedKey<'k>)> =
-            open.iter().filter(|(_, key)| table.covers(key.bytes)).copied().collect();
-        if covered.is_empty() {
-            continue;
-        }
-        let keys: Vec<HashedKey<'k>> = covered.iter().map(|(_, key)| *key).collect();
+    let of_table = |(index, key): &(usize, HashedKey<'k>)| Some((run.table_for(key.bytes)?, *index, *key));
+    let mut covered: Vec<(usize, usize, HashedKey<'k>)> = open.iter().filter_map(of_table).collect();
+    // The sort is stable: within a table, keys stay in the order of the call.
+    covered.sort_by_key(|(table, ..)| *table);
+    let mut answered = Vec::new();
+    for of_one_table in covered.chunk_by(|(a, ..), (b, ..)| a == b) {
+        let table = &run.tables[of_one_table[0].0];
+        let keys: Vec<HashedKey<'k>> = of_one_table.iter().map(|(.., key)| *key).collect();
         let passes = table.filter_all(&keys, counters);
-        let mut answered = Vec::new();
-        for ((index, key), _) in covered.iter().zip(passes).filter(|(_, passes)| *passes) {
+        for ((_, index, key), _) in of_one_table.iter().zip(passes).filter(|(_, passes)| *passes) {
             let mut value = Vec::new();
             let answer = table.find(*key, &mut value, counters)?;
             if answer != Lookup::Absent {
@@ -152,7 +141,7 @@ fn multi_get_in_run<'k>(
                 answered.push(*index);
             }
         }
-        open.retain(|(index, _)| !answered.contains(index));
     }
+    open.retain(|(index, _)| !answered.contains(index));
     Ok(())
 }

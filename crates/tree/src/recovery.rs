@@ -16,7 +16,7 @@ use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, RunState, State};
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
-use crate::wal::{self, log_path};
+use crate::wal;
 
 /// The file whose lock keeps other processes out.
 pub(crate) const LOCK: &str = "lock";
@@ -43,11 +43,9 @@ impl Files {
                 (LOCK | QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
                 (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
-                (_, Some((number, "table"))) if number.parse::<u64>().is_ok() => {
-                    files.tables.insert(number.parse().unwrap_or_default(), name);
-                }
-                (_, Some((number, "wal"))) if number.parse::<u64>().is_ok() => {
-                    files.logs.insert(number.parse().unwrap_or_default(), name);
+                (_, Some((number, kind @ ("table" | "wal")))) if let Some(number) = file_number(number) => {
+                    let files = if kind == "table" { &mut files.tables } else { &mut files.logs };
+                    files.insert(number, name);
                 }
                 _ => files.foreign.push(name),
             }
@@ -93,6 +91,12 @@ impl Files {
         let temporary = self.has_temporary.then(|| MANIFEST_TEMPORARY.to_owned());
         tables.chain(logs).map(|(_, name)| name.clone()).chain(temporary).collect()
     }
+}
+
+/// The number that a file name begins with, spelt as the tree spells it. No tree lives to reach the last ones.
+fn file_number(digits: &str) -> Option<u64> {
+    let number = digits.parse().ok().filter(|number| *number < u64::MAX / 2)?;
+    (format!("{number:08}") == digits).then_some(number)
 }
 
 /// Opens all tables that the state names. With `quarantine`, damaged ones are moved away and left out.
@@ -186,7 +190,7 @@ pub(crate) struct Replay<'a> {
     policy: &'a dyn MemtablePolicy,
     memtable: Box<dyn Memtable>,
     charged_bytes: u64,
-    /// Whether every acknowledged record of the logs was synced.
+    /// Whether each log was synced whole before the next was written to.
     is_synced: bool,
     /// The last sequence number taken.
     last_sequence: SequenceNumber,
@@ -211,26 +215,19 @@ impl<'a> Replay<'a> {
             is_synced: state.log_is_synced,
             last_sequence: state.flushed_sequence,
         };
-        let mut is_cut = false;
         for number in logs {
-            if is_cut {
-                // Behind a cut nothing may come back: the order of writes would have a hole.
-                let file = inner.storage.open(&log_path(&inner.directory, *number), storage::Purpose::Log)?;
-                recovery.dropped_log_bytes += file.len();
-                continue;
-            }
-            let content = match replay.take_log(*number) {
-                Err(error) if quarantine && error.is_damage() => {
-                    set_aside(&*inner.storage, &inner.directory, &format!("{number:08}.wal"))?;
-                    recovery.quarantined_files.push(format!("{number:08}.wal: {error}"));
-                    is_cut = true;
-                    continue;
+            match replay.take_log(*number) {
+                Ok(content) => {
+                    recovery.replayed_operations += content.operations;
+                    recovery.dropped_log_bytes += content.dropped_bytes;
                 }
-                other => other.map_err(with_hint)?,
-            };
-            recovery.replayed_operations += content.operations;
-            recovery.dropped_log_bytes += content.dropped_bytes;
-            is_cut = content.dropped_bytes > 0;
+                Err(error) if quarantine && error.is_damage() => {
+                    let name = format!("{number:08}.wal");
+                    set_aside(&*inner.storage, &inner.directory, &name)?;
+                    recovery.quarantined_files.push(format!("{name}: {error}"));
+                }
+                Err(error) => return Err(with_hint(error)),
+            }
         }
         replay.flush()?;
         Ok(replay.last_sequence)
@@ -238,14 +235,9 @@ impl<'a> Replay<'a> {
 
     fn take_log(&mut self, number: u64) -> Result<wal::LogContent> {
         let (storage, directory) = (Arc::clone(&self.inner.storage), self.inner.directory.clone());
-        let mut outcome = Ok(());
-        let content = wal::replay(&*storage, &directory, number, self.is_synced, |sequence, entry| {
+        let (mut outcome, after) = (Ok(()), self.last_sequence);
+        let content = wal::replay(&*storage, &directory, number, after, |sequence, entry| {
             if outcome.is_err() {
-                return;
-            }
-            if sequence != self.last_sequence + 1 {
-                let what = format!("write {sequence} follows write {}", self.last_sequence);
-                outcome = Err(Error::damaged(&log_path(&directory, number), 0, what));
                 return;
             }
             self.memtable.insert(self.inner.hashed(entry.key), sequence, entry.value);
@@ -255,7 +247,9 @@ impl<'a> Replay<'a> {
                 outcome = self.flush();
             }
         })?;
-        outcome.map(|()| content)
+        outcome?;
+        content.check_order(&directory, number, after, self.is_synced)?;
+        Ok(content)
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -27,6 +27,7 @@ use crate::snapshot::Snapshot;
 use crate::stats::{AllCounters, Stats};
 use crate::table::{Component, TableContext};
 use crate::version::{Version, View};
+use crate::visible::Visible;
 use crate::wal::{self, HEADER_BYTES, LogFile, WalMode, log_path};
 
 /// How to open a tree.
@@ -137,6 +138,7 @@ impl OpenOptions {
         let manifest = Mutex::new(Manifest::create(&*storage, directory, state)?);
         let memtables = memtable::CATALOG.build(design.choice("memtable")).map_err(misuse)?;
         let active = Arc::new(Slot::new(memtables.create(design.memtable_capacity.0 as usize), log_number));
+        let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);
         let inner = Inner {
             directory: directory.to_owned(),
             mode: self.mode,
@@ -148,9 +150,9 @@ impl OpenOptions {
             view: ArcSwap::from_pointee(View {
                 active: Arc::clone(&active),
                 frozen: Vec::new(),
-                version: Arc::new(Version::new(levels)),
+                version: Arc::new(Version::new(levels, culling)),
             }),
-            visible: AtomicU64::new(last_sequence),
+            visible: Visible::new(last_sequence),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
             log: Mutex::new(Log {
@@ -164,6 +166,7 @@ impl OpenOptions {
                 charged_bytes: 0,
                 records: Vec::new(),
                 log_offset: HEADER_BYTES as u64,
+                synced_offset: wal::synced_when_new(wal_mode),
             }),
             next_file,
             next_run,
@@ -194,7 +197,7 @@ impl Inner {
         let log = (self.wal_mode != WalMode::None).then(|| self.pending.lock().active.log);
         let state = State {
             log,
-            log_is_synced: self.wal_mode.survives_power_loss(),
+            log_is_synced: self.wal_mode.syncs_at_rotation(),
             flushed_sequence: last,
             next_file: self.next_file.load(Ordering::Relaxed),
             next_run: self.next_run.load(Ordering::Relaxed),
@@ -208,7 +211,10 @@ impl Inner {
                 _ => {}
             }
         }
-        self.visible.store(last, Ordering::Release);
+        let counters = self.counters.local();
+        counters.wal_bytes.add(self.log.lock().file.len());
+        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
+        self.visible.reset(last);
         self.log.lock().written = last;
         self.pending.lock().next_sequence = last + 1;
         self.recovery = recovery;
@@ -227,13 +233,14 @@ pub(crate) fn table_context(
     cache: Option<Arc<dyn Cache>>,
     directory: &Path,
 ) -> Result<TableContext> {
-    /// Every tree of the process has a number of its own, so that trees can share a cache.
-    static TREES: AtomicU64 = AtomicU64::new(0);
+    /// Trees that share a cache have numbers of their own. One that has its cache to itself has number 0, so
+    /// that its blocks fall into the same places in every run.
+    static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
     Ok(TableContext {
         storage,
         directory: directory.to_owned(),
-        tree: TREES.fetch_add(1, Ordering::Relaxed),
+        tree: cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed)),
         cache: match cache {
             Some(cache) => cache,
             None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
@@ -242,6 +249,7 @@ pub(crate) fn table_context(
             label: bloom.label(),
             component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?),
         },
+        allocation: bloom::ALLOCATIONS.build(design.choice("allocation")).map_err(misuse)?,
         fence: Component {
             label: fence.label(),
             component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?),

@@ -113,16 +113,20 @@ impl Verification {
             }
             _ => {}
         }
+        let mut after = state.flushed_sequence;
         for number in logs {
             self.logs += 1;
-            match wal::replay(storage, directory, number, state.log_is_synced, |_, _| {}) {
+            let content = wal::replay(storage, directory, number, after, |_, _| {});
+            let checked = content.and_then(|content| {
+                content.check_order(directory, number, after, state.log_is_synced).map(|()| content)
+            });
+            match checked {
                 Ok(content) => {
                     self.log_operations += content.operations;
+                    after = content.last_sequence;
                     if content.dropped_bytes > 0 {
-                        self.notes.push(format!(
-                            "{number:08}.wal: {} bytes at its end were cut off",
-                            content.dropped_bytes
-                        ));
+                        let bytes = content.dropped_bytes;
+                        self.notes.push(format!("{number:08}.wal: {bytes} bytes at its end were cut off"));
                     }
                 }
                 Err(error) => self.damage.push(error),

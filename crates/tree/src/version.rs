@@ -1,8 +1,12 @@
 //! What a tree consists of at one moment: memtables and runs, immutable and shared by all who read.
 
+use std::collections::HashSet;
+use std::ops::{Bound, Range};
 use std::sync::Arc;
 
+use bloom::LevelLoad;
 use compaction::{Levels, Placed, Shape, TableShape};
+use fence::culling::{Culling, FileRanges, RunIndex};
 
 use crate::memory::Slot;
 use crate::stats::LevelStats;
@@ -24,27 +28,59 @@ impl Placed for TableRef {
     }
 }
 
+/// A sorted run as it is read: its tables in key order, and how those that matter are found.
+pub(crate) struct SortedRun {
+    /// The tables.
+    pub(crate) tables: Arc<[Arc<Table>]>,
+    index: Box<dyn RunIndex>,
+}
+
+impl SortedRun {
+    fn new(run: &compaction::Run<TableRef>, culling: &dyn Culling) -> Self {
+        let mut ranges = FileRanges::default();
+        run.tables.iter().for_each(|table| ranges.push(table.smallest(), table.largest()));
+        Self {
+            tables: run.tables.iter().map(|table| Arc::clone(&table.0)).collect(),
+            index: culling.index(ranges),
+        }
+    }
+
+    /// The number of the only table that can hold the key.
+    #[inline]
+    pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
+        self.index.file_for(key)
+    }
+
+    /// The numbers of the tables that can hold keys between the bounds.
+    pub(crate) fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
+        self.index.overlapping(low, high)
+    }
+}
+
 /// The tables of a tree at one moment.
 pub(crate) struct Version {
     /// The tables in their levels and runs.
     pub(crate) levels: Levels<TableRef>,
     /// The same runs in the order in which they are read: the newest first.
-    pub(crate) runs: Vec<Arc<[Arc<Table>]>>,
+    pub(crate) runs: Vec<SortedRun>,
+    culling: Arc<dyn Culling>,
 }
 
 impl Version {
     /// The version with these levels.
-    pub(crate) fn new(levels: Levels<TableRef>) -> Self {
-        let runs = levels
-            .runs()
-            .map(|(_, run)| run.tables.iter().map(|table| Arc::clone(&table.0)).collect())
-            .collect();
-        Self { levels, runs }
+    pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>) -> Self {
+        let runs = levels.runs().map(|(_, run)| SortedRun::new(run, &*culling)).collect();
+        Self { levels, runs, culling }
+    }
+
+    /// The version with other levels of the same tree.
+    pub(crate) fn with(&self, levels: Levels<TableRef>) -> Self {
+        Self::new(levels, Arc::clone(&self.culling))
     }
 
     /// All tables, from the newest run to the oldest.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
-        self.runs.iter().flat_map(|run| run.iter())
+        self.runs.iter().flat_map(|run| run.tables.iter())
     }
 
     /// The picture that a compaction policy decides from.
@@ -61,6 +97,31 @@ impl Version {
             }
         };
         Shape { buffer_bytes, levels: self.levels.map(table_shape) }
+    }
+
+    /// What each level will hold, for the allocation of filters, once the tables `moved` and `new` entries
+    /// beside them are in `level`: in a run of their own, or in one that is there. Entries that a merge will
+    /// drop are still counted.
+    pub(crate) fn loads_with(
+        &self,
+        moved: &HashSet<u64>,
+        level: usize,
+        own_run: bool,
+        new: u64,
+    ) -> Vec<LevelLoad> {
+        let mut loads = vec![LevelLoad::default(); self.levels.levels.len().max(level + 1)];
+        loads[level] = LevelLoad { entries: new as f64, runs: f64::from(u8::from(own_run)) };
+        for (at, run) in self.levels.runs() {
+            let (moving, staying): (Vec<_>, Vec<_>) =
+                run.tables.iter().partition(|table| moved.contains(&table.0.id()));
+            let entries = |tables: &[&TableRef]| -> f64 {
+                tables.iter().map(|table| table.0.properties().entries as f64).sum()
+            };
+            loads[level].entries += entries(&moving);
+            loads[at].entries += entries(&staying);
+            loads[at].runs += f64::from(u8::from(!staying.is_empty()));
+        }
+        loads
     }
 
     /// What each level holds.
@@ -80,9 +141,10 @@ impl Version {
         self.levels.levels.iter().map(level_stats).collect()
     }
 
-    /// Bytes of memory of all filters, and of all fences with the block directories.
+    /// Bytes of memory of all filters, and of all fences with the block directories and the indexes of runs.
     pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
-        self.tables().fold((0, 0), |(filters, fences), table| {
+        let indexes = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
+        self.tables().fold((0, indexes), |(filters, fences), table| {
             (filters + table.filter().memory_bytes() as u64, fences + table.fence_bytes() as u64)
         })
     }
@@ -90,8 +152,9 @@ impl Version {
     /// The mean over runs of the false-positive rate that theory gives for the filters as built.
     pub(crate) fn expected_fpr(&self) -> Option<f64> {
         let rates = self.runs.iter().map(|run| {
-            let entries: f64 = run.iter().map(|table| table.properties().entries as f64).sum();
-            run.iter()
+            let entries: f64 = run.tables.iter().map(|table| table.properties().entries as f64).sum();
+            run.tables
+                .iter()
                 .map(|table| table.filter().expected_fpr() * table.properties().entries as f64)
                 .sum::<f64>()
                 / entries

@@ -1,7 +1,6 @@
 //! The write path: a number, the log, the memtable, and then everyone may see it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use memtable::Memtable;
 use parking_lot::MutexGuard;
@@ -12,7 +11,8 @@ use crate::error::Result;
 use crate::inner::{Inner, Log, Mode, Pending};
 use crate::memory::Slot;
 use crate::version::View;
-use crate::wal::{HEADER_BYTES, LogFile, WalMode, frame};
+use crate::visible::Visible;
+use crate::wal::{HEADER_BYTES, LogFile, LogPlace, WalMode, frame, synced_when_new};
 
 /// How often a writer looks again before it lets other threads run.
 const SPINS: u32 = 128;
@@ -85,11 +85,13 @@ impl Inner {
         encode: impl FnOnce(&mut Vec<u8>),
     ) -> (Arc<Slot>, SequenceNumber, bool) {
         let mut pending = self.pending.lock();
-        let Pending { next_sequence, active, charged_bytes, records, log_offset } = &mut *pending;
+        let Pending { next_sequence, active, charged_bytes, records, log_offset, synced_offset } =
+            &mut *pending;
         let first = *next_sequence;
         *next_sequence += counts.operations();
         if self.wal_mode != WalMode::None {
-            frame(records, active.log, *log_offset, first, encode);
+            let place = LogPlace { number: active.log, base: *log_offset, synced: *synced_offset };
+            frame(records, place, first, encode);
         }
         *charged_bytes += counts.charged_bytes();
         (Arc::clone(active), first, *charged_bytes >= self.design.memtable_capacity.0)
@@ -110,11 +112,11 @@ impl Inner {
     /// Writes all queued records, and syncs them if asked to.
     pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
         let Log { file, written, records } = &mut **log;
-        let last = {
+        let (last, end) = {
             let mut pending = self.pending.lock();
             std::mem::swap(records, &mut pending.records);
             pending.log_offset += records.len() as u64;
-            pending.next_sequence - 1
+            (pending.next_sequence - 1, pending.log_offset)
         };
         let counters = self.counters.local();
         counters.wal_bytes.add(records.len() as u64);
@@ -123,6 +125,7 @@ impl Inner {
         if sync {
             counters.wal_syncs.bump();
             file.sync().map_err(|error| self.fail(error))?;
+            self.pending.lock().synced_offset = end;
         }
         *written = last;
         Ok(())
@@ -135,24 +138,33 @@ impl Inner {
             return self.flush();
         }
         self.write_log(&mut self.log.lock(), true)?;
+        if self.wal_mode.syncs_at_rotation() {
+            return Ok(());
+        }
+        // Neither the log's name is durable nor the logs of frozen memtables; their tables will be.
         self.storage.sync_directory(&self.directory).map_err(|error| self.fail(error.into()))?;
-        // Logs of frozen memtables need not have been synced; their tables will be.
         self.wait_until_flushed()
     }
 
     /// Makes the writes `first..=last` visible, after all before them.
     #[inline]
     fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {
-        self.wait_until_visible(first - 1)?;
-        self.visible.store(last, Ordering::Release);
-        Ok(())
+        self.wait_while_writing(|visible| !visible.has_room(first))?;
+        self.visible.done(first, last);
+        self.wait_until_visible(last)
     }
 
     /// Waits until every write up to `sequence` is in its memtable.
     #[inline]
     pub(crate) fn wait_until_visible(&self, sequence: SequenceNumber) -> Result<()> {
+        self.wait_while_writing(|visible| visible.advance() < sequence)
+    }
+
+    /// Waits for other writers while `waits`.
+    #[inline]
+    fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;
-        while self.visible.load(Ordering::Acquire) < sequence {
+        while waits(&self.visible) {
             self.failure.check()?;
             spins += 1;
             if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
@@ -171,20 +183,25 @@ impl Inner {
         let number = self.new_file();
         let file = LogFile::create(&*self.storage, &self.directory, number, self.wal_mode);
         let file = file.map_err(|error| self.fail(error))?;
+        let counters = self.counters.local();
+        counters.wal_bytes.add(file.len());
+        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
         let fresh =
             Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
         // What comes later must not be durable before what is in the old log.
-        let sync = !matches!(self.wal_mode, WalMode::None | WalMode::Buffered);
+        let sync = self.wal_mode.syncs_at_rotation();
         let mut pending = self.pending.lock();
         let last = pending.next_sequence - 1;
         let records = std::mem::take(&mut pending.records);
-        self.counters.local().wal_bytes.add(records.len() as u64);
+        counters.wal_bytes.add(records.len() as u64);
+        counters.wal_syncs.add(u64::from(sync));
         let written = log.file.append(&records).and_then(|()| if sync { log.file.sync() } else { Ok(()) });
         written.map_err(|error| self.fail(error))?;
         full.close(last);
         pending.active = Arc::clone(&fresh);
         pending.charged_bytes = 0;
         pending.log_offset = HEADER_BYTES as u64;
+        pending.synced_offset = synced_when_new(self.wal_mode);
         log.file = file;
         log.written = last;
         self.swap_view(|view| View {

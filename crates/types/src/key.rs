@@ -6,6 +6,9 @@ pub const MAX_KEY_BYTES: usize = 64 << 10;
 /// The longest value a tree accepts, in bytes.
 pub const MAX_VALUE_BYTES: usize = 64 << 20;
 
+/// The longest batch of writes, in bytes of its keys and values.
+pub const MAX_BATCH_BYTES: usize = 1 << 30;
+
 /// The 64-bit hash of a key, computed once per operation and shared by everything that probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyHash(pub u64);

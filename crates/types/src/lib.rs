@@ -13,5 +13,5 @@ mod scan;
 pub use batch::EntryBatch;
 pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
-pub use key::{HashedKey, KeyHash, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
+pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
 pub use scan::Direction;

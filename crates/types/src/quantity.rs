@@ -3,7 +3,7 @@
 //! Formatting is exact: it takes the largest unit that divides the number, so that parsing gives the
 //! number back.
 
-/// Units of bytes, largest first; formatting uses those that are powers of two.
+/// Units of bytes: the powers of two, then the others.
 const BYTE_UNITS: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -59,9 +59,12 @@ pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("\"{text}\" is no time; write it as \"30s\", \"100ms\" or \"5us\""))
 }
 
-/// Writes bytes in the largest binary unit that divides them: `4MiB`, `1000B`.
+/// Writes bytes in the largest unit that divides them: `4MiB`, `5MB`.
 pub fn format_bytes(bytes: u64) -> String {
-    format_exact(bytes, &BYTE_UNITS[..4], "B")
+    let dividing = BYTE_UNITS.iter().filter(|(_, size)| bytes != 0 && bytes.is_multiple_of(*size));
+    // Of the two that mean 1000, the first in the list.
+    let (unit, size) = dividing.rev().max_by_key(|(_, size)| *size).copied().unwrap_or(("B", 1));
+    format!("{}{unit}", bytes / size)
 }
 
 /// Writes a time in the largest unit that divides it: `30s`, `1500ms`.
@@ -72,12 +75,6 @@ pub fn format_nanoseconds(nanoseconds: u64) -> String {
         .max_by_key(|(_, size)| *size)
         .unwrap_or(&("ns", 1));
     format!("{}{unit}", nanoseconds / size)
-}
-
-fn format_exact(number: u64, units: &[(&str, u64)], plain: &str) -> String {
-    let unit = units.iter().find(|(_, size)| number != 0 && number.is_multiple_of(*size));
-    let (name, size) = unit.copied().unwrap_or((plain, 1));
-    format!("{}{name}", number / size)
 }
 
 /// A number with an optional unit; fractions are accepted where the result is whole.
@@ -133,6 +130,18 @@ mod tests {
 
     #[test]
     fn formatting_is_the_inverse_of_parsing() {
+        for (bytes, text) in [
+            (0, "0B"),
+            (1, "1B"),
+            (999, "999B"),
+            (1000, "1kB"),
+            (1024, "1KiB"),
+            (512_000, "500KiB"),
+            (5_000_000, "5MB"),
+            (4 << 20, "4MiB"),
+        ] {
+            assert_eq!(format_bytes(bytes), text);
+        }
         for number in [0, 1, 999, 1000, 1024, 4 << 20, (4 << 20) + 1, 64 << 30, u64::MAX] {
             assert_eq!(parse_bytes(&format_bytes(number)), Ok(number));
             assert_eq!(parse_nanoseconds(&format_nanoseconds(number)), Ok(number));

@@ -330,6 +330,7 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     }
     let time_limit_ns = read_seconds(spelling)?;
     if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
+        spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay"])?;
         let message = "a phase says what it does: insert = …, operations = …, seconds = …, or replay = …";
         return Err(ChoiceError::at("operations", message));
     }

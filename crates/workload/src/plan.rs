@@ -7,14 +7,12 @@ use std::sync::Arc;
 use catalog::ChoiceError;
 use thiserror::Error;
 
-use crate::batch::Batch;
 use crate::format::{FORMATS, KeyFormat};
 use crate::keys::{self, KeyDistribution};
 use crate::length::LengthDistribution;
 use crate::operation::Kind;
 use crate::phase::{KeySource, Mixed, Order, Phase, Work};
 use crate::range::LENGTHS;
-use crate::stream::Stream;
 use crate::trace::{Accesses, Recording, TraceError};
 use crate::values::Values;
 use crate::workload::{Workload, path};
@@ -211,32 +209,6 @@ impl PhasePlan {
             PlannedWork::Text(file) => Some(file),
             _ => None,
         }
-    }
-
-    /// The streams of all threads, for a store that earlier phases left at `from`; none where the phase
-    /// replays a text file.
-    ///
-    /// The same plan and extent give the same streams again, so that what was done can be gone through
-    /// once more off the clock.
-    pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
-        match self.work {
-            PlannedWork::Text(_) => Vec::new(),
-            _ => (0..self.phase.threads).map(|thread| Stream::new(self, thread, from)).collect(),
-        }
-    }
-
-    /// What the phase leaves to the next one when all of its operations are done; its streams are made once
-    /// for that. A phase without a known end leaves what it found.
-    pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
-        if self.operations().is_none() {
-            return from;
-        }
-        let mut batch = Batch::default();
-        let ends = self.streams(from).into_iter().map(|mut stream| {
-            while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {}
-            stream.extent()
-        });
-        ends.fold(from, Extent::join)
     }
 
     /// Whether operations that write are mixed with others.

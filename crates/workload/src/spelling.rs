@@ -35,6 +35,18 @@ impl Spelling {
         }
     }
 
+    /// Refuses a key that one of `names`, which are all missing, may have been meant by.
+    pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
+        let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
+        match keys.find(|(_, hint)| !hint.is_empty()) {
+            None => Ok(()),
+            Some((wrong, hint)) => {
+                let message = format!("{place} has no \"{wrong}\"; {}", hint.trim_end());
+                Err(ChoiceError::at(wrong.clone(), message))
+            }
+        }
+    }
+
     /// Refuses a key that nobody asked for.
     pub(crate) fn finish(self, place: &str) -> Result<(), ChoiceError> {
         let Some(wrong) = self.table.keys().next() else {

@@ -19,6 +19,34 @@ use crate::plan::{Extent, PhasePlan, PlannedWork};
 use load::LoadStream;
 use mixed::MixedStream;
 
+impl PhasePlan {
+    /// The streams of all threads, for a store that earlier phases left at `from`; none where the phase
+    /// replays a text file.
+    ///
+    /// The same plan and extent give the same streams again, so that what was done can be gone through
+    /// once more off the clock.
+    pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
+        match self.work {
+            PlannedWork::Text(_) => Vec::new(),
+            _ => (0..self.phase.threads).map(|thread| Stream::new(self, thread, from)).collect(),
+        }
+    }
+
+    /// What the phase leaves to the next one when all of its operations are done; its streams are made once
+    /// for that. A phase without a known end leaves what it found.
+    pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
+        if self.operations().is_none() {
+            return from;
+        }
+        let mut batch = Batch::default();
+        let ends = self.streams(from).into_iter().map(|mut stream| {
+            while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {}
+            stream.extent()
+        });
+        ends.fold(from, Extent::join)
+    }
+}
+
 /// The operations of one thread.
 ///
 /// A stream is a function of the plan, the thread, and the extent that it starts from.

@@ -93,6 +93,10 @@ impl FilterPolicy for Canary {
         };
         Ok(Box::new(CanaryFilter { fault: self.fault, sound: opened? }))
     }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        self.sound.bits_per_key()
+    }
 }
 
 struct CanaryFilter {

@@ -4,7 +4,6 @@ mod canary;
 mod laws;
 
 use canary::{Canary, Fault};
-use catalog::Choice;
 use laws::{LAWS, Subject};
 use lsmbench_bloom::{CATALOG, FilterInput, FilterPolicy};
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
@@ -48,9 +47,10 @@ fn every_canary_is_caught_by_its_law() {
 fn no_filter_opens_what_another_stored() {
     let hashes: Vec<KeyHash> = (0..100).map(KeyHash).collect();
     let input = FilterInput { hashes: &hashes, bits_per_key: None };
-    for writer in CATALOG.kinds() {
+    let labels = || CATALOG.kinds().chain(FORMS.iter().copied());
+    for writer in labels() {
         let stored = Bytes::copy_from(&policy(writer).build(&input));
-        for reader in CATALOG.kinds() {
+        for reader in labels() {
             assert_eq!(policy(reader).open(stored.clone()).is_ok(), reader == writer, "{writer} by {reader}");
         }
     }
@@ -65,6 +65,13 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         ("bits_per_key", "nan"),
         ("bits_per_key", "inf"),
         ("probes", "65"),
+        ("double_probes", "33"),
+        ("fingerprint_bits", "0"),
+        ("fingerprint_bits", "33"),
+        ("remainder_bits", "33"),
+        ("target_fpr", "0.0"),
+        ("growth", "1.0"),
+        ("arity", "5"),
     ];
     for variant in CATALOG.variants {
         for (parameter, value) in cases {
@@ -92,7 +99,7 @@ proptest! {
         bits_per_key in proptest::option::of(0.0f64..80.0),
     ) {
         let hashes: Vec<KeyHash> = hashes.into_iter().map(KeyHash).collect();
-        for kind in CATALOG.kinds() {
+        for kind in CATALOG.kinds().chain(FORMS.iter().copied()) {
             let policy = policy(kind);
             let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key });
             let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
@@ -102,16 +109,23 @@ proptest! {
     }
 }
 
-/// Every variant of the catalog with its defaults.
+/// Forms of a variant that build or store in a way of their own, besides its default.
+const FORMS: &[&str] = &["double-probe(form=blocks)", "ribbon(form=homogeneous)", "ribbon(form=standard)"];
+
+/// Every variant of the catalog with its defaults, and the further forms.
 fn subjects() -> impl Iterator<Item = Subject<'static>> {
-    CATALOG.variants.iter().map(|variant| Subject {
-        kind: variant.kind,
-        policy: policy(variant.kind),
-        spends_bits: variant.defaults().contains_key("bits_per_key"),
-        oracle: variant.oracle,
+    CATALOG.kinds().chain(FORMS.iter().copied()).map(|label| {
+        let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
+        let variant = CATALOG.variant(choice.kind()).unwrap();
+        Subject {
+            kind: label,
+            policy: policy(label),
+            spends_bits: variant.defaults().contains_key("bits_per_key"),
+            oracle: variant.oracle,
+        }
     })
 }
 
-fn policy(kind: &str) -> Box<dyn FilterPolicy> {
-    CATALOG.build(&Choice::default_of(CATALOG.variant(kind).unwrap())).unwrap()
+fn policy(label: &str) -> Box<dyn FilterPolicy> {
+    CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned())).unwrap()).unwrap()
 }

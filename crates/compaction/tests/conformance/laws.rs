@@ -19,12 +19,19 @@ pub(crate) struct Subject {
 pub(crate) enum Promise {
     /// Anything.
     Nothing,
-    /// Fewer than `level0_runs` runs in level 0, one of less than T^i buffers in level i.
-    Leveled { size_ratio: f64, level0_runs: usize },
+    /// Fewer than `level0_runs` runs in level 0; one of less than T^e buffers in level 1, and of T times as
+    /// many in each level below.
+    Leveled { size_ratio: f64, level0_runs: usize, level1_exponent: usize },
     /// Fewer than T runs in every level.
     Tiered { size_ratio: usize },
     /// Fewer than T runs in every level, one of less than T^(i+1) buffers in the largest.
     LazyLeveled { size_ratio: usize },
+    /// At most K runs of less than T^(i+1) buffers together in level i, at most Z in the largest.
+    Fluid { size_ratio: usize, upper_runs: usize, largest_runs: usize },
+    /// At most so many runs in the whole tree.
+    Runs { most: usize },
+    /// Less than so many buffers in level 0.
+    Window { buffers: usize },
 }
 
 /// A store as it was found, and what is flushed to it.
@@ -134,10 +141,18 @@ impl Promise {
             let kept = match self {
                 Self::Nothing => true,
                 Self::Leveled { level0_runs, .. } if level == 0 => runs < level0_runs,
-                Self::Leveled { size_ratio, .. } => runs <= 1 && below(size_ratio, level),
+                Self::Leveled { size_ratio, level1_exponent, .. } => {
+                    runs <= 1 && below(size_ratio, level - 1 + level1_exponent)
+                }
                 Self::LazyLeveled { size_ratio } if level == last && level > 0 => {
                     runs == 1 && below(size_ratio as f64, level + 1)
                 }
+                Self::Fluid { size_ratio, upper_runs, largest_runs } => {
+                    let most = if level == last.max(1) { largest_runs } else { upper_runs };
+                    runs <= most.min(size_ratio - 1) && below(size_ratio as f64, level + 1)
+                }
+                Self::Runs { most } => shape.levels.runs().count() <= most,
+                Self::Window { buffers } => level > 0 || below(buffers as f64, 1),
                 Self::Tiered { size_ratio } | Self::LazyLeveled { size_ratio } => runs < size_ratio,
             };
             ensure(kept, || format!("level {level} of 0 to {last} has {runs} runs and {bytes} bytes"))?;

@@ -18,29 +18,52 @@ use store::{KEYS, RunPlan};
 use toml::Value;
 
 /// Every policy, as it is by default and with small numbers, so that small trees have several levels.
-const LABELS: [&str; 10] = [
+const LABELS: [&str; 35] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
     "leveled(size_ratio=1.5, level0_runs=3)",
+    "leveled-partial",
+    "leveled-partial(size_ratio=2, level0_runs=1, picker=round-robin)",
+    "leveled-partial(size_ratio=2, level0_runs=2, picker=least-overlap)",
+    "leveled-partial(size_ratio=2, level0_runs=1, picker=least-overlap-grandparent)",
+    "leveled-partial(size_ratio=1.5, level0_runs=2, picker=oldest)",
+    "leveled-partial(size_ratio=2, level0_runs=1, picker=coldest)",
+    "leveled-partial(size_ratio=2, level0_runs=2, picker=largest)",
+    "leveled-partial(size_ratio=2, level0_runs=3, picker=most-tombstones, tombstone_share=0.3)",
+    "leveled-partial(size_ratio=3, level0_runs=4, picker=tombstone-ttl, tombstone_ttl=0)",
+    "leveled-partial(size_ratio=2, level0_runs=2, picker=tombstone-ttl, tombstone_ttl=20)",
     "tiered",
     "tiered(size_ratio=2)",
     "lazy-leveled",
     "lazy-leveled(size_ratio=2)",
+    "fluid",
+    "fluid(size_ratio=2, upper_runs=3, largest_runs=1)",
+    "fluid(size_ratio=4, upper_runs=2, largest_runs=3)",
     "l0-tiered",
     "l0-tiered(size_ratio=2, level0_runs=2)",
+    "one-leveling",
+    "one-leveling(size_ratio=2)",
+    "universal",
+    "universal(num_runs=2, size_ratio_percent=50, max_size_amplification_percent=50)",
+    "binary-counter",
+    "merge-all",
+    "partial",
+    "partial(run_threshold=3, max_runs=2, selection=smallest)",
+    "partial(run_threshold=2, max_runs=3)",
+    "partial(run_threshold=4, max_runs=2, selection=most-overlap)",
+    "golden",
+    "time-window(window=5, min_runs=2)",
 ];
 
 #[test]
 fn the_catalog_keeps_its_laws() {
     catalog::laws::check(&CATALOG).unwrap();
-    assert_eq!(
-        CATALOG.kinds().collect::<Vec<_>>(),
-        ["none", "leveled", "tiered", "lazy-leveled", "l0-tiered"]
-    );
+    let first = ["none", "leveled", "leveled-partial", "tiered", "lazy-leveled", "fluid"];
+    assert_eq!(CATALOG.kinds().take(first.len()).collect::<Vec<_>>(), first);
     assert!(CATALOG.variants[0].oracle);
     for kind in CATALOG.kinds() {
-        assert!(LABELS.contains(&kind), "{kind} is not tested");
+        assert!(LABELS.iter().any(|label| chosen(label).kind() == kind), "{kind} is not tested");
     }
 }
 
@@ -56,6 +79,25 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "lazy-leveled(size_ratio=1)",
         "l0-tiered(size_ratio=1.0)",
         "l0-tiered(level0_runs=0)",
+        "leveled-partial(size_ratio=1)",
+        "leveled-partial(level0_runs=0)",
+        "leveled-partial(tombstone_share=0)",
+        "leveled-partial(tombstone_share=1.5)",
+        "leveled-partial(tombstone_share=nan)",
+        "one-leveling(size_ratio=1)",
+        "golden(growth=1.0)",
+        "golden(tables_per_job=0)",
+        "fluid(size_ratio=1)",
+        "fluid(upper_runs=0)",
+        "fluid(largest_runs=0)",
+        "universal(num_runs=1)",
+        "universal(min_merge_width=1)",
+        "universal(max_size_amplification_percent=0)",
+        "merge-all(runs=1)",
+        "partial(run_threshold=1)",
+        "partial(max_runs=1)",
+        "time-window(window=0)",
+        "time-window(min_runs=1)",
     ];
     for label in labels {
         let error = CATALOG.choose(&Value::String(label.to_owned())).unwrap_err().to_string();
@@ -80,7 +122,7 @@ fn every_canary_is_caught_by_its_law() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 100,
+        cases: 40,
         rng_seed: RngSeed::Fixed(42),
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -123,21 +165,44 @@ fn random_run(random: &mut Xoshiro256PlusPlus) -> RunPlan {
     (0..10).map(entry).collect::<BTreeMap<_, _>>()
 }
 
+fn chosen(label: &str) -> catalog::Choice {
+    CATALOG.choose(&Value::String(label.to_owned())).unwrap()
+}
+
 fn policy(label: &str) -> Box<dyn CompactionPolicy> {
-    CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned())).unwrap()).unwrap()
+    CATALOG.build(&chosen(label)).unwrap()
 }
 
 /// What a policy promises of a tree at rest, from its parameters.
 fn promise(label: &str) -> Promise {
-    let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
+    let choice = chosen(label);
     let whole = |name: &str| choice.params()[name].as_integer().unwrap() as usize;
+    let factor = |name: &str| choice.params()[name].as_float().unwrap();
     match choice.kind() {
-        "leveled" | "l0-tiered" => Promise::Leveled {
-            size_ratio: choice.params()["size_ratio"].as_float().unwrap(),
+        "leveled" | "l0-tiered" | "leveled-partial" => Promise::Leveled {
+            size_ratio: factor("size_ratio"),
             level0_runs: whole("level0_runs"),
+            level1_exponent: 1,
+        },
+        "golden" => Promise::Leveled { size_ratio: factor("growth"), level0_runs: 2, level1_exponent: 1 },
+        "one-leveling" => Promise::Leveled {
+            size_ratio: whole("size_ratio") as f64,
+            level0_runs: whole("size_ratio"),
+            level1_exponent: 2,
         },
         "tiered" => Promise::Tiered { size_ratio: whole("size_ratio") },
+        "binary-counter" => Promise::Tiered { size_ratio: 2 },
+        "partial" => Promise::Tiered { size_ratio: whole("run_threshold") },
         "lazy-leveled" => Promise::LazyLeveled { size_ratio: whole("size_ratio") },
-        _ => Promise::Nothing,
+        "fluid" => Promise::Fluid {
+            size_ratio: whole("size_ratio"),
+            upper_runs: whole("upper_runs"),
+            largest_runs: whole("largest_runs"),
+        },
+        "universal" => Promise::Runs { most: whole("num_runs") },
+        "merge-all" => Promise::Runs { most: whole("runs") - 1 },
+        "time-window" => Promise::Window { buffers: whole("window") },
+        "none" => Promise::Nothing,
+        kind => panic!("say what {kind} promises of a tree at rest"),
     }
 }

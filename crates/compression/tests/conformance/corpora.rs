@@ -1,4 +1,4 @@
-//! What blocks look like: empty, tiny, constant, random, text, and a mix of them.
+//! What blocks look like: empty, tiny, constant, random, text, integers, and a mix of them.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -22,6 +22,8 @@ pub(crate) fn all() -> Vec<Corpus> {
         ("mixed 16 KiB", mixed(16 << 10, random)),
         ("mixed 64 KiB", mixed(64 << 10, random)),
         ("65535 bytes", mixed(65_535, random)),
+        ("integers 4 KiB", integers(4 << 10, random)),
+        ("integers 65539 B", integers(65_539, random)),
     ]);
     corpora
 }
@@ -35,6 +37,7 @@ pub(crate) fn small() -> Vec<Corpus> {
         ("random 200 B", noise(200, random)),
         ("text 700 B", text(700, random)),
         ("mixed 600 B", mixed(600, random)),
+        ("integers 605 B", integers(605, random)),
     ]
 }
 
@@ -50,6 +53,18 @@ fn text(len: usize, random: &mut impl Rng) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 8);
     while bytes.len() < len {
         bytes.extend_from_slice(words[random.random_range(0..words.len())].as_bytes());
+    }
+    bytes.truncate(len);
+    bytes
+}
+
+/// A rising column of words of 8 bytes with few different steps, for the codecs of integers.
+fn integers(len: usize, random: &mut impl Rng) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(len + 8);
+    let mut word = 1_700_000_000_000u64;
+    while bytes.len() < len {
+        word += 1000 * u64::from(random.random_bool(0.25));
+        bytes.extend_from_slice(&word.to_le_bytes());
     }
     bytes.truncate(len);
     bytes

@@ -16,6 +16,8 @@ pub(crate) enum Fault {
     TrustsHeads,
     /// A key above all separators goes to block 0.
     WrapsRound,
+    /// The last key of a batch gets the block of the first.
+    MixesBatches,
     /// A hash stands for the block of whichever key had it last.
     TrustsHashes,
     /// The build depends on how many came before.
@@ -34,10 +36,11 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Every fault, with the law that must see it.
-    pub(crate) const ALL: [(Self, &'static str); 10] = [
+    pub(crate) const ALL: [(Self, &'static str); 11] = [
         (Self::OffByOne, "seek and find answer rightly"),
         (Self::TrustsHeads, "seek and find answer rightly"),
         (Self::WrapsRound, "seek and find answer rightly"),
+        (Self::MixesBatches, "a batch answers like its keys alone"),
         (Self::TrustsHashes, "colliding hashes change nothing"),
         (Self::CountsItsBuilds, "what is stored depends on the input alone"),
         (Self::ReadsAllBlocks, "a search reads no more than a binary search"),
@@ -129,6 +132,21 @@ impl Fence for CanaryFence {
             Some(block) if self.fault == Fault::TrustsHashes => Ok(*block),
             _ => self.seek(key.bytes, table),
         }
+    }
+
+    fn find_batch(
+        &self,
+        keys: &[HashedKey<'_>],
+        blocks: &mut [u32],
+        table: &dyn TableView,
+    ) -> Result<(), FenceError> {
+        for (key, block) in keys.iter().zip(&mut *blocks) {
+            *block = self.find(*key, table)?;
+        }
+        if let (Fault::MixesBatches, [first, .., last]) = (self.fault, blocks) {
+            *last = *first;
+        }
+        Ok(())
     }
 
     fn memory_bytes(&self) -> usize {

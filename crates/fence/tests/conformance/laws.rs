@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lsmbench_fence::{Fence, FencePolicy};
+use types::HashedKey;
 
 use crate::table::{Cut, Table, numbered, shapes};
 
@@ -19,6 +20,7 @@ type Law = fn(&Subject) -> Result<(), String>;
 /// All laws, by name.
 pub(crate) const LAWS: &[(&str, Law)] = &[
     ("seek and find answer rightly", seek_and_find_answer_rightly),
+    ("a batch answers like its keys alone", a_batch_answers_like_its_keys_alone),
     ("colliding hashes change nothing", colliding_hashes_change_nothing),
     ("what is stored depends on the input alone", what_is_stored_depends_on_the_input_alone),
     ("a search reads no more than a binary search", a_search_reads_no_more_than_a_binary_search),
@@ -100,6 +102,39 @@ fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8]) -> Result<(), String
 fn show(key: &[u8]) -> String {
     let shown = &key[..key.len().min(30)];
     format!("\"{}\"{}", shown.escape_ascii(), if shown.len() < key.len() { "…" } else { "" })
+}
+
+/// For keys that are there and others, in batches of many sizes and in no order.
+fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> {
+    for (shape, keys) in shapes() {
+        let mut table = Table::new(&keys, 2, Cut::Shortest);
+        table.store(&*subject.policy);
+        let fence = subject.policy.open(&table).map_err(|error| error.to_string())?;
+        let mut probes: Vec<Vec<u8>> = keys
+            .iter()
+            .step_by(3)
+            .cloned()
+            .chain(keys.iter().step_by(7).flat_map(|k| neighbours(k)))
+            .collect();
+        // Lexicographic order of the reversed keys is as good as none.
+        probes.sort_by(|a, b| a.iter().rev().cmp(b.iter().rev()));
+        for size in [0, 1, 2, 7, 31, 32, 33, 100] {
+            let batch: Vec<_> = probes.iter().take(size).map(|key| table.hashed(key)).collect();
+            check_batch(&*fence, &table, &batch).map_err(|error| format!("{shape}, {size} keys: {error}"))?;
+        }
+        let all: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();
+        check_batch(&*fence, &table, &all).map_err(|error| format!("{shape}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn check_batch(fence: &dyn Fence, table: &Table, keys: &[HashedKey<'_>]) -> Result<(), String> {
+    let mut blocks = vec![u32::MAX; keys.len()];
+    fence.find_batch(keys, &mut blocks, table).map_err(|error| error.to_string())?;
+    keys.iter().zip(blocks).try_for_each(|(key, block)| {
+        let alone = fence.find(*key, table).map_err(|error| error.to_string())?;
+        ensure(block == alone, || format!("{} is found in {block}, alone in {alone}", show(key.bytes)))
+    })
 }
 
 fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
@@ -187,6 +222,12 @@ fn damage_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), S
 /// Whether the fence opens; what it then answers must be an error or a block of the table.
 fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
     let Ok(fence) = policy.open(table) else { return Ok(false) };
+    let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();
+    let mut blocks = vec![0; keys.len()];
+    if fence.find_batch(&keys, &mut blocks, table).is_ok() {
+        let most = blocks.iter().max().copied().unwrap_or(0);
+        ensure((most as usize) < table.blocks.len(), || format!("block {most} of a damaged fence, batched"))?;
+    }
     for key in probes {
         for block in [fence.seek(key, table), fence.find(table.hashed(key), table)].into_iter().flatten() {
             ensure((block as usize) < table.blocks.len(), || format!("block {block} of a damaged fence"))?;

@@ -81,8 +81,10 @@ fn as_json(axes: &[&dyn Axis]) -> String {
 }
 
 fn as_markdown(axes: &[&dyn Axis]) -> String {
-    let mut text =
-        String::from("# Variants\n\nWhat there is to choose from on each axis, in catalog order.\n");
+    let mut text = String::from(
+        "# Variants\n\nWhat there is to choose from on each axis, in catalog order, as \
+         `lsmbench list --markdown` prints it.\n",
+    );
     for axis in axes {
         let _ = writeln!(text, "\n## {}\n\n{}.\n", axis.name(), capitalised(axis.summary()));
         text.push_str("| variant | what it is | parameters |\n| --- | --- | --- |\n");

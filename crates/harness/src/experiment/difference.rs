@@ -1,38 +1,65 @@
 //! What sets two cells apart: how many factors a comparison of them has.
 
+use catalog::{Axis, Choice};
 use toml::{Table, Value};
 use tree::AXES;
 
 use super::cell::Cell;
 
-/// The paths of all settings in which two cells differ. Where a kind differs, the parameters that only one of
-/// the two kinds has are part of that one difference.
+/// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
+/// two kinds has, or that each has at its own default, are part of that one difference.
 pub(crate) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
-    let (one, other) = (a.design.to_toml(), b.design.to_toml());
     for axis in AXES {
-        let (a, b) = (a.design.choice(axis.name()), b.design.choice(axis.name()));
-        if a.kind() != b.kind() {
-            found.push(axis.name().to_owned());
-        }
-        let common = a
-            .params()
-            .iter()
-            .filter(|(key, value)| b.params().get(*key).is_some_and(|other| other != *value));
-        found.extend(common.map(|(key, _)| format!("{}.{key}", axis.name())));
+        choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), &mut found);
     }
     if a.design.memtable_capacity != b.design.memtable_capacity {
         found.push("memtable.capacity".to_owned());
     }
+    let (one, other) = (a.design.to_toml(), b.design.to_toml());
     let is_axis = |key: &str| AXES.iter().any(|axis| axis.name() == key);
-    for key in one.keys().chain(other.keys().filter(|key| !one.contains_key(*key))) {
-        if !is_axis(key) {
-            collect(key, one.get(key), other.get(key), &mut found);
-        }
+    for key in keys(&one, &other).filter(|key| !is_axis(key)) {
+        collect(key, one.get(key), other.get(key), &mut found);
     }
     let (one, other) = (a.workload.to_toml(), b.workload.to_toml());
     collect("workload", Some(&Value::Table(one)), Some(&Value::Table(other)), &mut found);
     found
+}
+
+/// Adds what two choices on an axis differ in.
+fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
+    let name = axis.name();
+    let defaults = |choice: &Choice| {
+        let mut variants = axis.variants().into_iter();
+        variants
+            .find(|variant| variant.kind == choice.kind())
+            .map(|variant| variant.defaults)
+            .unwrap_or_default()
+    };
+    let (defaults_of_a, defaults_of_b) = (defaults(a), defaults(b));
+    let other_kind = a.kind() != b.kind();
+    let (mut own, mut set) = (Vec::new(), Vec::new());
+    for (key, value) in a.params() {
+        let Some(other) = b.params().get(key).filter(|other| !same(value, other)) else { continue };
+        let at_defaults = defaults_of_a.get(key) == Some(value) && defaults_of_b.get(key) == Some(other);
+        if other_kind && at_defaults { own.push(key.as_str()) } else { set.push(format!("{name}.{key}")) }
+    }
+    if other_kind {
+        found.push(match own[..] {
+            [] => name.to_owned(),
+            _ => format!("{name} (own {})", own.join(", ")),
+        });
+    }
+    found.append(&mut set);
+}
+
+/// Whether two values are one, however each kind spells numbers: 10 is 10.0.
+fn same(a: &Value, b: &Value) -> bool {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
+        _ => a == b,
+    }
 }
 
 /// Adds the paths below `path` at which two values differ.
@@ -82,6 +109,11 @@ mod tests {
             ("", 1, &[][..]),
             ("bloom = \"standard\"", 1, &["bloom"]),
             ("bloom = { kind = \"standard\", bits_per_key = 4 }", 1, &["bloom", "bloom.bits_per_key"]),
+            // A size ratio of 10 is one, whether a kind counts in whole numbers or not.
+            ("compaction = \"tiered\"", 1, &["compaction"]),
+            ("compaction = \"leveled\"", 1, &["compaction (own level0_runs)"]),
+            ("compaction = \"tiered(size_ratio=4)\"", 1, &["compaction", "compaction.size_ratio"]),
+            ("compaction.level0_runs = 2", 1, &["compaction.level0_runs"]),
             ("bloom = \"none\"\nblock = { size = \"8KiB\" }", 1, &["bloom", "block.size"]),
             ("memtable = { capacity = \"1MiB\" }\nmemory = \"1GiB\"", 1, &["memtable.capacity", "memory"]),
             ("", 2, &["workload.phase.0.threads"]),

@@ -7,7 +7,6 @@ use types::quantity::{format_bytes, parse_bytes};
 use workload::{Kind, Mixed, PhasePlan, Plan, Work};
 
 use super::cell::Cell;
-use crate::problem::{Outcome, Problem};
 
 /// How much more than its tables a tree may take for a while: a merge of everything has its input and its
 /// output on storage at once, and the log stands beside them.
@@ -94,26 +93,26 @@ impl Estimate {
         self.phase_seconds.iter().sum()
     }
 
-    /// Refuses what does not fit on the file system of `folder` or in memory.
-    pub(crate) fn check(&self, cell: &Cell, folder: &Path) -> Outcome<()> {
+    /// Refuses what does not fit on the file system of `folder` or in memory, in a sentence.
+    pub(crate) fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let what = format!("cell {} ({})", cell.number, cell.label);
         match crate::run::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {
-                return Err(Problem::new(format!(
+                return Err(format!(
                     "{what} may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
                     rounded(self.storage_bytes),
                     folder.display(),
                     rounded(free as f64)
-                )));
+                ));
             }
             _ => {}
         }
         match crate::run::available_memory_bytes() {
-            Some(available) if self.memory_bytes > available as f64 => Err(Problem::new(format!(
+            Some(available) if self.memory_bytes > available as f64 => Err(format!(
                 "{what} may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
                 rounded(self.memory_bytes),
                 rounded(available as f64)
-            ))),
+            )),
             _ => Ok(()),
         }
     }
@@ -221,9 +220,9 @@ mod tests {
         let design = Design::default().with(&"memtable.capacity = \"1MiB\"".parse().unwrap()).unwrap();
         let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), design, workload };
         let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
-        let message = estimate.check(&cell, Path::new("/")).unwrap_err().to_string();
+        let message = estimate.check(&cell, Path::new("/")).unwrap_err();
         assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");
         let estimate = Estimate { memory_bytes: 1e18, ..Estimate::default() };
-        assert!(estimate.check(&cell, Path::new("/")).unwrap_err().to_string().contains("of memory"));
+        assert!(estimate.check(&cell, Path::new("/")).unwrap_err().contains("of memory"));
     }
 }

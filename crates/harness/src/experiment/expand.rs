@@ -44,7 +44,7 @@ impl Sweep {
             }
         }
         match applied.iter().position(|applied| !applied) {
-            Some(at) => Err(applies_nowhere(&self.factors[at].path)),
+            Some(at) => Err(base.applies_nowhere(&self.factors[at].path)),
             None => Ok((cells, left_out)),
         }
     }
@@ -112,6 +112,38 @@ impl Base<'_> {
             path => paths::get(&self.workload.to_toml(), path).cloned(),
         }
     }
+
+    /// A swept path that changes nothing in any cell.
+    fn applies_nowhere(&self, path: &str) -> SweepError {
+        let parts = paths::split(path);
+        let (name, of) = (parts[parts.len() - 1], &parts[..parts.len() - 1]);
+        let hint = match parts[..] {
+            ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
+            ["design", axis_name, ..] => {
+                let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
+                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
+                parameters(axis_name, name, known)
+            }
+            _ => {
+                let workload = self.workload.to_toml();
+                let choice = paths::get(&workload, of).and_then(Value::as_table);
+                let known = choice.into_iter().flat_map(Table::keys).filter(|key| *key != "kind");
+                parameters(&of.join("."), name, known.cloned().collect())
+            }
+        };
+        SweepError::new(path, format!("\"{path}\" is swept, but no cell has such a parameter{hint}"))
+    }
+}
+
+/// What `of` has parameters for, with the one that `name` may have meant.
+fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
+    known.sort();
+    known.dedup();
+    let hint = suggestion(name, known.iter().map(String::as_str));
+    match known.is_empty() {
+        true => format!("; {of} takes none"),
+        false => format!("; {hint}parameters of {of} are {}", known.join(", ")),
+    }
 }
 
 /// The end of each path that tells it from the others: `theta`, or `load.threads` where another phase's threads
@@ -169,25 +201,6 @@ fn applies(design: &Design, workload: &Table, path: &str) -> bool {
         }
         _ => true,
     }
-}
-
-/// A swept path that changes nothing in any cell.
-fn applies_nowhere(path: &str) -> SweepError {
-    let parts = paths::split(path);
-    let hint = match parts[..] {
-        ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
-        ["design", axis_name, parameter, ..] => {
-            let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
-            let mut known: Vec<String> =
-                variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
-            known.sort();
-            known.dedup();
-            let hint = suggestion(parameter, known.iter().map(String::as_str));
-            format!("; {hint}parameters of {axis_name} are {}", known.join(", "))
-        }
-        _ => String::new(),
-    };
-    SweepError::new(path, format!("\"{path}\" is swept, but no cell has such a parameter{hint}"))
 }
 
 fn apply(design: &mut Design, workload: &mut Table, path: &str, value: Value) -> Result<(), SweepError> {
@@ -294,7 +307,8 @@ mod tests {
         for (path, hint) in [
             ("design.bloom.bits_per_ky", "did you mean \"bits_per_key\"?"),
             ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
-            ("phase.look.keys.alpha", "no cell has such a parameter"),
+            ("phase.look.keys.thta", "did you mean \"theta\"? parameters of phase.look.keys are theta"),
+            ("design.hash.seed", "no cell has such a parameter; hash takes none"),
         ] {
             let error = expand(&format!("\"{path}\" = [1, 2]"), RunMode::Timed).unwrap_err();
             assert!(error.contains(hint), "{error}");

@@ -8,7 +8,7 @@ use results::Schema;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 use tree::{AXES, Design};
-use workload::{Plan, PlanError, Workload};
+use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
 
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::expand::Base;
@@ -78,14 +78,15 @@ impl<'a> Loader<'a> {
         let base = Base { name: &name, design: &design, workload: &workload, mode: trials.mode };
         let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
         if cells.is_empty() {
-            let reasons: Vec<String> =
-                left_out.iter().map(|left| format!("{}: {}", left.label, left.reason)).collect();
+            let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
+            reasons.dedup();
             let message = format!("nothing is left to run: {}", reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
+            file: self.file.path.clone(),
             question,
             base,
             design,
@@ -298,14 +299,15 @@ impl<'a> Loader<'a> {
             if !checked.contains(&&cell.workload) {
                 checked.push(&cell.workload);
                 let plan = Plan::new(&cell.workload, experiment.trials.seed, &experiment.base)
-                    .map_err(|error| self.plan_problem(&error))?;
+                    .map_err(|error| self.plan_problem(&error, &cell.workload))?;
                 plan.phases().iter().filter_map(|phase| phase.text()).try_for_each(Replay::check)?;
             }
         }
         Ok(())
     }
 
-    fn plan_problem(&self, error: &PlanError) -> Problem {
+    /// A problem with a workload that reads well and cannot be planned.
+    fn plan_problem(&self, error: &PlanError, workload: &Workload) -> Problem {
         let source = self.workload_file.as_ref().unwrap_or(&self.file);
         match error {
             PlanError::Choice(choice) => {
@@ -315,8 +317,23 @@ impl<'a> Loader<'a> {
                     None => source.problem(&paths::split(key), choice.message.clone()),
                 }
             }
-            PlanError::Trace(trace) => source.problem(&["phase"], trace.to_string()),
+            PlanError::Trace(trace) => {
+                let phase = workload.phases.iter().find(|phase| replays(phase, trace));
+                let key = ["phase", phase.map_or("", |phase| &phase.name), "replay"];
+                source.problem(&key, trace.to_string())
+            }
         }
+    }
+}
+
+/// Whether it is this phase whose trace is at fault.
+fn replays(phase: &Phase, error: &TraceError) -> bool {
+    match (&phase.work, error) {
+        (
+            Work::Mixed(mixed),
+            TraceError::Read { path, .. } | TraceError::Torn { path, .. } | TraceError::Empty { path },
+        ) => matches!(&mixed.keys, KeySource::Recorded(trace) if path.ends_with(&trace.file)),
+        _ => false,
     }
 }
 

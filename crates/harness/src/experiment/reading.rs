@@ -23,7 +23,6 @@ pub(super) fn read<T: DeserializeOwned>(
         return Err(ReadingError { key: Some(key.clone()), message });
     }
     let tried = |table: Table| Value::Table(table).try_into::<T>();
-    let said = |error: &toml::de::Error| error.message().replace('`', "\"");
     let needed: Table = table.iter().filter(|(key, _)| needed.contains(&key.as_str())).map(pair).collect();
     for (key, value) in table {
         let mut alone = needed.clone();
@@ -35,6 +34,19 @@ pub(super) fn read<T: DeserializeOwned>(
     }
     tried(table.clone())
         .map_err(|error| ReadingError { key: None, message: format!("{name}: {}", said(&error)) })
+}
+
+/// What a reader of TOML says of a value, in the words of its user.
+fn said(error: &toml::de::Error) -> String {
+    let message = error.message().replace('`', "\"");
+    match message.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", expected ")) {
+        None => message.replace("expected u64", "expected a whole number from 0 up"),
+        Some((given, expected)) => {
+            let names: Vec<&str> = expected.split('"').skip(1).step_by(2).collect();
+            let hint = suggestion(given.trim_matches('"'), names.iter().copied());
+            format!("there is no {given}; {hint}there are {}", names.join(", "))
+        }
+    }
 }
 
 fn pair((key, value): (&String, &Value)) -> (String, Value) {

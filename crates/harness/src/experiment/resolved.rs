@@ -22,6 +22,8 @@ use crate::problem::{Outcome, Problem};
 pub(crate) struct Experiment {
     /// The name: that of the file.
     pub(crate) name: String,
+    /// The file.
+    pub(crate) file: PathBuf,
     /// The question it asks.
     pub(crate) question: String,
     /// Where relative paths of the workload start.

@@ -49,7 +49,7 @@ pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
-/// What makes numbers of this machine doubtful right now.
+/// What makes times of this machine doubtful right now. Counters are above all that.
 pub(super) fn warnings(machine: &MachineInfo) -> Vec<String> {
     let mut warnings = Vec::new();
     if cfg!(debug_assertions) {

@@ -98,7 +98,8 @@ impl<'a> Run<'a> {
         let mut estimates = Vec::new();
         for cell in &experiment.cells {
             let estimate = Estimate::of(cell, &experiment.plan(cell)?);
-            estimate.check(cell, &options.out)?;
+            let fits = estimate.check(cell, &options.out);
+            fits.map_err(|message| Problem::at(&experiment.file, None, message))?;
             estimates.push(estimate);
         }
         let swept = experiment.swept();

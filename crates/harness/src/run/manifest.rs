@@ -16,7 +16,10 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
     let started = environment::now();
     let config_hash = experiment.config_hash();
     let run_id = xxh3_64(format!("{config_hash}{started}{}", std::process::id()).as_bytes());
-    let mut warnings = environment::warnings(&machine);
+    let mut warnings = match trials.mode {
+        RunMode::Timed => environment::warnings(&machine),
+        RunMode::Counted => Vec::new(),
+    };
     if overrides.quick {
         warnings
             .push("this is a quick run: smaller than the experiment means, and no answer to it".to_owned());

@@ -60,7 +60,7 @@ fn run_on_tree(spec: TrialSpec) -> TrialResult<TrialReport> {
     let design = Design::default().with(&spec.design.parse::<Table>()?)?;
     let options = OpenOptions::new(design).mode(spec.mode.of_tree()).clock(monotonic_ns);
     let target = TreeTarget::new(options.open(&spec.directory)?);
-    Trial::new(spec, target)?.run()
+    Trial::new(spec, target, send)?.run()
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -85,16 +85,18 @@ struct Trial<T> {
     streams: Vec<Stream>,
     /// Wrong answers, described.
     wrong: Vec<String>,
+    /// Where it says how far it is.
+    tell: fn(&Message),
 }
 
 impl<T: Subject> Trial<T> {
-    fn new(spec: TrialSpec, target: T) -> TrialResult<Self> {
+    fn new(spec: TrialSpec, target: T, tell: fn(&Message)) -> TrialResult<Self> {
         let workload = Workload::from_toml(&spec.workload.parse()?)?;
         let plan = Plan::new(&workload, spec.seed, &spec.base)?;
         let truth = Truth::Shadow(Shadow::new(plan.format()));
         let clock = Clock::new();
         let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong })
+        Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong, tell })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
@@ -103,7 +105,7 @@ impl<T: Subject> Trial<T> {
             let unseen = self.truth.begin(phase, &self.target)?;
             self.blame(unseen);
             let measured = self.measure(number, phase, extent)?;
-            send(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
+            (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
             extent = self.judge(phase, extent, &measured)?;
         }
         let unseen = self.truth.verify(&self.target)?;
@@ -220,7 +222,7 @@ impl<T: Subject> Trial<T> {
             std::thread::park_timeout(PROGRESS_PERIOD);
             let elapsed_ns = self.clock.ns_between(start, self.clock.now());
             let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
-            send(&Message::Progress(Step { phase: way.number, share, checking: false }));
+            (self.tell)(&Message::Progress(Step { phase: way.number, share, checking: false }));
             if self.spec.mode == RunMode::Timed && elapsed_ns >= next_ns {
                 samples.push(self.sample());
                 next_ns += SAMPLE_PERIOD_NS;
@@ -257,5 +259,156 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
     match &phase.phase().work {
         Work::Mixed(mixed) => mixed.time_limit_ns,
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use results::columns as c;
+    use tempfile::TempDir;
+    use tree::Stats;
+    use workload::{Scan, Target, TargetError, Write as StoreWrite};
+
+    use super::super::message::CellValue;
+    use super::*;
+
+    const WORKLOAD: &str = r#"
+        [[phase]]
+        name   = "load"
+        insert = 200
+        [[phase]]
+        name       = "look"
+        operations = 500
+        mix        = { get = 8, range = 2 }
+        range      = { kind = "fixed", entries = 3 }
+        [[phase]]
+        name       = "prune"
+        operations = 20
+        mix        = "delete"
+    "#;
+
+    /// What a store may get wrong.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Lie {
+        None,
+        /// A value whose first byte is another one.
+        Value,
+        /// Nothing, where there is something.
+        Miss,
+        /// One entry too few.
+        Range,
+        /// A delete that is forgotten: no answer tells, what is left does.
+        Delete,
+    }
+
+    /// A store that lies once.
+    struct Liar {
+        tree: TreeTarget,
+        lie: Lie,
+        left: AtomicU64,
+    }
+
+    impl Liar {
+        /// Whether the lie is to be told now: at its third occasion.
+        fn lies(&self, lie: Lie) -> bool {
+            self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
+        }
+    }
+
+    impl Target for Liar {
+        fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+            self.tree.put(key, value)
+        }
+
+        fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+            let found = self.tree.get(key, value)?;
+            if found && self.lies(Lie::Value) {
+                value[0] ^= 1;
+            }
+            Ok(found && !self.lies(Lie::Miss))
+        }
+
+        fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+            if self.lies(Lie::Delete) { Ok(()) } else { self.tree.delete(key) }
+        }
+
+        fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+            let limit = if self.lies(Lie::Range) { scan.limit - 1 } else { scan.limit };
+            self.tree.range(&Scan { limit, ..*scan }, visit)
+        }
+
+        fn write(&self, writes: &[StoreWrite<'_>]) -> Result<(), TargetError> {
+            self.tree.write(writes)
+        }
+
+        fn multi_get(
+            &self,
+            keys: &[&[u8]],
+            visit: &mut dyn FnMut(usize, Option<&[u8]>),
+        ) -> Result<(), TargetError> {
+            self.tree.multi_get(keys, visit)
+        }
+
+        fn flush(&self) -> Result<(), TargetError> {
+            self.tree.flush()
+        }
+
+        fn settle(&self) -> Result<(), TargetError> {
+            self.tree.settle()
+        }
+
+        fn close(&self) -> Result<(), TargetError> {
+            self.tree.close()
+        }
+    }
+
+    impl Subject for Liar {
+        fn stats(&self) -> Stats {
+            self.tree.stats()
+        }
+    }
+
+    fn report(lie: Lie) -> TrialReport {
+        let folder = TempDir::new().unwrap();
+        let spec = TrialSpec {
+            design: String::new(),
+            workload: WORKLOAD.to_owned(),
+            base: folder.path().to_owned(),
+            seed: 42,
+            mode: RunMode::Counted,
+            sampling: 1,
+            check: 1,
+            directory: folder.path().join("tree"),
+            results: folder.path().to_owned(),
+            cell: 0,
+            trial: 0,
+        };
+        let tree = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree()).open(&spec.directory);
+        let target = Liar { tree: TreeTarget::new(tree.unwrap()), lie, left: AtomicU64::new(3) };
+        Trial::new(spec, target, |_| {}).unwrap().run().unwrap()
+    }
+
+    /// The wrong answers of all rows, and whether any number stands beside them.
+    fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
+        let cells = || report.rows.iter().flat_map(|row| &row.0);
+        let wrong = cells().filter(|(name, _)| name == c::WRONG_ANSWERS.name).map(|(_, value)| match value {
+            CellValue::Integer(wrong) => *wrong,
+            other => panic!("{other:?} is no count"),
+        });
+        (wrong.sum(), cells().any(|(name, _)| name == c::OPS.name))
+    }
+
+    #[test]
+    fn one_wrong_answer_takes_every_number_away() {
+        let right = report(Lie::None);
+        assert_eq!(wrong_and_numbers(&right), (0, true));
+        assert!(right.wrong.is_empty(), "{:?}", right.wrong);
+        for lie in [Lie::Value, Lie::Miss, Lie::Range, Lie::Delete] {
+            let report = report(lie);
+            let (wrong, numbers) = wrong_and_numbers(&report);
+            assert!(wrong >= 1 && !numbers, "{lie:?}: {:?}", report.rows);
+            assert!(!report.wrong.is_empty(), "{lie:?} is not described");
+            assert!(report.timeline.is_empty(), "{lie:?}");
+        }
     }
 }

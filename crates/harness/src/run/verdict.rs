@@ -10,13 +10,10 @@ use super::report::ALL;
 use crate::experiment::{Cell, Experiment, RunMode, differences};
 use crate::problem::Outcome;
 
-/// The differences between two cells that are named; more are counted.
-const NAMED_DIFFERENCES: usize = 3;
-
 /// The outcome of an experiment as a short text: the verdict first, then a table.
 pub(super) fn describe(experiment: &Experiment, table: &Table) -> Outcome<String> {
     let judged = Judged::new(experiment, table)?;
-    Ok(format!("{}\n{}", judged.sentence(), judged.table()))
+    Ok(format!("{}\n{}{}", judged.sentence(), judged.table(), judged.notes()))
 }
 
 /// The numbers of the cells that gave a wrong answer in any trial.
@@ -98,13 +95,12 @@ impl<'a> Judged<'a> {
         let all = |verdict| self.ranked.iter().all(|other| other.comparison.verdict == verdict);
         let better = self.ranked.iter().filter(|other| other.comparison.verdict == Verdict::Improved).count();
         if best.comparison.verdict == Verdict::Improved {
-            let others = if better > 1 { format!("{better} beat {baseline}, and ") } else { String::new() };
-            let most = if better > 1 { " by most" } else { "" };
-            let ratio = best.comparison.ratio.map_or_else(String::new, |ratio| format!(" {}", times(ratio)));
-            return format!(
-                "{others}{} beats {baseline}{most}: its {what} is{ratio} that of {baseline} ({}).",
-                best.name, best.comparison
-            );
+            let others = match better {
+                1 => String::new(),
+                2 => " (1 other does, by less)".to_owned(),
+                _ => format!(" ({} others do, by less)", better - 1),
+            };
+            return format!("{} beats {baseline}{others}: {what} {}.", best.name, best.comparison.change());
         }
         if all(Verdict::Regressed) {
             return format!("{baseline} beats every other: their {what} is worse.");
@@ -112,10 +108,9 @@ impl<'a> Judged<'a> {
         if all(Verdict::Equivalent) {
             return format!("No difference that matters: every {what} is about that of {baseline}.");
         }
-        format!(
-            "No winner over {baseline}. The best of the others is {}, and its {what} is {}.",
-            best.name, best.comparison
-        )
+        let change = best.comparison.change();
+        let best = format!(" The best of the others is {}: {what} {change}.", best.name);
+        format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
     }
 
     /// `throughput in phase mixed`, or `p99 service time of get in phase lookup`.
@@ -124,7 +119,7 @@ impl<'a> Judged<'a> {
         format!("{}{operation} in phase {}", self.column.title(), self.phase)
     }
 
-    /// Every design with its median, how it compares with the baseline, what else differs, and its memory.
+    /// Every design with its median, its memory, and how it compares with the baseline.
     fn table(&self) -> String {
         let Some(baseline) = self.entries.first() else { return String::new() };
         let mut entries: Vec<&Entry<'_>> = self.entries.iter().collect();
@@ -134,22 +129,53 @@ impl<'a> Judged<'a> {
             Better::Lower => entries.sort_by(|a, b| median(a).total_cmp(&median(b))),
             Better::Neither => {}
         }
-        let against = format!("against {}", baseline.cell.label);
-        let mut rows = vec![["", self.column.name(), "memory", &against, "differs in"].map(str::to_owned)];
+        let apart = if self.common_factors().is_some() { "" } else { "differs in" };
+        let mut rows =
+            vec![["", self.column.name(), "memory", "against the baseline", apart].map(str::to_owned)];
         for entry in entries {
-            let of_entry = |ranked: &&Ranked| ranked.name == entry.sample.name;
-            let ranked = self.ranked.iter().find(of_entry);
-            let comparison =
-                ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.to_string());
+            let ranked = self.ranked.iter().find(|ranked| ranked.name == entry.sample.name);
             rows.push([
                 entry.cell.label.clone(),
                 self.value(median(entry)),
                 entry.memory_bytes.map_or_else(String::new, |bytes| plot::format_value(bytes, Unit::Bytes)),
-                comparison,
-                if ranked.is_none() { String::new() } else { factors(baseline.cell, entry.cell) },
+                ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()),
+                match ranked {
+                    Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
+                    _ => String::new(),
+                },
             ]);
         }
         aligned(&rows)
+    }
+
+    /// What every design differs in from the baseline, where it is the same.
+    fn common_factors(&self) -> Option<String> {
+        let (baseline, others) = self.entries.split_first()?;
+        let mut factors = others.iter().map(|other| factors(baseline.cell, other.cell));
+        let first = factors.next()?;
+        factors.all(|factors| factors == first).then_some(first)
+    }
+
+    /// What holds for several rows of the table, each once.
+    fn notes(&self) -> String {
+        let mut notes = Vec::new();
+        let comparisons = || self.ranked.iter().map(|ranked| &ranked.comparison);
+        if let Some(of) =
+            comparisons().find(|comparison| comparison.interval.is_some() && comparison.blocks > 1)
+        {
+            notes.push(format!(
+                "in brackets: {} % intervals over {} trials",
+                of.confidence * 100.0,
+                of.blocks
+            ));
+        }
+        let mut doubts: Vec<String> =
+            comparisons().filter_map(|comparison| comparison.doubt).map(|doubt| doubt.to_string()).collect();
+        doubts.sort_unstable();
+        doubts.dedup();
+        notes.extend(doubts.iter().map(|doubt| format!("inconclusive: {doubt}")));
+        notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
+        notes.iter().fold(String::new(), |text, note| text + "  " + note + "\n")
     }
 
     fn value(&self, value: f64) -> String {
@@ -192,15 +218,13 @@ fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode) -> Vec<Ranked>
     ranked
 }
 
-/// `1 factor: bloom`, or `confounded, 2 factors: bloom, bloom.bits_per_key`.
+/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell.
 fn factors(baseline: &Cell, cell: &Cell) -> String {
     let differences = differences(baseline, cell);
-    let named = differences.iter().take(NAMED_DIFFERENCES).cloned().collect::<Vec<_>>().join(", ");
-    let more = if differences.len() > NAMED_DIFFERENCES { ", …" } else { "" };
     match differences.len() {
         0 => "nothing".to_owned(),
-        1 => format!("1 factor: {named}"),
-        count => format!("confounded, {count} factors: {named}{more}"),
+        1 => format!("1 factor: {}", differences[0]),
+        count => format!("confounded: {count} factors"),
     }
 }
 
@@ -217,10 +241,6 @@ fn aligned(rows: &[[String; 5]]) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text
-}
-
-fn times(ratio: f64) -> String {
-    if ratio >= 10.0 { format!("{ratio:.0} times") } else { format!("{ratio:.2} times") }
 }
 
 fn last_phase(experiment: &Experiment) -> String {

@@ -18,6 +18,7 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     };
     let prefixes = (0..12).chain(28..34).map(|len| vec![b'a'; len]);
     let zeros = (0..12).chain(28..34).map(|len| [vec![b'a'], vec![0; len]].concat());
+    let ends = (0..9).rev().map(|len| [vec![0; len], vec![1; len % 3]].concat());
     let ascending = (0..40u8).map(|at| vec![b'k', at]);
     let hot = (0..60).map(|at| if at % 6 == 0 { vec![b'c', at] } else { b"hot".to_vec() });
     let mut unordered = number(hot.clone().collect());
@@ -28,6 +29,7 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
         ("the empty key", number(vec![Vec::new(), Vec::new()])),
         ("keys that are prefixes of each other", number(prefixes.collect())),
         ("keys that differ in trailing zeros", number(zeros.collect())),
+        ("keys of zeros with something behind", number(ends.collect())),
         ("keys in order", number(ascending.clone().collect())),
         ("keys in reverse", number(ascending.rev().collect())),
         ("every key again and again", number(versions.collect())),

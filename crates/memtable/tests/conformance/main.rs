@@ -16,6 +16,7 @@ fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",
         "sharded-btree(shards=3, router=modulo)",
+        "sharded-btree(shards=5, router=range)",
         "sharded-btree(shards=40, virtual_nodes=1)",
     ];
     let odd = odd.map(|label| CATALOG.choose(&toml::Value::String(label.to_owned())).unwrap());
@@ -84,7 +85,9 @@ fn the_suite_catches_every_fault() {
 #[test]
 fn the_stress_catches_torn_and_unpublished_writes() {
     for fault in [Fault::WritesInTwoSteps, Fault::SeesTheFuture, Fault::InsertsLate] {
-        assert!(stress::check(&Canary(Some(fault))).is_err(), "{fault:?} was not caught");
+        // On a machine that is busy elsewhere a run may see no two threads at once.
+        let is_caught = (0..20).any(|_| stress::check(&Canary(Some(fault))).is_err());
+        assert!(is_caught, "{fault:?} was not caught");
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lsmbench_plot::{ChartKind, ChartSpec, Context, Order};
 use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
-    OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
+    OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
 };
 use results::{Folder, Group, LatencyLog, Metric, Row, RowWriter, Schema};
 
@@ -81,7 +81,8 @@ impl Results {
     fn second(&mut self, cell: usize, trial: usize, values: &[&str], second: f64, rate: f64, stall: f64) {
         let mut row = Row::new(&Schema::timeline(&self.swept).unwrap());
         self.identity(&mut row, cell, trial, values, "mixed");
-        row.set(&SECOND, second).set(&OPS, rate as u64).set(&OPS_PER_SECOND, rate).set(&STALL_SECONDS, stall);
+        row.set(&SECOND, second).set(&SECONDS, 1.0).set(&OPS, rate as u64);
+        row.set(&OPS_PER_SECOND, rate).set(&STALL_SECONDS, stall);
         self.seconds.push(row);
     }
 
@@ -302,6 +303,9 @@ fn timeline(root: &Path) -> Sample {
                 let rate = if stalls { rate * 0.25 } else { *rate } * noise.around(0.06);
                 results.second(cell, trial, &[policy], second as f64, rate, f64::from(u8::from(stalls)));
             }
+            // The phase ended right after this second had begun.
+            results.second(cell, trial, &[policy], 90.0, 2e7, 0.0);
+            results.seconds.last_mut().unwrap().set(&SECONDS, 1e-4);
         }
     }
     let spec = spec(ChartKind::Timeline, "", "ops_per_second", "design.compaction");

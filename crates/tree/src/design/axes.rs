@@ -5,11 +5,19 @@ use catalog::Axis;
 /// The name of the axis that carries a capacity beside its choice.
 pub(super) const MEMTABLE: &str = "memtable";
 
+/// The axis whose tables in TOML may hold the choice on [`ALLOCATION`] too.
+pub(super) const BLOOM: &str = "bloom";
+
+/// The name of the axis that shares the filters' memory out over the levels.
+pub(super) const ALLOCATION: &str = "allocation";
+
 /// All axes: the six that are crates of their own, then the plainer ones.
-pub static AXES: [&dyn Axis; 9] = [
+pub static AXES: [&dyn Axis; 11] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
+    &bloom::ALLOCATIONS,
     &fence::CATALOG,
+    &fence::culling::CATALOG,
     &compaction::CATALOG,
     &cache::CATALOG,
     &compression::CATALOG,

@@ -27,12 +27,30 @@ pub struct BlockOptions {
     pub size: ByteSize,
     /// Every how many entries a key is stored whole; the keys between share prefixes with the one before.
     pub restart_interval: u32,
-    /// Whether a block carries a hash index from keys to restart points.
-    pub hash_index: bool,
+    /// What a block carries to find a key without a search.
+    pub index: BlockIndex,
     /// Whether blocks start at multiples of their size, so that their places need no directory.
     pub align: bool,
     /// The checksum under each block.
     pub checksum: Checksum,
+}
+
+/// What a block carries to find a key without a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockIndex {
+    /// Nothing: a binary search over restart points.
+    #[default]
+    None,
+    /// Buckets of one byte that name the restart point of a hash: `RocksDB`'s data-block hash index.
+    Hash,
+    /// One byte of hash for each entry, all compared at once.
+    Fingerprint,
+}
+
+impl BlockIndex {
+    /// All of them, in the order of their codes in blocks.
+    pub const ALL: [Self; 3] = [Self::None, Self::Hash, Self::Fingerprint];
 }
 
 /// The checksum under each block.
@@ -41,8 +59,17 @@ pub struct BlockOptions {
 pub enum Checksum {
     /// No check on reading: damage inside a block may go unnoticed. For measuring what checks cost.
     None,
-    /// CRC-32C.
+    /// CRC-32C, the Castagnoli polynomial.
     Crc32c,
+    /// CRC-32, the polynomial of Ethernet and gzip.
+    Crc32,
+    /// The lower half of XXH3.
+    Xxh3,
+}
+
+impl Checksum {
+    /// All of them, in the order of their codes in tables.
+    pub const ALL: [Self; 4] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3];
 }
 
 /// How blocks are laid out in tables.
@@ -68,7 +95,7 @@ impl Default for BlockOptions {
         Self {
             size: ByteSize(4 << 10),
             restart_interval: 16,
-            hash_index: false,
+            index: BlockIndex::None,
             align: false,
             checksum: Checksum::Crc32c,
         }

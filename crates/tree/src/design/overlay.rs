@@ -22,7 +22,8 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * `memtable.capacity` belongs to the axis and stays until it is named.
+    /// * `memtable.capacity` belongs to the axis and stays until it is named. So does `bloom.allocation`, which
+    ///   is the axis `allocation` under the name that experiments use.
     ///
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
@@ -75,6 +76,17 @@ impl Design {
         {
             if let Some(capacity) = table.remove(CAPACITY) {
                 self.memtable_capacity = read_capacity(capacity)?;
+            }
+            if table.is_empty() {
+                return Ok(());
+            }
+        }
+        if axis.name() == axes::BLOOM
+            && let Value::Table(table) = &mut value
+        {
+            if let Some(allocation) = table.remove(axes::ALLOCATION) {
+                let index = axes::index(axes::ALLOCATION).expect("it is an axis");
+                self.override_choice(index, &allocation)?;
             }
             if table.is_empty() {
                 return Ok(());

@@ -7,3 +7,35 @@ pub trait KeyHasher: Send + Sync {
     /// The hash of `key`.
     fn hash(&self, key: &[u8]) -> KeyHash;
 }
+
+/// Declares a hash function without parameters: its variant and its place in the catalog.
+macro_rules! hash_function {
+    ($name:ident, $kind:literal, $summary:literal, $hash:expr) => {
+        pub(super) const VARIANT: catalog::Variant<dyn super::hasher::KeyHasher> =
+            catalog::Variant::new::<$name>($kind, $summary, "");
+
+        /// The function has no state.
+        struct $name;
+
+        /// There is nothing to set.
+        #[derive(Default, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        struct Params {}
+
+        impl catalog::Build<dyn super::hasher::KeyHasher> for $name {
+            type Params = Params;
+
+            fn build(_: Params) -> Result<Box<dyn super::hasher::KeyHasher>, String> {
+                Ok(Box::new(Self))
+            }
+        }
+
+        impl super::hasher::KeyHasher for $name {
+            #[inline]
+            fn hash(&self, key: &[u8]) -> types::KeyHash {
+                let hash: fn(&[u8]) -> u64 = $hash;
+                types::KeyHash(hash(key))
+            }
+        }
+    };
+}

@@ -1,33 +1,15 @@
 //! XXH3, 64 bits: xxHash 0.8.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
-use types::KeyHash;
+hash_function!(Xxh3, "xxh3", "fastest on short keys and long ones alike", xxhash_rust::xxh3::xxh3_64);
 
-use super::hasher::KeyHasher;
+#[cfg(test)]
+mod tests {
+    use super::super::hasher::KeyHasher;
+    use super::*;
 
-pub(super) const VARIANT: Variant<dyn KeyHasher> =
-    Variant::new::<Xxh3>("xxh3", "fastest on short keys and long ones alike", "");
-
-/// The function has no state.
-struct Xxh3;
-
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn KeyHasher> for Xxh3 {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn KeyHasher>, String> {
-        Ok(Box::new(Self))
-    }
-}
-
-impl KeyHasher for Xxh3 {
-    #[inline]
-    fn hash(&self, key: &[u8]) -> KeyHash {
-        KeyHash(xxhash_rust::xxh3::xxh3_64(key))
+    #[test]
+    fn it_is_the_published_function() {
+        // The reference program, empty input, seed 0.
+        assert_eq!(Xxh3.hash(b"").0, 0x2d06_8005_38d3_94c2);
     }
 }

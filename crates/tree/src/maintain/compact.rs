@@ -82,9 +82,12 @@ impl Inner {
     fn merge(&self, version: &Version, job: &Job, inputs: &HashSet<u64>) -> Result<Option<Vec<TableRef>>> {
         let mut sources = Vec::new();
         for run in &version.runs {
-            let tables: Arc<[_]> = run.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
+            let tables: Arc<[_]> =
+                run.tables.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
+            let first = (!tables.is_empty()).then_some(0);
             let cursor = RunCursor::open(
                 tables,
+                first,
                 Bound::Unbounded,
                 Direction::Forward,
                 ReadMode::Streaming,
@@ -94,7 +97,8 @@ impl Inner {
         }
         let drops_tombstones = job.reaches_bottom(&version.levels);
         let mut merge = Merge::new(sources, Direction::Forward);
-        let mut writer = RunWriter::new(self, job.level);
+        let loads = version.loads_with(inputs, job.level, job.run.is_none(), 0);
+        let mut writer = RunWriter::new(self, job.level, &loads);
         let mut entries = 0u64;
         while let Some(entry) = merge.entry() {
             if entry.value.is_some() || !drops_tombstones {

@@ -1,5 +1,6 @@
 //! Flushing: the oldest frozen memtable becomes a run of level 0.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use compaction::Place;
@@ -31,7 +32,9 @@ impl Inner {
 
     /// Writes the newest version of every key of a memtable as tables for level 0.
     pub(crate) fn write_memtable(&self, memtable: &dyn Memtable) -> Result<Vec<TableRef>> {
-        let mut writer = RunWriter::new(self, 0);
+        let version = Arc::clone(&self.view.load().version);
+        let loads = version.loads_with(&HashSet::new(), 0, true, memtable.len() as u64);
+        let mut writer = RunWriter::new(self, 0, &loads);
         let mut outcome = Ok(());
         memtable.drain(&mut |entry| {
             if outcome.is_ok() {
@@ -66,18 +69,20 @@ impl Inner {
         self.wait_until_flushed()
     }
 
-    /// Returns once no memtable waits for its flush.
+    /// Returns once no memtable that is frozen now waits for its flush; those that others freeze meanwhile do
+    /// not count, or it might never return.
     pub(crate) fn wait_until_flushed(&self) -> Result<()> {
-        self.wait_while(|inner| !inner.view.load().frozen.is_empty())
+        let Some(newest) = self.view.load().frozen.first().cloned() else { return self.failure.check() };
+        self.wait_while(|inner| inner.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, &newest)))
     }
 
     /// Returns once no flush and no compaction is due.
     pub(crate) fn settle(&self) -> Result<()> {
         self.work_inline()?;
         self.wait_while(|inner| {
+            // Under the lock a flush that has emptied the list has also told the compactor.
             let state = inner.signals.state.lock();
             let compactor_busy = inner.mode == Mode::Timed && (state.shape_changed || state.compacting);
-            drop(state);
             compactor_busy || !inner.view.load().frozen.is_empty()
         })
     }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
-use crate::version::{TableRef, Version, View};
+use crate::version::{TableRef, View};
 
 /// A change of the tree's tables.
 pub(super) struct Change<'a> {
@@ -43,7 +43,10 @@ impl Inner {
                 .map_or(manifest.state.flushed_sequence, |slot| slot.last_sequence()),
         };
         manifest.record(&*self.storage, state)?;
-        let version = Arc::new(Version::new(levels));
+        let version = Arc::new(view.version.with(levels));
+        // The new shape and the word that it has changed come in one step: who waits until all is settled
+        // must not see one without the other.
+        let mut signals = self.signals.state.lock();
         self.swap_view(|view| View {
             active: Arc::clone(&view.active),
             frozen: view
@@ -54,13 +57,14 @@ impl Inner {
                 .collect(),
             version: Arc::clone(&version),
         });
+        signals.shape_changed = true;
+        drop(signals);
         drop(manifest);
         let stays = |id: TableId| change.added.iter().any(|table| table.0.id() == id);
         let gone =
             view.version.tables().filter(|table| change.removed.contains(&table.id()) && !stays(table.id()));
         gone.for_each(|table| table.set_obsolete());
         self.balance_memory();
-        self.signals.state.lock().shape_changed = true;
         self.signals.notify();
         Ok(())
     }

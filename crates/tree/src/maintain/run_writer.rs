@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bloom::LevelLoad;
 use types::Entry;
 
 use crate::error::Result;
@@ -14,22 +15,28 @@ use crate::version::TableRef;
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
+    /// What its filters may spend, where an allocation says.
+    filter_bits_per_key: Option<f64>,
     /// The number and the writer of the table being written.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run that is meant for `level`.
-    pub(super) fn new(inner: &'a Inner, level: usize) -> Self {
-        Self { inner, level, current: None, tables: Vec::new() }
+    /// Begins a run that is meant for `level`; `loads` are the levels as they will be when it is there.
+    pub(super) fn new(inner: &'a Inner, level: usize, loads: &[LevelLoad]) -> Self {
+        let context = &inner.context;
+        let own = context.bloom.component.bits_per_key();
+        let filter_bits_per_key = own.map(|own| context.allocation.bits_per_key(own, loads, level));
+        Self { inner, level, filter_bits_per_key, current: None, tables: Vec::new() }
     }
 
     /// Appends an entry; its key is above the last one.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if self.current.is_none() {
             let id = self.inner.new_file();
-            self.current = Some((id, TableWriter::new(&self.inner.context, id, self.level)?));
+            let writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_bits_per_key)?;
+            self.current = Some((id, writer));
         }
         let (_, writer) = self.current.as_mut().expect("a table was begun");
         writer.add(entry)?;
@@ -49,10 +56,23 @@ impl<'a> RunWriter<'a> {
     }
 
     fn close_table(&mut self) -> Result<()> {
-        if let Some((_, writer)) = self.current.take() {
-            self.tables.push(TableRef(Arc::new(writer.finish()?)));
+        let Some((id, writer)) = self.current.take() else { return Ok(()) };
+        match writer.finish() {
+            Ok(table) => {
+                self.tables.push(TableRef(Arc::new(table)));
+                Ok(())
+            }
+            Err(error) => {
+                self.remove(id);
+                Err(error)
+            }
         }
-        Ok(())
+    }
+
+    /// Removes a table that was not completed.
+    fn remove(&self, id: u64) {
+        // A file that cannot be removed now is an orphan that the next open removes.
+        let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
     }
 }
 
@@ -62,8 +82,7 @@ impl Drop for RunWriter<'_> {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {
             drop(writer);
-            // A file that cannot be removed now is an orphan that the next open removes.
-            let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
+            self.remove(id);
         }
     }
 }

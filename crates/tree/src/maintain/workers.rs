@@ -36,6 +36,7 @@ impl Workers {
     fn spawn(&mut self, name: &str, work: impl FnOnce(&Inner) -> Result<()> + Send + 'static) -> Result<()> {
         let inner = Arc::clone(&self.inner);
         let body = move || {
+            let _watch = PanicWatch(&inner);
             if let Err(error) = work(&inner) {
                 inner.fail(error);
             }
@@ -45,6 +46,18 @@ impl Workers {
             thread.map_err(|error| Error::Failed(format!("no background thread can be started: {error}")))?;
         self.threads.push(thread);
         Ok(())
+    }
+}
+
+/// Fails the tree if its thread panics: nobody else would tell those who wait for that thread.
+struct PanicWatch<'a>(&'a Inner);
+
+impl Drop for PanicWatch<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let name = std::thread::current().name().unwrap_or_default().to_owned();
+            self.0.fail(Error::Failed(format!("the background thread {name} panicked")));
+        }
     }
 }
 
@@ -100,6 +113,8 @@ impl Inner {
                 && !self.signals.changed.wait_until(&mut state, deadline).timed_out()
             {}
         }
-        Ok(())
+        // What was acknowledged since the last period must not wait for one that never comes.
+        self.failure.check()?;
+        self.write_log(&mut self.log.lock(), true)
     }
 }

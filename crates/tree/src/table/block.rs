@@ -1,12 +1,12 @@
-//! A data block: delta-coded entries, restart points, and an optional hash index; looking one key up in it.
+//! A data block: delta-coded entries, restart points, and an optional index; looking one key up in it.
 //!
-//! Layout (LevelDB's, with RocksDB's data-block hash index as an option):
+//! Layout (LevelDB's, with an index as an option):
 //!
 //! ```text
 //! entry*      varint shared, varint unshared, varint (value length << 1 | tombstone), key suffix, value
 //! restarts    u32 × restart count: offsets of entries that share nothing with the one before
-//! buckets     u8 × bucket count: the hash index (see `hash_index`)
-//! tail        u32 restart count, u32 bucket count
+//! index       nothing, or a hash index (see `hash_index`), or fingerprints (see `fingerprints`)
+//! tail        u32 restart count, u8 kind of the index, u24 bytes of the index
 //! ```
 
 use std::cmp::Ordering;
@@ -14,8 +14,10 @@ use std::ops::Range;
 
 use types::{HashedKey, common_prefix};
 
+use super::fingerprints;
 use super::hash_index::{self, Bucket};
 use crate::codec::varint;
+use crate::design::BlockIndex;
 
 /// The bytes of the tail.
 pub(super) const TAIL_BYTES: usize = 8;
@@ -34,8 +36,9 @@ pub(super) struct Layout {
     pub(super) entries_end: usize,
     /// The number of restart points; at least one.
     pub(super) restart_count: usize,
-    /// The number of hash buckets; 0 without a hash index.
-    bucket_count: usize,
+    index: BlockIndex,
+    /// The bytes of the index.
+    index_len: usize,
 }
 
 /// The head of an entry, and where its parts lie in the block.
@@ -65,19 +68,22 @@ pub(super) enum Found {
 impl Layout {
     /// Reads the tail and checks that the parts it tells of fit in the block.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        let (rest, buckets) = bytes.split_last_chunk::<4>()?;
+        let (rest, index) = bytes.split_last_chunk::<4>()?;
         let (_, restarts) = rest.split_last_chunk::<4>()?;
         let restart_count = u32::from_le_bytes(*restarts) as usize;
-        let bucket_count = u32::from_le_bytes(*buckets) as usize;
-        let behind_entries =
-            restart_count.checked_mul(4)?.checked_add(bucket_count)?.checked_add(TAIL_BYTES)?;
+        let index_len = u32::from_le_bytes(*index) as usize >> 8;
+        let index = *BlockIndex::ALL.get(usize::from(index[0]))?;
+        let behind_entries = restart_count.checked_mul(4)?.checked_add(index_len)?.checked_add(TAIL_BYTES)?;
         let entries_end = bytes.len().checked_sub(behind_entries)?;
-        (restart_count > 0).then_some(Self { entries_end, restart_count, bucket_count })
+        (restart_count > 0).then_some(Self { entries_end, restart_count, index, index_len })
     }
 
     /// The offset of a restart point, if it lies among the entries.
     #[inline]
     pub(super) fn restart(&self, bytes: &[u8], index: usize) -> Option<usize> {
+        if index >= self.restart_count {
+            return None;
+        }
         let at = self.entries_end + index * 4;
         let offset = u32::from_le_bytes(*bytes.get(at..)?.first_chunk::<4>()?) as usize;
         (offset < self.entries_end).then_some(offset)
@@ -127,30 +133,57 @@ impl<'a> Block<'a> {
     /// Looks up a key; `None` where the block turns out to be damaged.
     #[inline]
     pub(super) fn find(&self, key: HashedKey<'_>) -> Option<Found> {
-        let restart = match self.bucket(key) {
-            Some(Bucket::Empty) => return Some(Found::Absent),
-            Some(Bucket::Restart(restart)) => usize::from(restart),
-            Some(Bucket::Collision) | None => self.layout.seek_restart(self.bytes, key.bytes)?,
-        };
-        self.find_from(self.layout.restart(self.bytes, restart)?, key.bytes)
-    }
-
-    fn bucket(&self, key: HashedKey<'_>) -> Option<Bucket> {
-        if self.layout.bucket_count == 0 {
-            return None;
+        match self.layout.index {
+            BlockIndex::Fingerprint => self.find_by_fingerprint(key),
+            BlockIndex::Hash if self.layout.index_len > 0 => {
+                match hash_index::lookup(self.index()?, key.hash) {
+                    Bucket::Empty => Some(Found::Absent),
+                    Bucket::Restart(restart) => self.find_behind(usize::from(restart), key.bytes),
+                    Bucket::Collision => self.search(key.bytes),
+                }
+            }
+            BlockIndex::Hash | BlockIndex::None => self.search(key.bytes),
         }
-        let start = self.layout.entries_end + self.layout.restart_count * 4;
-        Some(hash_index::lookup(self.bytes.get(start..start + self.layout.bucket_count)?, key.hash))
     }
 
-    /// Walks the entries from `at`, whose key shares nothing with the one before.
+    /// Searches the restart points.
+    fn search(&self, target: &[u8]) -> Option<Found> {
+        self.find_behind(self.layout.seek_restart(self.bytes, target)?, target)
+    }
+
+    fn find_by_fingerprint(&self, key: HashedKey<'_>) -> Option<Found> {
+        for restart in fingerprints::restarts(self.index()?, key.hash)? {
+            match self.find_behind(restart, key.bytes)? {
+                Found::Absent => {}
+                found => return Some(found),
+            }
+        }
+        Some(Found::Absent)
+    }
+
+    fn index(&self) -> Option<&'a [u8]> {
+        let start = self.layout.entries_end + self.layout.restart_count * 4;
+        self.bytes.get(start..start + self.layout.index_len)
+    }
+
+    /// Looks for a key among the entries from a restart point to the next one.
+    #[inline]
+    fn find_behind(&self, restart: usize, target: &[u8]) -> Option<Found> {
+        let end = match restart + 1 < self.layout.restart_count {
+            true => self.layout.restart(self.bytes, restart + 1)?,
+            false => self.layout.entries_end,
+        };
+        self.find_between(self.layout.restart(self.bytes, restart)?, end, target)
+    }
+
+    /// Walks the entries from `at`, whose key shares nothing with the one before, to `end`.
     ///
     /// No key is put together: `matched` bytes of the target equal the key before, which is below the
     /// target, so the shared length alone decides most comparisons.
     #[inline]
-    fn find_from(&self, mut at: usize, target: &[u8]) -> Option<Found> {
+    fn find_between(&self, mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         let mut matched = 0;
-        while at < self.layout.entries_end {
+        while at < end {
             let head = self.layout.entry(self.bytes, at)?;
             at = head.value.end;
             match head.shared.cmp(&matched) {

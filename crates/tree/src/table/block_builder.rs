@@ -3,9 +3,9 @@
 use types::{Entry, KeyHash, common_prefix};
 
 use super::block::TAIL_BYTES;
-use super::hash_index;
+use super::{fingerprints, hash_index};
 use crate::codec::put_varint;
-use crate::design::BlockOptions;
+use crate::design::{BlockIndex, BlockOptions};
 
 /// The most bytes that the three numbers before an entry take.
 const MAX_HEAD_BYTES: usize = 15;
@@ -18,7 +18,7 @@ pub(super) struct BlockBuilder {
     /// Entries since the last restart point.
     since_restart: u32,
     last_key: Vec<u8>,
-    /// The hash and the restart point of each key, where a hash index is wanted.
+    /// The hash and the restart point of each key, where an index is wanted.
     hashes: Vec<(KeyHash, u32)>,
     entries: usize,
 }
@@ -47,8 +47,13 @@ impl BlockBuilder {
 
     /// Whether the block, finished after one more entry, may exceed `limit` bytes.
     pub(super) fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
-        let buckets = if self.options.hash_index { hash_index::bucket_count(self.entries + 1) } else { 0 };
-        let behind = (self.restarts.len() + 1) * size_of::<u32>() + buckets + TAIL_BYTES;
+        let entries = self.entries + 1;
+        let index = match self.options.index {
+            BlockIndex::None => 0,
+            BlockIndex::Hash => hash_index::bucket_count(entries),
+            BlockIndex::Fingerprint => fingerprints::len(entries),
+        };
+        let behind = (self.restarts.len() + 1) * size_of::<u32>() + index + TAIL_BYTES;
         self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + behind > limit
     }
 
@@ -69,7 +74,7 @@ impl BlockBuilder {
         self.bytes.extend_from_slice(value);
         self.last_key.truncate(shared);
         self.last_key.extend_from_slice(&entry.key[shared..]);
-        if self.options.hash_index {
+        if self.options.index != BlockIndex::None {
             self.hashes.push((hash, self.restarts.len() as u32 - 1));
         }
         self.since_restart += 1;
@@ -81,12 +86,11 @@ impl BlockBuilder {
         for restart in &self.restarts {
             self.bytes.extend_from_slice(&restart.to_le_bytes());
         }
-        let buckets = match self.options.hash_index {
-            true => hash_index::build(&self.hashes, self.restarts.len(), &mut self.bytes),
-            false => 0,
-        };
+        let index_start = self.bytes.len();
+        self.append_index();
+        let index_len = (self.bytes.len() - index_start) as u32;
         self.bytes.extend_from_slice(&(self.restarts.len() as u32).to_le_bytes());
-        self.bytes.extend_from_slice(&(buckets as u32).to_le_bytes());
+        self.bytes.extend_from_slice(&(index_len << 8 | self.options.index as u32).to_le_bytes());
         let taken = take(&self.bytes);
         self.bytes.clear();
         self.restarts.clear();
@@ -94,6 +98,17 @@ impl BlockBuilder {
         self.since_restart = 0;
         self.entries = 0;
         taken
+    }
+
+    fn append_index(&mut self) {
+        match self.options.index {
+            BlockIndex::None => {}
+            BlockIndex::Hash => hash_index::build(&self.hashes, self.restarts.len(), &mut self.bytes),
+            BlockIndex::Fingerprint => {
+                let hashes = self.hashes.iter().map(|(hash, _)| *hash);
+                fingerprints::build(hashes, self.options.restart_interval, &mut self.bytes);
+            }
+        }
     }
 }
 
@@ -129,8 +144,8 @@ mod tests {
     fn every_key_is_found_and_no_other() {
         let keys = keys();
         for restart_interval in [1, 2, 3, 16, 1000] {
-            for hash_index in [false, true] {
-                let options = BlockOptions { restart_interval, hash_index, ..BlockOptions::default() };
+            for index in BlockIndex::ALL {
+                let options = BlockOptions { restart_interval, index, ..BlockOptions::default() };
                 let bytes = build(&keys, options);
                 let block = Block::new(&bytes).unwrap();
                 for (index, key) in keys.iter().enumerate() {
@@ -154,10 +169,15 @@ mod tests {
 
     #[test]
     fn damage_never_panics() {
-        let bytes = build(&keys()[..40], BlockOptions { hash_index: true, ..BlockOptions::default() });
+        for index in BlockIndex::ALL {
+            damage_everywhere(&build(&keys()[..40], BlockOptions { index, ..BlockOptions::default() }));
+        }
+    }
+
+    fn damage_everywhere(bytes: &[u8]) {
         for at in 0..bytes.len() {
             for bit in 0..8 {
-                let mut damaged = bytes.clone();
+                let mut damaged = bytes.to_vec();
                 damaged[at] ^= 1 << bit;
                 if let Some(block) = Block::new(&damaged) {
                     for key in &keys() {
@@ -175,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_block_never_exceeds_what_it_foresaw() {
-        for hash_index in [false, true] {
-            let options = BlockOptions { hash_index, restart_interval: 4, ..BlockOptions::default() };
+        for index in BlockIndex::ALL {
+            let options = BlockOptions { index, restart_interval: 4, ..BlockOptions::default() };
             let mut builder = BlockBuilder::new(options);
             for key in keys() {
                 let entry = Entry { key: &key, value: Some(b"0123456789") };

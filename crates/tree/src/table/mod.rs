@@ -9,6 +9,7 @@ mod block_builder;
 mod block_cursor;
 mod check;
 mod directory;
+mod fingerprints;
 mod footer;
 mod hash_index;
 mod properties;

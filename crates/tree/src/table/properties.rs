@@ -50,10 +50,7 @@ impl Properties {
         for label in [&self.bloom, &self.fence, &self.hash] {
             put_bytes(out, label.as_bytes());
         }
-        out.push(match self.checksum {
-            Checksum::None => 0,
-            Checksum::Crc32c => 1,
-        });
+        out.push(self.checksum as u8);
     }
 
     /// Reads properties; `None` where they are damaged.
@@ -70,11 +67,7 @@ impl Properties {
             bloom: reader.text()?.to_owned(),
             fence: reader.text()?.to_owned(),
             hash: reader.text()?.to_owned(),
-            checksum: match reader.byte()? {
-                0 => Checksum::None,
-                1 => Checksum::Crc32c,
-                _ => return None,
-            },
+            checksum: *Checksum::ALL.get(usize::from(reader.byte()?))?,
         };
         (reader.is_at_end() && properties.smallest <= properties.largest).then_some(properties)
     }

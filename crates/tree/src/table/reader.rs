@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bloom::{Filter, FilterPolicy};
+use bloom::{Allocation, Filter, FilterPolicy};
 use cache::{BlockId, Cache};
 use catalog::Catalog;
 use compression::{Compression, RAW};
@@ -18,7 +18,7 @@ use super::Properties;
 use super::block::{Block, Found};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
-use crate::checksum::checksum;
+use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Options};
 use crate::error::{Error, Result};
@@ -43,6 +43,8 @@ pub(crate) struct TableContext {
     pub(crate) cache: Arc<dyn Cache>,
     /// The filter that new tables get.
     pub(crate) bloom: Component<dyn FilterPolicy>,
+    /// How the filters' memory is shared out over the levels.
+    pub(crate) allocation: Box<dyn Allocation>,
     /// The fence that new tables get.
     pub(crate) fence: Component<dyn FencePolicy>,
     /// The hash function of the tree.
@@ -106,6 +108,8 @@ struct TableFile {
 struct View<'a> {
     file: &'a TableFile,
     counters: &'a Counters,
+    /// Whether the operation is a get: then blocks that the fence looks into count as searched.
+    is_get: bool,
 }
 
 impl Table {
@@ -155,7 +159,7 @@ impl Table {
             footer,
             fence_checksums,
         };
-        let fence = fence.open(&View { file: &file, counters: &Counters::default() });
+        let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
         Ok(Self { file, filter, fence, own_hash, obsolete: AtomicBool::new(false) })
     }
@@ -240,7 +244,7 @@ impl Table {
     ) -> Result<Lookup> {
         let key = self.hashed(key);
         counters.fence_searches.bump();
-        let view = View { file: &self.file, counters };
+        let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
         let bytes = self.file.block(index, counters)?;
         counters.blocks_searched.bump();
@@ -260,7 +264,7 @@ impl Table {
 
     /// The block where a scan from `key` starts.
     pub(crate) fn seek(&self, key: &[u8], counters: &Counters) -> Result<u32> {
-        let view = View { file: &self.file, counters };
+        let view = View { file: &self.file, counters, is_get: false };
         let index = self.fence.seek(key, &view).map_err(|error| self.file.fence_error(error))?;
         Ok(index.min(self.block_count() - 1))
     }
@@ -393,8 +397,9 @@ impl TableFile {
             return Err(self.damaged(place.offset, "the block has no trailer"));
         };
         let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
-        let checked = self.properties.checksum == Checksum::Crc32c;
-        if checked && checksum(self.id, place.offset, &stored[..stored.len() - 4]) != sum {
+        let kind = self.properties.checksum;
+        let is_checked = kind != Checksum::None;
+        if is_checked && block_checksum(kind, self.id, place.offset, &stored[..stored.len() - 4]) != sum {
             return Err(self.damaged(place.offset, "the block does not match its checksum"));
         }
         if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
@@ -456,7 +461,7 @@ impl TableView for View<'_> {
 
     fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
         let bytes = self.file.block(block, self.counters)?;
-        self.counters.blocks_searched.bump();
+        self.counters.blocks_searched.add(u64::from(self.is_get));
         match Block::new(&bytes).and_then(|block| block.first_key()) {
             Some(key) => Ok(bytes.slice(key)),
             None => Err(Box::new(self.file.damaged(0, format!("block {block} is damaged inside")))),

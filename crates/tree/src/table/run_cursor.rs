@@ -41,19 +41,20 @@ pub(crate) struct RunCursor {
 
 impl RunCursor {
     /// A cursor at the first entry of the run in `direction` that `from` allows; `None` where there is none.
+    /// `first` is the number of the first table in `direction` that can hold such an entry, if one can.
     pub(crate) fn open(
         tables: Arc<[Arc<Table>]>,
+        first: Option<usize>,
         from: Bound<&[u8]>,
         direction: Direction,
         mode: ReadMode,
         counters: &AllCounters,
     ) -> Result<Option<Self>> {
-        let table = first_table(&tables, from, direction);
         let mut cursor = Self {
             tables,
             direction,
             mode,
-            table,
+            table: first,
             block: 0,
             cursor: BlockCursor::default(),
             ahead: VecDeque::new(),
@@ -192,22 +193,5 @@ impl RunCursor {
 
     fn damage(&self) -> crate::Error {
         self.tables[self.table.unwrap_or_default()].damaged_block(self.block)
-    }
-}
-
-/// The first table in `direction` that can hold a key that `from` allows.
-fn first_table(tables: &[Arc<Table>], from: Bound<&[u8]>, direction: Direction) -> Option<usize> {
-    let (Bound::Included(key) | Bound::Excluded(key)) = from else {
-        return match direction {
-            Direction::Forward => (!tables.is_empty()).then_some(0),
-            Direction::Backward => tables.len().checked_sub(1),
-        };
-    };
-    match direction {
-        Direction::Forward => Some(tables.partition_point(|table| *table.properties().largest < *key))
-            .filter(|at| *at < tables.len()),
-        Direction::Backward => {
-            tables.partition_point(|table| *table.properties().smallest <= *key).checked_sub(1)
-        }
     }
 }

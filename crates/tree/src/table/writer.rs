@@ -13,9 +13,8 @@ use super::block_builder::BlockBuilder;
 use super::directory::Directory;
 use super::footer::{Footer, Section};
 use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext, table_path};
-use crate::checksum::checksum;
+use crate::checksum::{block_checksum, checksum};
 use crate::codec::put_varint;
-use crate::design::Checksum;
 use crate::error::Result;
 
 /// Appends go to storage in pieces of at least this size.
@@ -27,6 +26,8 @@ pub(crate) struct TableWriter {
     id: u64,
     /// The level the table is written for: codecs may depend on it.
     level: usize,
+    /// What its filter may spend, where an allocation says.
+    filter_bits_per_key: Option<f64>,
     file: Box<dyn WriteFile>,
     /// Bytes that are not with the file yet.
     buffer: Vec<u8>,
@@ -42,14 +43,20 @@ pub(crate) struct TableWriter {
 }
 
 impl TableWriter {
-    /// Begins table `id`, which is meant for `level`.
-    pub(crate) fn new(context: &Arc<TableContext>, id: u64, level: usize) -> Result<Self> {
+    /// Begins table `id`, which is meant for `level` and whose filter may spend so many bits per key.
+    pub(crate) fn new(
+        context: &Arc<TableContext>,
+        id: u64,
+        level: usize,
+        filter_bits_per_key: Option<f64>,
+    ) -> Result<Self> {
         let path = table_path(&context.directory, id);
         let block_options = context.options.block;
         Ok(Self {
             file: context.storage.create(&path, Purpose::Table)?,
             id,
             level,
+            filter_bits_per_key,
             buffer: Vec::with_capacity(WRITE_BUFFER_BYTES + WRITE_BUFFER_BYTES / 8),
             block: BlockBuilder::new(block_options),
             directory: Directory::new(block_options.align.then_some(block_options.size.0 as u32)),
@@ -163,15 +170,12 @@ impl TableWriter {
         self.buffer.push(codec);
         self.buffer.extend_from_slice(&(stored_len as u32).to_le_bytes());
         self.buffer.extend_from_slice(&(raw_len as u32).to_le_bytes());
-        let sum = match options.checksum {
-            Checksum::None => 0,
-            Checksum::Crc32c => checksum(self.id, offset, &self.buffer[start..]),
-        };
+        let sum = block_checksum(options.checksum, self.id, offset, &self.buffer[start..]);
         self.buffer.extend_from_slice(&sum.to_le_bytes());
     }
 
     fn write_sections(&mut self) -> Result<()> {
-        let input = FilterInput { hashes: &self.hashes, bits_per_key: None };
+        let input = FilterInput { hashes: &self.hashes, bits_per_key: self.filter_bits_per_key };
         let filter = self.context.bloom.component.build(&input);
         let filter = self.append_section(&filter, 1)?;
         let input = FenceInput {

@@ -26,11 +26,16 @@ impl LogFile {
         }
         let mut file = storage.create(&log_path(directory, number), Purpose::Log)?;
         file.append(&header(number))?;
-        if mode != WalMode::Buffered {
+        if mode.syncs_at_rotation() {
             file.sync()?;
             storage.sync_directory(directory)?;
         }
         Ok(Self { file: Some(file) })
+    }
+
+    /// The bytes written so far.
+    pub(crate) fn len(&self) -> u64 {
+        self.file.as_ref().map_or(0, |file| file.len())
     }
 
     /// Appends framed records.

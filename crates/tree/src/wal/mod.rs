@@ -11,8 +11,13 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use log::LogFile;
 pub use mode::{CATALOG, WalMode};
-pub(crate) use record::{HEADER_BYTES, frame};
+pub(crate) use record::{HEADER_BYTES, LogPlace, frame};
 pub(crate) use replay::{LogContent, replay};
+
+/// How much of a new log is durable.
+pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
+    if mode.syncs_at_rotation() { HEADER_BYTES as u64 } else { 0 }
+}
 
 /// The file of a log.
 pub(crate) fn log_path(directory: &Path, number: u64) -> PathBuf {

@@ -19,6 +19,12 @@ pub enum WalMode {
 }
 
 impl WalMode {
+    /// Whether a log is on the device, with its name, before the first write goes to it, and whole before the
+    /// first write goes to the next.
+    pub(crate) fn syncs_at_rotation(self) -> bool {
+        matches!(self, Self::Sync | Self::Group | Self::Interval(_))
+    }
+
     /// Whether an acknowledged write survives power loss.
     pub fn survives_power_loss(self) -> bool {
         matches!(self, Self::Sync | Self::Group)

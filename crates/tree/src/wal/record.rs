@@ -1,10 +1,16 @@
 //! The bytes of a log: a header that says which log it is, then one framed record per commit.
 //!
 //! ```text
+//! log      header record*
 //! header   magic, u64 log number, u32 checksum
-//! record   u32 payload length, u32 checksum, payload
-//! payload  varint first sequence number, operations (see `batch`)
+//! record   u32 checksum of the head, u32 checksum of the operations, head, operations (see `batch`)
+//! head     u32 length of the operations, varint first sequence number, varint synced
 //! ```
+//!
+//! `synced` is the length of the log that was known to be durable when the record was framed. It tells a log
+//! that a crash cut off, of whose unsynced end any part may be missing, from one that was damaged: a head
+//! whose `synced` lies behind a broken record was written when that record was safe. It has a checksum of its
+//! own so that it can be looked for among bytes that are no records.
 
 use types::SequenceNumber;
 
@@ -14,8 +20,11 @@ use crate::codec::{Reader, put_varint};
 /// The bytes of a header.
 pub(crate) const HEADER_BYTES: usize = MAGIC.len() + 8 + 4;
 
-/// The bytes before each payload.
-const FRAME_BYTES: usize = 4 + 4;
+/// The bytes of the two checksums before each head.
+const SUMS_BYTES: usize = 4 + 4;
+
+/// The bytes of the length that each head begins with.
+const LENGTH_BYTES: usize = 4;
 
 /// What the file is, and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmlog\x001";
@@ -34,25 +43,39 @@ pub(super) fn has_header(bytes: &[u8], number: u64) -> bool {
     bytes.starts_with(&header(number))
 }
 
-/// Appends one record to `out`, whose first byte stands at `base` of log `number`. `write` appends the
-/// operations.
+/// Where in a log a record is framed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogPlace {
+    /// The number of the log.
+    pub(crate) number: u64,
+    /// Where in the log the buffer begins to which the record is appended.
+    pub(crate) base: u64,
+    /// The length of the log that is known to be durable.
+    pub(crate) synced: u64,
+}
+
+/// Appends one record to `out`, which stands at `place`. `write` appends the operations.
 #[inline]
 pub(crate) fn frame(
     out: &mut Vec<u8>,
-    number: u64,
-    base: u64,
+    place: LogPlace,
     first_sequence: SequenceNumber,
     write: impl FnOnce(&mut Vec<u8>),
 ) {
+    let LogPlace { number, base, synced } = place;
     let start = out.len();
-    out.extend_from_slice(&[0; FRAME_BYTES]);
+    let head = start + SUMS_BYTES;
+    out.extend_from_slice(&[0; SUMS_BYTES + LENGTH_BYTES]);
     put_varint(out, first_sequence);
+    put_varint(out, synced);
+    let operations = out.len();
     write(out);
-    let payload = start + FRAME_BYTES;
-    let len = (out.len() - payload) as u32;
-    let sum = checksum(number, base + start as u64, &out[payload..]);
-    out[start..start + 4].copy_from_slice(&len.to_le_bytes());
-    out[start + 4..payload].copy_from_slice(&sum.to_le_bytes());
+    let length = (out.len() - operations) as u32;
+    out[head..head + LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+    let at = base + start as u64;
+    let sums =
+        [&out[head..operations], &out[operations..]].map(|part| checksum(number, at, part).to_le_bytes());
+    out[start..head].copy_from_slice(sums.as_flattened());
 }
 
 /// A record as it was read.
@@ -67,15 +90,37 @@ pub(super) struct Record<'a> {
 
 /// The record at offset `at` of log `number`; `None` where none is intact.
 pub(super) fn read(bytes: &[u8], number: u64, at: usize) -> Option<Record<'_>> {
-    let mut reader = Reader::new(bytes.get(at..)?);
-    let len = reader.u32()? as usize;
-    let sum = reader.u32()?;
-    let payload = reader.take(len)?;
-    if checksum(number, at as u64, payload) != sum {
-        return None;
+    let head = Head::read(bytes, number, at)?;
+    let operations = bytes.get(head.end..)?.get(..head.length)?;
+    let is_intact = checksum(number, at as u64, operations) == head.operations_sum;
+    let end = head.end + head.length;
+    is_intact.then_some(Record { first_sequence: head.first_sequence, operations, end })
+}
+
+/// The length of the log that was durable when the record at offset `at` of log `number` was framed; `None`
+/// where no record has an intact head, whatever its operations.
+pub(super) fn synced_before(bytes: &[u8], number: u64, at: usize) -> Option<u64> {
+    Head::read(bytes, number, at).map(|head| head.synced)
+}
+
+/// What a record says of itself.
+struct Head {
+    operations_sum: u32,
+    length: usize,
+    first_sequence: SequenceNumber,
+    synced: u64,
+    /// Where it ends, in the log.
+    end: usize,
+}
+
+impl Head {
+    fn read(bytes: &[u8], number: u64, at: usize) -> Option<Self> {
+        let mut reader = Reader::new(bytes.get(at..)?);
+        let (sum, operations_sum) = (reader.u32()?, reader.u32()?);
+        let length = reader.u32()? as usize;
+        let (first_sequence, synced) = (reader.varint()?, reader.varint()?);
+        let end = at + reader.position();
+        let is_intact = checksum(number, at as u64, &bytes[at + SUMS_BYTES..end]) == sum;
+        is_intact.then_some(Self { operations_sum, length, first_sequence, synced, end })
     }
-    let mut payload_reader = Reader::new(payload);
-    let first_sequence = payload_reader.varint()?;
-    let operations = &payload[payload_reader.position()..];
-    Some(Record { first_sequence, operations, end: at + FRAME_BYTES + len })
 }

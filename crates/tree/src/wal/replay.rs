@@ -6,7 +6,7 @@ use storage::{Purpose, Storage};
 use types::{Entry, SequenceNumber};
 
 use super::log_path;
-use super::record::{HEADER_BYTES, has_header, read};
+use super::record::{HEADER_BYTES, has_header, read, synced_before};
 use crate::batch::operations;
 use crate::error::{Error, Result};
 
@@ -17,71 +17,109 @@ pub(crate) struct LogContent {
     pub(crate) records: u64,
     /// Operations replayed.
     pub(crate) operations: u64,
-    /// The last sequence number replayed; 0 for none.
+    /// The last sequence number replayed, or the one that was to be followed where there was none.
     pub(crate) last_sequence: SequenceNumber,
-    /// Bytes behind the last intact record: a commit that a crash cut off, and what followed it.
+    /// Bytes that were not replayed: a commit that a crash cut off, and what followed it; or all, where
+    /// there is a gap.
     pub(crate) dropped_bytes: u64,
+    /// The write that the log begins with, where that is not the one that was to follow: writes before it
+    /// are missing, and none of the log may come back, or the order of writes would have a hole.
+    pub(crate) gap: Option<SequenceNumber>,
 }
 
-/// Hands every operation of log `number` with its sequence number to `apply`, in order.
+impl LogContent {
+    /// Refuses a log `number` that does not follow write `after`, unless a crash can leave that: the end of
+    /// the log before is lost only if it was not synced before this one was written to (`is_synced`).
+    pub(crate) fn check_order(
+        &self,
+        directory: &Path,
+        number: u64,
+        after: SequenceNumber,
+        is_synced: bool,
+    ) -> Result<()> {
+        match self.gap {
+            Some(first) if is_synced => {
+                let what = format!(
+                    "the log begins with write {first}, and what was synced before ends with {after}"
+                );
+                Err(Error::damaged(&log_path(directory, number), HEADER_BYTES as u64, what))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Hands every operation of log `number` with its sequence number to `apply`, in order; the first one must
+/// follow write `after`.
 ///
 /// Replay ends at the first record that is not intact: what follows was never acknowledged as durable, or
-/// the order of writes would have a hole. Where every acknowledged record was synced (`is_synced`), an
-/// intact record behind a damaged one cannot come from a crash: that is damage, and an error.
+/// the order of writes would have a hole. Where a later record tells that the log was durable up to
+/// behind it, that cannot come from a crash: it is damage, and an error.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
     number: u64,
-    is_synced: bool,
+    after: SequenceNumber,
     mut apply: impl FnMut(SequenceNumber, Entry<'_>),
 ) -> Result<LogContent> {
     let path = log_path(directory, number);
     let file = storage.open(&path, Purpose::Log)?;
     let bytes = file.read(0, file.len() as usize)?;
-    let mut content = LogContent::default();
-    if !has_header(&bytes, number) {
-        return match is_synced && has_record_behind(&bytes, number, 0) {
-            true => Err(Error::damaged(&path, 0, "the header of the log is damaged")),
-            false => Ok(LogContent { dropped_bytes: bytes.len() as u64, ..content }),
-        };
-    }
-    let mut at = HEADER_BYTES;
-    while let Some(record) = read(&bytes, number, at) {
-        for (sequence, entry) in (record.first_sequence..).zip(operations(record.operations)) {
-            let entry = entry
-                .ok_or_else(|| Error::damaged(&path, at as u64, "the record's operations cannot be read"))?;
-            apply(sequence, entry);
-            content.last_sequence = sequence;
-            content.operations += 1;
+    let mut content = LogContent { last_sequence: after, ..LogContent::default() };
+    let mut at = 0;
+    if has_header(&bytes, number) {
+        at = HEADER_BYTES;
+        while let Some(record) = read(&bytes, number, at) {
+            if record.first_sequence != content.last_sequence + 1 {
+                content.gap = Some(record.first_sequence);
+                break;
+            }
+            for (sequence, entry) in (record.first_sequence..).zip(operations(record.operations)) {
+                let entry = entry.ok_or_else(|| {
+                    Error::damaged(&path, at as u64, "the record's operations cannot be read")
+                })?;
+                apply(sequence, entry);
+                content.last_sequence = sequence;
+                content.operations += 1;
+            }
+            content.records += 1;
+            at = record.end;
         }
-        content.records += 1;
-        at = record.end;
     }
     content.dropped_bytes = (bytes.len() - at) as u64;
-    if is_synced && has_record_behind(&bytes, number, at + 1) {
-        return Err(Error::damaged(&path, at as u64, "a synced record is damaged, and intact ones follow"));
+    if content.gap.is_none() && was_durable(&bytes, number, at) {
+        return Err(Error::damaged(
+            &path,
+            at as u64,
+            "what was synced is damaged, and intact records follow",
+        ));
     }
     Ok(content)
 }
 
-/// Whether an intact record begins at or behind offset `at`.
-fn has_record_behind(bytes: &[u8], number: u64, at: usize) -> bool {
-    (at..bytes.len()).any(|at| read(bytes, number, at).is_some_and(|record| !record.operations.is_empty()))
+/// Whether the head of a record behind offset `at` tells that the log was durable up to behind `at`.
+fn was_durable(bytes: &[u8], number: u64, at: usize) -> bool {
+    (at + 1..bytes.len()).any(|next| {
+        let synced = synced_before(bytes, number, next);
+        synced.is_some_and(|synced| (at as u64 + 1..=next as u64).contains(&synced))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{frame, header};
+    use super::super::record::{LogPlace, frame, header};
     use super::*;
     use crate::batch::encode_operation;
     use storage::Memory;
 
-    /// A log of three commits of one, two and one operations; returns it and where each commit ends.
-    fn sample() -> (Vec<u8>, Vec<usize>) {
+    /// A log of three commits of one, two and one operations, each synced before the next or none at all;
+    /// returns it and where each commit ends.
+    fn sample(is_synced: bool) -> (Vec<u8>, Vec<usize>) {
         let mut bytes = header(7);
         let mut ends = vec![bytes.len()];
         for (first, keys) in [(1, &["a"][..]), (2, &["b", "c"]), (4, &["d"])] {
-            frame(&mut bytes, 7, 0, first, |out| {
+            let synced = if is_synced { bytes.len() as u64 } else { 0 };
+            frame(&mut bytes, LogPlace { number: 7, base: 0, synced }, first, |out| {
                 keys.iter()
                     .for_each(|key| encode_operation(out, &Entry { key: key.as_bytes(), value: Some(b"v") }));
             });
@@ -90,13 +128,13 @@ mod tests {
         (bytes, ends)
     }
 
-    fn replayed(bytes: &[u8], is_synced: bool) -> Result<(Vec<String>, LogContent)> {
+    fn replayed(bytes: &[u8]) -> Result<(Vec<String>, LogContent)> {
         let storage = Memory::default();
         let directory = Path::new("store");
         storage.create_directory(directory)?;
         storage.create(&log_path(directory, 7), Purpose::Log)?.append(bytes)?;
         let mut seen = Vec::new();
-        let content = replay(&storage, directory, 7, is_synced, |sequence, entry| {
+        let content = replay(&storage, directory, 7, 0, |sequence, entry| {
             seen.push(format!("{sequence}{}", String::from_utf8_lossy(entry.key)));
         })?;
         Ok((seen, content))
@@ -104,12 +142,12 @@ mod tests {
 
     #[test]
     fn a_cut_log_replays_whole_commits_only() {
-        let (bytes, ends) = sample();
+        let (bytes, ends) = sample(true);
         let all = ["1a", "2b", "3c", "4d"];
         for cut in 0..=bytes.len() {
             let whole = ends.iter().filter(|end| **end <= cut).count().saturating_sub(1);
             let operations = [0, 1, 3, 4][whole];
-            let (seen, content) = replayed(&bytes[..cut], true).unwrap();
+            let (seen, content) = replayed(&bytes[..cut]).unwrap();
             assert_eq!(seen, all[..operations], "cut at {cut}");
             assert_eq!(content.last_sequence, operations as u64);
             let intact = if cut < ends[0] { 0 } else { ends[whole] };
@@ -118,24 +156,72 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_the_middle_is_an_error_where_everything_was_synced() {
-        let (mut bytes, ends) = sample();
-        bytes[ends[1] + 10] ^= 1;
-        assert!(replayed(&bytes, true).unwrap_err().is_damage());
-        assert_eq!(replayed(&bytes, false).unwrap().0, ["1a"]);
-        bytes[3] ^= 1;
-        assert!(replayed(&bytes, true).unwrap_err().is_damage());
-        assert!(replayed(&bytes, false).unwrap().0.is_empty());
+    fn damage_in_the_middle_is_an_error_where_it_was_synced() {
+        for (is_synced, kept) in [(true, None), (false, Some("1a"))] {
+            let (mut bytes, ends) = sample(is_synced);
+            bytes[ends[1] + 10] ^= 1;
+            match kept {
+                None => assert!(replayed(&bytes).unwrap_err().is_damage()),
+                Some(kept) => assert_eq!(replayed(&bytes).unwrap().0, [kept]),
+            }
+            bytes[3] ^= 1;
+            match kept {
+                None => assert!(replayed(&bytes).unwrap_err().is_damage()),
+                Some(_) => assert!(replayed(&bytes).unwrap().0.is_empty()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_torn_end_is_no_damage_whatever_of_it_was_kept() {
+        let (mut bytes, ends) = sample(true);
+        // Two more commits that share one sync, of which the power failure kept only the second.
+        let synced = ends[3] as u64;
+        for first in [5, 6] {
+            frame(&mut bytes, LogPlace { number: 7, base: 0, synced }, first, |out| {
+                encode_operation(out, &Entry { key: b"e", value: Some(b"v") });
+            });
+        }
+        bytes[ends[3]..ends[3] + 10].fill(0);
+        let (seen, content) = replayed(&bytes).unwrap();
+        assert_eq!((seen.len(), content.dropped_bytes), (4, (bytes.len() - ends[3]) as u64));
+    }
+
+    #[test]
+    fn random_bytes_behind_the_end_are_no_damage() {
+        let (mut bytes, ends) = sample(true);
+        let mut state = 1u64;
+        for _ in 0..1 << 20 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            bytes.extend_from_slice(&state.to_le_bytes());
+        }
+        let (seen, content) = replayed(&bytes).unwrap();
+        assert_eq!((seen.len(), content.dropped_bytes), (4, (bytes.len() - ends[3]) as u64));
+    }
+
+    #[test]
+    fn a_log_that_does_not_follow_is_not_replayed() {
+        let storage = Memory::default();
+        let directory = Path::new("store");
+        storage.create_directory(directory).unwrap();
+        let (bytes, ends) = sample(true);
+        storage.create(&log_path(directory, 7), Purpose::Log).unwrap().append(&bytes).unwrap();
+        let content = replay(&storage, directory, 7, 3, |_, _| panic!("nothing follows write 3")).unwrap();
+        assert_eq!((content.gap, content.operations, content.last_sequence), (Some(1), 0, 3));
+        assert_eq!(content.dropped_bytes, (bytes.len() - ends[0]) as u64);
     }
 
     #[test]
     fn a_record_of_another_log_or_place_does_not_replay() {
-        let (bytes, ends) = sample();
+        let (bytes, ends) = sample(false);
         let mut repeated = bytes.clone();
         repeated.extend_from_slice(&bytes[ends[2]..]);
-        assert_eq!(replayed(&repeated, false).unwrap().0.len(), 4);
+        assert_eq!(replayed(&repeated).unwrap().0.len(), 4);
         let mut other = header(7);
-        frame(&mut other, 8, 0, 1, |out| encode_operation(out, &Entry { key: b"x", value: None }));
-        assert_eq!(replayed(&other, false).unwrap().0.len(), 0);
+        let place = LogPlace { number: 8, base: 0, synced: 0 };
+        frame(&mut other, place, 1, |out| encode_operation(out, &Entry { key: b"x", value: None }));
+        assert_eq!(replayed(&other).unwrap().0.len(), 0);
     }
 }

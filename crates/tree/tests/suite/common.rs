@@ -37,10 +37,14 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
     }
     let options = [
         "block = { restart_interval = 1 }",
-        "block = { hash_index = true }",
+        "block = { index = \"hash\" }",
+        "block = { index = \"fingerprint\" }",
+        "block = { index = \"fingerprint\", restart_interval = 1 }",
         "block = { align = true }",
-        "block = { align = true, hash_index = true }\ncompression = \"zstd\"",
+        "block = { align = true, index = \"hash\" }\ncompression = \"zstd\"",
         "block = { checksum = \"none\" }",
+        "block = { checksum = \"crc32\" }",
+        "block = { checksum = \"xxh3\" }",
         "block = { size = \"64KiB\" }\ntable = { capacity = \"64KiB\" }",
         "table = { capacity = \"1MiB\" }",
         "memory = \"64KiB\"",

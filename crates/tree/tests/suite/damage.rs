@@ -3,9 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{Model, memory, open, small_design};
 use lsmbench_tree::{Design, Error, Mode, OpenOptions, verify};
-use storage::{Purpose, Storage};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use storage::{Operation, Purpose, Storage, Unsynced};
+
+use crate::common::{Model, memory, open, small_design};
+use crate::probe::{Gate, Probe, in_time};
 
 const DIRECTORY: &str = "tree";
 
@@ -101,7 +105,8 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
         "",
         "compression = \"lz4\"",
         "fence = \"static-btree\"",
-        "block = { align = true, hash_index = true }",
+        "block = { align = true, index = \"hash\" }",
+        "block = { index = \"fingerprint\", checksum = \"xxh3\" }",
     ] {
         let design = small_design(toml);
         let storage = memory();
@@ -236,4 +241,89 @@ fn other_directories_and_other_owners_are_refused() {
     assert!(matches!(options().open(DIRECTORY), Err(Error::InUse(_))));
     drop(tree);
     assert!(options().open(DIRECTORY).is_ok());
+}
+
+/// A store whose last writes stand in several logs, since its tables could not be begun.
+fn store_of_several_logs() -> (Arc<dyn Storage>, Vec<String>) {
+    let gate = Arc::new(Gate::default());
+    let passed = Arc::clone(&gate);
+    let probe = Probe::new(move |_, operation, path| {
+        if operation == Operation::Create && path.extension().is_some_and(|ending| ending == "table") {
+            passed.pass();
+        }
+    });
+    let storage: Arc<dyn Storage> = Arc::new(probe.clone());
+    let design = small_design("wal = \"sync\"\nstall = { frozen_memtables = 8 }");
+    let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));
+    gate.close();
+    (0..150u32).for_each(|n| tree.put(format!("key{n:04}").as_bytes(), &[1; 30]).unwrap());
+    let image: Arc<dyn Storage> = probe.after_crash(Unsynced::Kept);
+    gate.open();
+    drop(tree);
+    let logs: Vec<String> = files(&image).into_iter().filter(|name| is_a(name, "wal")).collect();
+    assert!(logs.len() >= 3, "{logs:?}");
+    (image, logs)
+}
+
+#[test]
+fn a_missing_log_is_seen_by_open_and_verify() {
+    let (storage, logs) = store_of_several_logs();
+    let storage = copy_with(&storage, &logs[1], None);
+    let report = verify(&storage, Path::new(DIRECTORY)).unwrap();
+    assert_eq!(report.damage.len(), logs.len() - 2, "{:?}", report.damage);
+    let options = OpenOptions::new(small_design("wal = \"sync\"")).mode(Mode::Counted).storage(storage);
+    let error = options.open(DIRECTORY).err().expect("the store does not open");
+    assert!(error.is_damage() && error.to_string().contains(&logs[2]), "{error}");
+}
+
+#[test]
+fn quarantine_keeps_every_log_that_it_does_not_replay() {
+    let (storage, logs) = store_of_several_logs();
+    let mut bytes = read(&storage, &logs[1]);
+    bytes[100] ^= 1;
+    let storage = copy_with(&storage, &logs[1], Some(&bytes));
+    let options = OpenOptions::new(small_design("wal = \"sync\"")).mode(Mode::Counted).quarantine(true);
+    let tree = options.storage(Arc::clone(&storage)).open(DIRECTORY).unwrap();
+    assert_eq!(tree.recovery().quarantined_files.len(), logs.len() - 1);
+    let kept = storage.list(&Path::new(DIRECTORY).join("quarantine")).unwrap();
+    assert_eq!(kept.len(), logs.len() - 1, "{kept:?}");
+}
+
+#[test]
+fn files_with_odd_names_do_no_harm() {
+    for name in ["18446744073709551615.wal", "18446744073709551615.table", "+7.table", "7.table", "0.wal"] {
+        let (storage, design) = (memory(), small_design(""));
+        let model = build(&design, &storage);
+        let path = Path::new(DIRECTORY).join(name);
+        storage.create(&path, Purpose::Log).unwrap().append(b"x").unwrap();
+        assert!(!check_answers(&design, &storage, &model, name), "{name} is no damage");
+        assert!(files(&storage).iter().any(|file| file == name), "{name} is not the tree's to remove");
+    }
+}
+
+#[test]
+fn a_large_record_that_was_cut_off_is_no_damage() {
+    let design = small_design("wal = \"sync\"\nmemtable = { capacity = \"64MiB\" }");
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let values = [
+        (0..4 << 20).map(|_| random.random()).collect::<Vec<u8>>(),
+        // Every piece of it could be the length of a record.
+        (2u32 << 20).to_le_bytes().repeat(1 << 20),
+    ];
+    for value in values {
+        let storage = memory();
+        let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+        tree.put(b"a", b"1").unwrap();
+        tree.put(b"big", &value).unwrap();
+        drop(tree);
+        let log = files(&storage).into_iter().find(|name| is_a(name, "wal")).unwrap();
+        let bytes = read(&storage, &log);
+        let cut = copy_with(&storage, &log, Some(&bytes[..bytes.len() - 1]));
+        let design = design.clone();
+        in_time("recovery", move || {
+            let tree = open(&design, Mode::Counted, &cut, Path::new(DIRECTORY));
+            assert_eq!(tree.get(b"a").unwrap(), Some(b"1".to_vec()));
+            assert_eq!(tree.get(b"big").unwrap(), None);
+        });
+    }
 }

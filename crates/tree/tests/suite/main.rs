@@ -2,7 +2,12 @@
 
 #![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
 
+mod background;
 mod common;
+mod concurrent;
+mod counters;
 mod crash;
 mod damage;
 mod model;
+mod power;
+mod probe;

@@ -51,7 +51,7 @@ fn ycsb_is_ycsb() {
         if run.mix.has(Range) {
             assert_eq!(run.range.length.label(), "uniform", "lengths from 1 to 100");
         }
-        assert_eq!(workload.phases[0].value.size.label(), "fixed(bytes=1000B)");
+        assert_eq!(workload.phases[0].value.size.label(), "fixed(bytes=1kB)");
     }
 }
 

@@ -1,0 +1,52 @@
+//! Monkey turned round: the larger the run, the more bits per key.
+//!
+//! Two of the source documents describe it: byron 1.2(C) calls larger levels with more bits per key
+//! "Monkey-inspired", and cs265 5.3.2 gives more bits to what it calls lower levels. It is here to show what
+//! that costs: most runs get hardly a filter, and an absent key is looked for in all of them.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::logarithmic::{Favour, bits_per_key};
+use super::{Allocation, LevelLoad};
+
+pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Inverse>(
+    "inverse",
+    "more bits per key for larger runs, as two of the documents have it",
+    "",
+);
+
+/// There is nothing to hold.
+struct Inverse;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Allocation> for Inverse {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Allocation>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Allocation for Inverse {
+    fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
+        bits_per_key(Favour::Large, base, levels, level)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::leveled;
+    use super::*;
+
+    #[test]
+    fn the_largest_level_has_the_most() {
+        let levels = leveled(4.0, 4);
+        let bits: Vec<f64> = (0..4).map(|level| Inverse.bits_per_key(10.0, &levels, level)).collect();
+        assert!(bits.is_sorted() && bits[3] > 10.0 && bits[0] < 5.0, "{bits:?}");
+    }
+}

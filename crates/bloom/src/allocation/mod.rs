@@ -1,0 +1,108 @@
+//! Allocations: how the memory for filters is shared out over the levels of a tree, whatever the filter.
+
+mod inverse;
+mod logarithmic;
+mod monkey;
+mod per_level;
+mod uniform;
+
+use catalog::Catalog;
+
+/// How many bits per key the filters of a level may spend.
+///
+/// Laws:
+/// 1. An allocation is a pure function: the same tree has the same answer.
+/// 2. Where [`keeps_budget`](Self::keeps_budget), all levels together spend what `base` bits for every key
+///    would, and no level spends less than nothing.
+pub trait Allocation: Send + Sync {
+    /// The bits per key for filters of `levels[level]`, where every key has `base` on average; 0 is no filter
+    /// worth the name, and may stand for the smallest one that a variant can build.
+    ///
+    /// # Panics
+    /// If there is no such level.
+    fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
+
+    /// Whether it only moves memory between levels.
+    fn keeps_budget(&self) -> bool {
+        true
+    }
+}
+
+/// What a level holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LevelLoad {
+    /// The entries of all its runs.
+    pub entries: f64,
+    /// Its sorted runs, each of which a lookup may probe.
+    pub runs: f64,
+}
+
+impl LevelLoad {
+    /// The entries of one of its runs, on average.
+    fn run_entries(self) -> f64 {
+        self.entries / self.runs.max(1.0)
+    }
+}
+
+/// All allocations. The first is the baseline.
+pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog {
+    axis: "allocation",
+    summary: "how the memory for filters is shared out over the levels",
+    variants: &[uniform::VARIANT, monkey::VARIANT, inverse::VARIANT, per_level::VARIANT],
+};
+
+#[cfg(test)]
+mod tests {
+    use catalog::Choice;
+
+    use super::*;
+
+    /// A leveled tree of size ratio `ratio`: one run per level, each so many times the one before.
+    pub(super) fn leveled(ratio: f64, levels: i32) -> Vec<LevelLoad> {
+        (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()
+    }
+
+    pub(super) fn spent(allocation: &dyn Allocation, base: f64, levels: &[LevelLoad]) -> f64 {
+        let bits = |level: usize| allocation.bits_per_key(base, levels, level) * levels[level].entries;
+        (0..levels.len()).map(bits).sum::<f64>() / levels.iter().map(|level| level.entries).sum::<f64>()
+    }
+
+    #[test]
+    fn the_catalog_keeps_its_laws() {
+        catalog::laws::check(&ALLOCATIONS).unwrap();
+        assert_eq!(ALLOCATIONS.variants[0].kind, "uniform");
+    }
+
+    #[test]
+    fn budgets_are_kept_and_no_level_spends_less_than_nothing() {
+        let trees = [
+            leveled(10.0, 5),
+            leveled(4.0, 1),
+            leveled(2.0, 8),
+            vec![LevelLoad { entries: 5e3, runs: 4.0 }, LevelLoad { entries: 1e6, runs: 10.0 }],
+            vec![LevelLoad::default(), LevelLoad { entries: 1e6, runs: 1.0 }, LevelLoad::default()],
+        ];
+        for variant in ALLOCATIONS.variants {
+            let allocation = ALLOCATIONS.build(&Choice::default_of(variant)).unwrap();
+            for (levels, base) in trees.iter().flat_map(|levels| [0.1, 1.0, 5.0, 10.0].map(|b| (levels, b))) {
+                if allocation.keeps_budget() {
+                    let spent = spent(&*allocation, base, levels);
+                    assert!((spent / base - 1.0).abs() < 1e-9, "{}: {spent} for {base}", variant.kind);
+                }
+                for level in 0..levels.len() {
+                    let bits = allocation.bits_per_key(base, levels, level);
+                    assert!(bits >= 0.0 && bits.is_finite(), "{}: {bits}", variant.kind);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_without_entries_has_the_base_everywhere() {
+        for kind in ["uniform", "monkey", "inverse"] {
+            let choice = Choice::default_of(ALLOCATIONS.variant(kind).unwrap());
+            let allocation = ALLOCATIONS.build(&choice).unwrap();
+            assert!((allocation.bits_per_key(10.0, &[LevelLoad::default(); 3], 1) - 10.0).abs() < 1e-12);
+        }
+    }
+}

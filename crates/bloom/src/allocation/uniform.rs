@@ -1,0 +1,31 @@
+//! The same bits per key everywhere: what trees do that know nothing of levels.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::{Allocation, LevelLoad};
+
+pub(crate) const VARIANT: Variant<dyn Allocation> =
+    Variant::new::<Uniform>("uniform", "the same bits per key in every level", "");
+
+/// There is nothing to hold.
+struct Uniform;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Allocation> for Uniform {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Allocation>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Allocation for Uniform {
+    fn bits_per_key(&self, base: f64, _: &[LevelLoad], _: usize) -> f64 {
+        base
+    }
+}

@@ -1,0 +1,137 @@
+//! A banded system of linear equations over bits: what a ribbon filter solves.
+//!
+//! A key's equation has 64 coefficients, from its start on: the sum of the solution's rows that they select
+//! is the key's fingerprint. Equations come in the order of their starts, so that elimination works in the
+//! caches. Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021),
+//! sections 2 and 4.
+
+use crate::position::{mix, reduce, remix};
+
+/// Coefficients of an equation, and rows in a block of the solution.
+pub(crate) const WIDTH: usize = 64;
+
+/// A key's equation.
+#[derive(Clone, Copy)]
+pub(crate) struct Equation {
+    /// The row of its first coefficient.
+    pub(crate) start: usize,
+    /// Its coefficients; the first one, the lowest bit, is 1.
+    pub(crate) coefficients: u64,
+    /// What the selected rows sum up to, a bit for each column.
+    pub(crate) fingerprint: u64,
+}
+
+impl Equation {
+    /// The equation of a key, by its mixed hash, in a system of `rows` rows. Starts ascend with the hash.
+    #[inline]
+    pub(crate) fn of(mixed: u64, rows: usize) -> Self {
+        let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));
+        Self {
+            start: reduce(mixed, rows - (WIDTH - 1)),
+            coefficients: coefficients | 1,
+            fingerprint: fingerprint.swap_bytes(),
+        }
+    }
+}
+
+/// The system in echelon form: at most one equation begins at each row.
+pub(crate) struct Banding {
+    coefficients: Vec<u64>,
+    fingerprints: Vec<u64>,
+}
+
+impl Banding {
+    /// A system without equations. `rows` is a multiple of [`WIDTH`], at least one.
+    pub(crate) fn new(rows: usize) -> Self {
+        Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
+    }
+
+    /// Adds an equation; `false` if it contradicts those there are.
+    #[inline]
+    pub(crate) fn add(&mut self, equation: Equation) -> bool {
+        let Equation { start: row, coefficients, fingerprint } = self.reduced(equation);
+        if coefficients == 0 {
+            return fingerprint == 0;
+        }
+        self.coefficients[row] = coefficients;
+        self.fingerprints[row] = fingerprint;
+        true
+    }
+
+    /// Whether the equation's coefficients are a sum of those there are, so that nothing is left to choose.
+    #[inline]
+    pub(crate) fn spans(&self, equation: Equation) -> bool {
+        self.reduced(equation).coefficients == 0
+    }
+
+    /// What is left of an equation when those there are have been taken from it: without coefficients, or
+    /// beginning at a row where none begins.
+    #[inline]
+    fn reduced(&self, mut equation: Equation) -> Equation {
+        while equation.coefficients != 0 && self.coefficients[equation.start] != 0 {
+            equation.coefficients ^= self.coefficients[equation.start];
+            equation.fingerprint ^= self.fingerprints[equation.start];
+            let empty = equation.coefficients.trailing_zeros() % WIDTH as u32;
+            equation.coefficients >>= empty;
+            equation.start += empty as usize;
+        }
+        equation
+    }
+
+    /// Solves the system from its end and hands out the solution: block by block from the last one, for each
+    /// of its `columns(block)` columns the 64 rows as a word. Columns never become more towards the start.
+    ///
+    /// Rows in which no equation begins are free; they are drawn at random, as homogeneous systems need it.
+    pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
+        let mut state = [0u64; u64::BITS as usize];
+        for block in (0..self.coefficients.len() / WIDTH).rev() {
+            let state = &mut state[..columns(block)];
+            for row in (block * WIDTH..(block + 1) * WIDTH).rev() {
+                let coefficients = self.coefficients[row];
+                let bits =
+                    if coefficients == 0 { mix(row as u64, WIDTH as u64) } else { self.fingerprints[row] };
+                for (column, word) in state.iter_mut().enumerate() {
+                    let below = *word << 1;
+                    let sum = u64::from((below & coefficients).count_ones());
+                    *word = below | (sum ^ bits >> column) & 1;
+                }
+            }
+            take(block, state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_solution_fulfils_every_equation() {
+        const ROWS: usize = 40 * WIDTH;
+        const COLUMNS: usize = 9;
+        let mut keys: Vec<u64> = (0..2000).map(|i| mix(i, 1)).collect();
+        keys.sort_unstable();
+        let equations: Vec<Equation> = keys.into_iter().map(|key| Equation::of(key, ROWS)).collect();
+        let mut banding = Banding::new(ROWS);
+        assert!(equations.iter().all(|equation| banding.add(*equation)));
+        let mut solution = vec![[0u64; COLUMNS]; ROWS / WIDTH + 1];
+        banding.solve(|_| COLUMNS, |block, words| solution[block].copy_from_slice(words));
+        for Equation { start, coefficients, fingerprint } in equations {
+            let (block, shift) = (start / WIDTH, start % WIDTH);
+            for (column, (here, next)) in solution[block].iter().zip(solution[block + 1]).enumerate() {
+                let rows = (u128::from(next) << 64 | u128::from(*here)) >> shift;
+                let sum = (rows as u64 & coefficients).count_ones();
+                assert_eq!(u64::from(sum) & 1, fingerprint >> column & 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_contradiction_is_refused_and_a_repetition_is_not() {
+        let mut banding = Banding::new(WIDTH);
+        let equation = Equation { start: 0, coefficients: 0b1011, fingerprint: 5 };
+        assert!(banding.add(equation) && banding.add(equation));
+        assert!(!banding.add(Equation { fingerprint: 4, ..equation }));
+        assert!(banding.spans(equation) && !banding.spans(Equation { coefficients: 0b11, ..equation }));
+    }
+}

@@ -1,0 +1,236 @@
+//! The cuckoo filter: a short tag of every key in one of two buckets of four.
+//!
+//! The second bucket follows from the first one and the tag alone, so that tags can move to make room without
+//! their keys. Unlike a Bloom filter's, its entries could be taken out again; here it is built once, 95 % full.
+//! Source: Fan, Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014).
+//! Buckets need not be a power of two: the second one is the distance of the first from a place that the tag
+//! chooses, which leads back as well.
+//!
+//! Bytes: `fingerprint_bits` / 8 / 0.95 per key. Memory accesses per probe: two, at once. The rate is about
+//! 8 · 0.95 / 2^`fingerprint_bits`.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, KeyHash};
+
+use crate::budget::Budget;
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::packed::{MOST_WIDTH, Packed};
+use crate::position::{mix, reduce};
+use crate::prefetch::prefetch;
+use crate::stored::Head;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
+    "cuckoo",
+    "a tag of every key in one of two buckets: two cache misses, a rate that falls with the width of tags",
+    "# Bits of a tag, 6 to 32. Where an allocation over levels decides, as many as it pays for.\n\
+     fingerprint_bits = 12\n",
+);
+
+const TAG: [u8; 4] = *b"cuck";
+const BUCKET: usize = 4;
+const LOAD: f64 = 0.95;
+
+/// With narrower tags too few different ones share two buckets to fill them.
+const LEAST_WIDTH: u32 = 6;
+
+/// Tags moved for one key before the table counts as too full.
+const MOST_MOVES: u64 = 500;
+
+/// Builds cuckoo filters.
+struct Cuckoo {
+    fingerprint_bits: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    fingerprint_bits: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { fingerprint_bits: 12 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Cuckoo {
+    type Params = Params;
+
+    fn build(Params { fingerprint_bits }: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        if !(LEAST_WIDTH..=MOST_WIDTH).contains(&fingerprint_bits) {
+            return Err(format!(
+                "fingerprint_bits is {fingerprint_bits}; it must be from {LEAST_WIDTH} to {MOST_WIDTH}"
+            ));
+        }
+        Ok(Box::new(Self { fingerprint_bits }))
+    }
+}
+
+impl FilterPolicy for Cuckoo {
+    /// Tries with ever more buckets until every tag finds room.
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let width = match input.bits_per_key {
+            Some(bits) => Budget::width(bits * LOAD).clamp(LEAST_WIDTH, MOST_WIDTH),
+            None => self.fingerprint_bits,
+        };
+        let mut keys: Vec<u64> = input.hashes.iter().map(|hash| mix(hash.0, 0)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut buckets = ((keys.len() as f64 / BUCKET as f64 / LOAD).ceil() as usize).max(1);
+        let table = loop {
+            let mut table = Table { tags: Packed::zeros(buckets * BUCKET, width), buckets, stored: 0 };
+            if keys.iter().all(|key| table.insert(*key)) {
+                break table;
+            }
+            buckets += buckets / 50 + 1;
+        };
+        let words: Vec<u64> = [buckets as u64].into_iter().chain(table.tags.to_words()).collect();
+        Head { tag: TAG, probes: width, keys: table.stored }.encode(words.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        let (Head { probes: width, keys: stored, .. }, mut words) = Head::decode(&stored, TAG)?;
+        let buckets = words.next().unwrap_or(0);
+        let fits = |width| {
+            let places = buckets.checked_mul(BUCKET as u64)?;
+            Some(Packed::checked_words(places, width)? == words.len() as u64 && stored <= places)
+        };
+        if buckets == 0 || !(LEAST_WIDTH..=MOST_WIDTH).contains(&width) || fits(width) != Some(true) {
+            return Err(DamagedFilter(format!("{stored} tags of {width} bits in {buckets} buckets")));
+        }
+        Ok(Box::new(Table { tags: Packed::from_words(words, width), buckets: buckets as usize, stored }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(f64::from(self.fingerprint_bits) / LOAD)
+    }
+}
+
+/// A cuckoo filter in memory.
+struct Table {
+    /// The tags, a bucket's after each other; 0 where there is none.
+    tags: Packed,
+    buckets: usize,
+    /// The tags stored: one for all keys that have the same tag and buckets.
+    stored: u64,
+}
+
+impl Table {
+    /// The first bucket of a key, and its tag, which is not 0.
+    #[inline]
+    fn home(&self, mixed: u64) -> (usize, u64) {
+        let tag = mixed & self.tags.mask();
+        (reduce(mixed, self.buckets), tag.max(1))
+    }
+
+    /// The other bucket of a tag in `bucket`.
+    #[inline]
+    fn other(&self, bucket: usize, tag: u64) -> usize {
+        let place = reduce(mix(tag, 1), self.buckets);
+        if place >= bucket { place - bucket } else { place + self.buckets - bucket }
+    }
+
+    #[inline]
+    fn places(bucket: usize) -> std::ops::Range<usize> {
+        bucket * BUCKET..(bucket + 1) * BUCKET
+    }
+
+    /// The place of a tag in a bucket.
+    #[inline]
+    fn find(&self, bucket: usize, tag: u64) -> Option<usize> {
+        Self::places(bucket).find(|place| self.tags.get(*place) == tag)
+    }
+
+    /// Whether the bucket has the tag, without a branch between its places.
+    #[inline]
+    fn has(&self, bucket: usize, tag: u64) -> bool {
+        Self::places(bucket).fold(false, |has, place| has | (self.tags.get(place) == tag))
+    }
+
+    /// Puts a key's tag into one of its buckets, moving others if it must; `false` if there is no room.
+    fn insert(&mut self, mixed: u64) -> bool {
+        let (mut bucket, mut tag) = self.home(mixed);
+        let other = self.other(bucket, tag);
+        if self.has(bucket, tag) || self.has(other, tag) {
+            return true;
+        }
+        self.stored += 1;
+        for bucket in [bucket, other] {
+            if let Some(place) = self.find(bucket, 0) {
+                self.tags.set(place, tag);
+                return true;
+            }
+        }
+        for step in 0..MOST_MOVES {
+            let place = bucket * BUCKET + mix(mixed, step) as usize % BUCKET;
+            let moved = self.tags.get(place);
+            self.tags.set(place, tag);
+            tag = moved;
+            bucket = self.other(bucket, tag);
+            if let Some(place) = self.find(bucket, 0) {
+                self.tags.set(place, tag);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Filter for Table {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        let (bucket, tag) = self.home(mix(hash.0, 0));
+        self.has(bucket, tag) | self.has(self.other(bucket, tag), tag)
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        let (bucket, tag) = self.home(mix(hash.0, 0));
+        for bucket in [bucket, self.other(bucket, tag)] {
+            prefetch(self.tags.first_byte(bucket * BUCKET));
+        }
+    }
+
+    /// A bucket's tags are different, so that its chances to hold the tag of a key add up: for each place the
+    /// load times the chance that two tags are equal. Tag 1 stands for 0 too. Both buckets are the same one
+    /// time in as many as there are.
+    fn expected_fpr(&self) -> f64 {
+        let tags = 2f64.powf(self.tags.width().into());
+        let equal = (tags + 2.0) / (tags * tags);
+        let load = self.stored as f64 / (self.buckets * BUCKET) as f64;
+        let (bucket, same) = (BUCKET as f64 * load * equal, 1.0 / self.buckets as f64);
+        bucket + (1.0 - same) * bucket * (1.0 - bucket)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.tags.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_lead_to_each_other_and_fill_up() {
+        let hashes: Vec<KeyHash> = (0..200_000).map(|i| KeyHash(mix(i, 9))).collect();
+        let policy = Cuckoo { fingerprint_bits: 12 };
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+        let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
+        let bits = filter.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
+        assert!((12.0 / LOAD..12.0 / LOAD * 1.02).contains(&bits), "{bits}");
+        let table = Table { tags: Packed::zeros(4000, 8), buckets: 1000, stored: 0 };
+        for hash in &hashes[..1000] {
+            let (bucket, tag) = table.home(hash.0);
+            assert_eq!(table.other(table.other(bucket, tag), tag), bucket);
+        }
+    }
+
+    #[test]
+    fn damaged_numbers_are_refused() {
+        let policy = Cuckoo { fingerprint_bits: 8 };
+        for (width, buckets) in [(8, 0u64), (3, 1), (33, 1), (8, 3), (8, u64::MAX / 2)] {
+            let stored = Head { tag: TAG, probes: width, keys: 0 }.encode([buckets, 0, 0].into_iter());
+            assert!(policy.open(Bytes::copy_from(&stored)).is_err());
+        }
+    }
+}

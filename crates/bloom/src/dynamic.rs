@@ -1,0 +1,210 @@
+//! The dynamic Bloom filter: standard filters, each larger and more accurate than the one before, that together
+//! hold a target rate however many keys come.
+//!
+//! It does not need to know the number of keys beforehand, and pays for it: a probe may look into every part,
+//! and parts are sized for keys that may not come. Here the keys of a table are added one after another as
+//! they would arrive. With the rates of parts in geometric progression their sum never passes the target.
+//! Sources: cs265 3.3.2 (a vector of filters, a target rate, growth when it is passed); Almeida, Baquero,
+//! Preguiça & Hutchison, "Scalable Bloom filters" (2007), for the sizes and rates of the parts.
+//!
+//! Bytes: for 1 % and twice the size at each step 1.8 to 3.5 per key. Memory accesses per probe of an absent
+//! key: about two for each part, the number of which grows with the logarithm of the number of keys.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, KeyHash};
+
+use crate::bits::BitArray;
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::stored::{Head, MAX_PROBES};
+use crate::theory;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
+    "dynamic",
+    "a row of ever larger Bloom filters that holds a target rate without knowing the number of keys",
+    "# The share of absent keys that may be reported present, 1e-9 to 0.5; no allocation changes it.\n\
+     target_fpr = 0.01\n\
+     # Keys that the first part is made for, 1 to a billion.\n\
+     initial_keys = 1024\n\
+     # How many times as many keys each further part is made for, above 1 to 16.\n\
+     growth = 2.0\n",
+);
+
+const TAG: [u8; 4] = *b"dynb";
+
+/// The rate of a part, as a share of that of the part before. The first part has as large a share of the
+/// target as is left by the sum of all others.
+const TIGHTENING: f64 = 0.5;
+
+/// Parts beyond this would be for more keys than there are.
+const MOST_PARTS: u32 = 256;
+
+/// Builds dynamic Bloom filters.
+struct Dynamic(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    target_fpr: f64,
+    initial_keys: u64,
+    growth: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { target_fpr: 0.01, initial_keys: 1024, growth: 2.0 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Dynamic {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        let Params { target_fpr, initial_keys, growth } = params;
+        if !(1e-9..=0.5).contains(&target_fpr) {
+            return Err(format!("target_fpr is {target_fpr}; it must be from 1e-9 to 0.5"));
+        }
+        if !(1..=1_000_000_000).contains(&initial_keys) {
+            return Err(format!("initial_keys is {initial_keys}; it must be from 1 to a billion"));
+        }
+        if !(1.1..=16.0).contains(&growth) {
+            return Err(format!("growth is {growth}; it must be from 1.1 to 16"));
+        }
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl FilterPolicy for Dynamic {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let mut filter = DynamicFilter { parts: Vec::new() };
+        let mut left = 0;
+        for hash in input.hashes {
+            if left == 0 {
+                let (part, keys) = self.part(filter.parts.len());
+                filter.parts.push(part);
+                left = keys;
+            }
+            let part = filter.parts.last_mut().expect("a part was begun");
+            part.bits.add(*hash, part.probes);
+            part.keys += 1;
+            left -= 1;
+        }
+        filter.encode(input)
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        Ok(Box::new(DynamicFilter::decode(&stored)?))
+    }
+}
+
+impl Dynamic {
+    /// Part number `index`, still empty, and the keys it is made for.
+    fn part(&self, index: usize) -> (Part, u64) {
+        let Params { target_fpr, initial_keys, growth } = self.0;
+        let keys = (initial_keys as f64 * growth.powf(index as f64)).ceil();
+        let rate = target_fpr * (1.0 - TIGHTENING) * TIGHTENING.powf(index as f64);
+        let probes = (-rate.log2()).ceil().clamp(1.0, MAX_PROBES.into());
+        // The bits at which this many keys and probes give the rate.
+        let bits = -probes * keys / (-rate.powf(1.0 / probes)).ln_1p();
+        let words = (bits / 64.0).ceil() as usize;
+        (Part { bits: BitArray::zeros(words), probes: probes as u32, keys: 0 }, keys as u64)
+    }
+}
+
+/// One of the standard filters.
+struct Part {
+    bits: BitArray,
+    probes: u32,
+    keys: u64,
+}
+
+/// A dynamic Bloom filter in memory.
+struct DynamicFilter {
+    parts: Vec<Part>,
+}
+
+impl DynamicFilter {
+    /// Stored after the head, whose number of probes is that of the parts: for each part its words, its
+    /// number of probes and of keys; then the words of all.
+    fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let heads =
+            self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);
+        let bodies = self.parts.iter().flat_map(|part| part.bits.words());
+        let words: Vec<u64> = heads.chain(bodies).collect();
+        Head::new(TAG, self.parts.len() as u32, input.hashes).encode(words.into_iter())
+    }
+
+    fn decode(stored: &[u8]) -> Result<Self, DamagedFilter> {
+        let (head, mut words) = Head::decode(stored, TAG)?;
+        if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
+            return Err(DamagedFilter(format!("{} parts in {} words", head.probes, words.len())));
+        }
+        let mut next = || words.next().expect("as many words as counted");
+        let heads: Vec<[u64; 3]> = (0..head.probes).map(|_| [next(), next(), next()]).collect();
+        let mut parts = Vec::with_capacity(heads.len());
+        for [len, probes, keys] in heads {
+            if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
+                return Err(DamagedFilter(format!("a part of {len} words with {probes} probes")));
+            }
+            let body: Vec<u64> = words.by_ref().take(len as usize).collect();
+            parts.push(Part { bits: BitArray::from_words(body.into_iter()), probes: probes as u32, keys });
+        }
+        match words.len() {
+            0 => Ok(Self { parts }),
+            left => Err(DamagedFilter(format!("{left} words belong to no part"))),
+        }
+    }
+}
+
+impl Filter for DynamicFilter {
+    /// The newest part first: it is made for the most keys.
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.parts.iter().rev().any(|part| part.bits.may_contain(hash, part.probes))
+    }
+
+    /// The newest part only: those before it are half its size together.
+    fn prefetch(&self, hash: KeyHash) {
+        if let Some(part) = self.parts.last() {
+            part.bits.prefetch(hash);
+        }
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        let rate = |part: &Part| theory::standard(part.bits.len() as u64, part.keys, part.probes);
+        1.0 - self.parts.iter().map(|part| 1.0 - rate(part)).product::<f64>()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.bits.memory_bytes()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::mix;
+
+    #[test]
+    fn the_target_is_held_at_every_size() {
+        for growth in [1.5, 2.0, 4.0] {
+            let policy = Dynamic(Params { growth, initial_keys: 100, ..Params::default() });
+            for keys in [1, 99, 100, 101, 5000, 60_000] {
+                let hashes: Vec<KeyHash> = (0..keys).map(|i| KeyHash(mix(i, 3))).collect();
+                let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+                let filter = DynamicFilter::decode(&stored).unwrap();
+                assert!(filter.expected_fpr() <= 0.01, "{growth} {keys}: {}", filter.expected_fpr());
+                let parts = (1.0 + (keys - 1) as f64 / 100.0 * (growth - 1.0)).log(growth).floor() + 1.0;
+                assert!((filter.parts.len() as f64 - parts).abs() <= 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_targets_are_refused() {
+        for target_fpr in [0.0, 0.6, f64::NAN] {
+            assert!(<Dynamic as Build<_>>::build(Params { target_fpr, ..Params::default() }).is_err());
+        }
+        assert!(<Dynamic as Build<_>>::build(Params { growth: 1.0, ..Params::default() }).is_err());
+        assert!(<Dynamic as Build<_>>::build(Params { initial_keys: 0, ..Params::default() }).is_err());
+    }
+}

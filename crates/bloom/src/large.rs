@@ -1,0 +1,68 @@
+//! Vectors that large filters live in: on huge pages where the system has them.
+//!
+//! A filter of tens of megabytes has more pages of 4 KiB than a processor remembers the places of; then
+//! every probe pays for a walk of the page table besides its cache miss.
+#![allow(unsafe_code)]
+
+/// From this size on huge pages are asked for: beyond it 4 KiB pages exceed the usual second-level TLB.
+const LARGE_BYTES: usize = 4 << 20;
+
+/// An empty vector with room for `len` elements, on huge pages if it is large and they are to be had.
+pub(crate) fn with_room<T>(len: usize) -> Vec<T> {
+    let mut vec = Vec::with_capacity(len);
+    if len.saturating_mul(size_of::<T>()) >= LARGE_BYTES {
+        ask_for_huge_pages(&mut vec);
+    }
+    vec
+}
+
+/// A vector of `len` zeros, as [`with_room`].
+pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
+    let mut vec = with_room(len);
+    vec.resize(len, T::default());
+    vec
+}
+
+/// The elements of `source` in a vector, as [`with_room`].
+pub(crate) fn collected<T>(source: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut vec = with_room(source.len());
+    vec.extend(source);
+    vec
+}
+
+/// Asks that the vector's memory, not touched yet, come from huge pages.
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages<T>(vec: &mut Vec<T>) {
+    use rustix::mm::{Advice, madvise};
+
+    const PAGE_BYTES: usize = 4 << 10;
+    let room = vec.spare_capacity_mut();
+    let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));
+    let skipped = start.align_offset(PAGE_BYTES);
+    let whole = bytes.saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
+    // SAFETY: the range is page-aligned and lies in memory that the vector owns; the advice changes which
+    // pages stand behind it and none of its contents.
+    let asked = unsafe { madvise(start.wrapping_add(skipped).cast(), whole, Advice::LinuxHugepage) };
+    // A kernel without huge pages refuses: then small ones serve.
+    let _ = asked;
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages<T>(_: &mut Vec<T>) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_and_small_vectors_hold_what_is_put_in() {
+        for len in [0, 1, 1000, LARGE_BYTES / 8, LARGE_BYTES / 8 + 12_345] {
+            let mut vec: Vec<u64> = with_room(len);
+            assert!(vec.is_empty() && vec.capacity() >= len);
+            vec.extend(0..len as u64);
+            assert!(vec.iter().copied().eq(0..len as u64));
+            assert_eq!(collected(0..len), (0..len).collect::<Vec<usize>>());
+            assert!(zeros::<u64>(len).iter().all(|word| *word == 0));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! An array of numbers of a few bits each, one after another without gaps.
+
+use crate::large;
+
+/// The widest number, in bits: one unaligned word must hold it wherever it begins in a byte.
+pub(crate) const MOST_WIDTH: u32 = 32;
+
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// Numbers of `width` bits, in little-endian order of bits and bytes.
+pub(crate) struct Packed {
+    /// The numbers, and a word more, so that the last one can be read as a word.
+    bytes: Vec<u8>,
+    width: u32,
+}
+
+impl Packed {
+    /// `len` zeros of `width` bits: 1 to [`MOST_WIDTH`].
+    pub(crate) fn zeros(len: usize, width: u32) -> Self {
+        Self { bytes: large::zeros(Self::words(len, width) * WORD_BYTES), width }
+    }
+
+    /// The words that [`into_words`](Self::into_words) gives for `len` numbers; none where they are more than
+    /// can be counted.
+    pub(crate) fn checked_words(len: u64, width: u32) -> Option<u64> {
+        len.checked_mul(width.into()).map(|bits| bits.div_ceil(u64::BITS.into()) + 1)
+    }
+
+    fn words(len: usize, width: u32) -> usize {
+        (len * width as usize).div_ceil(u64::BITS as usize) + 1
+    }
+
+    /// The numbers of `width` bits that lie in `words`, the last of which is room only.
+    pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>, width: u32) -> Self {
+        let mut bytes = large::with_room(words.len() * WORD_BYTES);
+        words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+        Self { bytes, width }
+    }
+
+    /// The numbers as words, to be stored.
+    pub(crate) fn to_words(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.bytes.chunks_exact(WORD_BYTES).map(|word| u64::from_le_bytes(word.try_into().expect("a word")))
+    }
+
+    /// The largest number, all bits set.
+    #[inline]
+    pub(crate) fn mask(&self) -> u64 {
+        (1 << self.width) - 1
+    }
+
+    #[inline]
+    pub(crate) fn width(&self) -> u32 {
+        self.width
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> u64 {
+        let bit = index * self.width as usize;
+        let word = &self.bytes[bit / 8..bit / 8 + WORD_BYTES];
+        u64::from_le_bytes(word.try_into().expect("a word")) >> (bit % 8) & self.mask()
+    }
+
+    /// Sets number `index` to `value`, of which the low bits count.
+    #[inline]
+    pub(crate) fn set(&mut self, index: usize, value: u64) {
+        let (bit, mask) = (index * self.width as usize, self.mask());
+        let place = &mut self.bytes[bit / 8..bit / 8 + WORD_BYTES];
+        let word = u64::from_le_bytes((&*place).try_into().expect("a word"));
+        let word = word & !(mask << (bit % 8)) | (value & mask) << (bit % 8);
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+
+    /// The byte in which number `index` begins, for a prefetch.
+    #[inline]
+    pub(crate) fn first_byte(&self, index: usize) -> &u8 {
+        &self.bytes[index * self.width as usize / 8]
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_width_read_back() {
+        for width in 1..=MOST_WIDTH {
+            let number = |index: usize| crate::position::mix(index as u64, 0) & ((1 << width) - 1);
+            for len in [0, 1, 7, 64, 333] {
+                let mut packed = Packed::zeros(len, width);
+                for index in (0..len).rev() {
+                    packed.set(index, u64::MAX);
+                    packed.set(index, number(index));
+                }
+                let words: Vec<u64> = packed.to_words().collect();
+                assert_eq!(Packed::checked_words(len as u64, width), Some(words.len() as u64));
+                let read = Packed::from_words(words.into_iter(), width);
+                assert!((0..len).all(|index| read.get(index) == number(index)), "{width}");
+            }
+        }
+        assert_eq!(Packed::checked_words(u64::MAX, 2), None);
+    }
+}

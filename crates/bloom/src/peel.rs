@@ -1,0 +1,167 @@
+//! Fingerprints that are sums: an array of numbers in which the few numbers that a key selects add up, by
+//! exclusive or, to the key's fingerprint. What the xor filter and the binary fuse filter share.
+//!
+//! It is built by peeling: a number that only one key selects can be set last; take that key away, and
+//! go on. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020),
+//! after Botelho, Pagh & Ziviani (2007).
+
+use types::KeyHash;
+
+use crate::budget::Budget;
+use crate::filter::{DamagedFilter, Filter, FilterInput};
+use crate::packed::{MOST_WIDTH, Packed};
+use crate::position::{mix, remix};
+use crate::prefetch::prefetch;
+use crate::stored::Head;
+
+/// Which numbers of the array a key selects.
+pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
+    /// The selection for `keys` different keys, with more room at each further attempt.
+    fn sized(keys: usize, attempt: u64) -> Self;
+
+    /// What [`len`](Self::len) and [`select`](Self::select) depend on.
+    fn params(&self) -> [u64; 2];
+
+    /// The selection with these parameters, which come from storage; none where they cannot be.
+    fn from_params(params: [u64; 2]) -> Option<Self>;
+
+    /// The length of the array.
+    fn len(&self) -> u64;
+
+    /// The numbers that a key selects, by its mixed hash: all different, all below the length.
+    fn select(&self, mixed: u64) -> [usize; N];
+}
+
+/// The fingerprint of a key, of which the low bits are used.
+#[inline]
+fn fingerprint(mixed: u64) -> u64 {
+    remix(mixed ^ mixed >> 32) >> 32
+}
+
+/// Refuses widths that cannot be.
+pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
+    if (1..=MOST_WIDTH).contains(&fingerprint_bits) {
+        Ok(fingerprint_bits)
+    } else {
+        Err(format!("fingerprint_bits is {fingerprint_bits}; it must be from 1 to {MOST_WIDTH}"))
+    }
+}
+
+/// The width of fingerprints for one table: what its allocation pays for, where it has one, when an entry of
+/// the array costs `overhead` times its share of keys; the parameter otherwise.
+pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
+    match input.bits_per_key {
+        Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
+        None => fingerprint_bits,
+    }
+}
+
+/// Stored after the head, whose number of probes is the width: the seed, the selection's two parameters, and
+/// the array. Of a table without keys only the head.
+pub(crate) fn build<const N: usize, S: Selection<N>>(
+    tag: [u8; 4],
+    width: u32,
+    input: &FilterInput<'_>,
+) -> Vec<u8> {
+    let head = Head::new(tag, width, input.hashes);
+    if input.hashes.is_empty() {
+        return head.encode(std::iter::empty());
+    }
+    // More room at each attempt ends the search; equal hashes are taken once.
+    let (seed, selection, order) = (0..)
+        .find_map(|seed| {
+            let mut keys: Vec<u64> = input.hashes.iter().map(|hash| mix(hash.0, seed)).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            let selection = S::sized(keys.len(), seed);
+            peel(&keys, &selection).map(|order| (seed, selection, order))
+        })
+        .expect("there are as many seeds as numbers");
+    let mut array = Packed::zeros(selection.len() as usize, width);
+    for (mixed, place) in order.into_iter().rev() {
+        let others = selection.select(mixed).into_iter().filter(|other| *other != place);
+        let sum = others.fold(fingerprint(mixed), |sum, other| sum ^ array.get(other));
+        array.set(place, sum);
+    }
+    let words: Vec<u64> = [seed].into_iter().chain(selection.params()).chain(array.to_words()).collect();
+    head.encode(words.into_iter())
+}
+
+/// The keys in the order in which they were taken away, each with a number that no later one selects.
+fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
+    // For each number: how many keys select it, and the sum of these.
+    let mut selected = vec![(0u32, 0u64); selection.len() as usize];
+    for key in keys {
+        for place in selection.select(*key) {
+            selected[place].0 += 1;
+            selected[place].1 ^= key;
+        }
+    }
+    let mut alone: Vec<usize> = (0..selected.len()).filter(|place| selected[*place].0 == 1).collect();
+    let mut order = Vec::with_capacity(keys.len());
+    while let Some(place) = alone.pop() {
+        let (1, key) = selected[place] else { continue };
+        order.push((key, place));
+        for place in selection.select(key) {
+            selected[place].0 -= 1;
+            selected[place].1 ^= key;
+            if selected[place].0 == 1 {
+                alone.push(place);
+            }
+        }
+    }
+    (order.len() == keys.len()).then_some(order)
+}
+
+/// Opens what [`build`] stored.
+pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
+    tag: [u8; 4],
+    stored: &[u8],
+) -> Result<Box<dyn Filter>, DamagedFilter> {
+    let (head, mut words) = Head::decode(stored, tag)?;
+    if !(1..=MOST_WIDTH).contains(&head.probes) {
+        return Err(DamagedFilter(format!("fingerprints of {} bits", head.probes)));
+    }
+    let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
+        return match head.keys {
+            0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
+            keys => Err(DamagedFilter(format!("{keys} keys and no fingerprints"))),
+        };
+    };
+    let fits = |selection: &S| {
+        selection.len() > 0 && Packed::checked_words(selection.len(), head.probes) == Some(words.len() as u64)
+    };
+    let Some(selection) = S::from_params([first, second]).filter(fits) else {
+        return Err(DamagedFilter(format!("{} words are no array of {first} by {second}", words.len())));
+    };
+    let array = Packed::from_words(words, head.probes);
+    Ok(Box::new(SumFilter { parts: Some((seed, selection, array)) }))
+}
+
+/// A filter of sums in memory; without parts it has no keys.
+struct SumFilter<const N: usize, S> {
+    parts: Option<(u64, S, Packed)>,
+}
+
+impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        let Some((seed, selection, array)) = &self.parts else { return false };
+        let mixed = mix(hash.0, *seed);
+        let sum = |sum, place| sum ^ array.get(place);
+        selection.select(mixed).into_iter().fold(fingerprint(mixed) & array.mask(), sum) == 0
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        let Some((seed, selection, array)) = &self.parts else { return };
+        selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| prefetch(array.first_byte(place)));
+    }
+
+    /// The sum of an absent key is any number alike, however many keys there are.
+    fn expected_fpr(&self) -> f64 {
+        self.parts.as_ref().map_or(0.0, |(_, _, array)| 0.5f64.powf(array.width().into()))
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.parts.as_ref().map_or(0, |(_, _, array)| array.memory_bytes())
+    }
+}

@@ -1,0 +1,596 @@
+//! The ribbon filter: fingerprints that are sums over a band of 64 rows, within a few percent of the least
+//! memory that any filter can have.
+//!
+//! A key's equation (see `banding`) says that the rows its coefficients select sum up to its fingerprint. The
+//! solution is stored by columns: a block of 64 rows is one word per column, and a lookup is a few
+//! conjunctions and parities over two adjacent blocks. With r columns the rate is 2^−r; where the budget
+//! allows a fraction of a column, some blocks have one column more than the others.
+//!
+//! Three forms:
+//! * **`balanced`**: the rows are fewer than the keys. In each bucket of 128 starts, keys below a threshold
+//!   are bumped to a second, far smaller system when one of them contradicts, and so on; the last system is
+//!   of the standard form. About 1.015 · r bits per key, 8 bits of threshold per bucket included. Source:
+//!   Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership
+//!   using ribbon" (2022).
+//! * **`homogeneous`**: all fingerprints are 0 and free rows random: no contradiction is possible, but too
+//!   few rows make absent keys dependent too, which adds up to a fifth to the rate of large tables (counted
+//!   when it is built). (1 + (4 + r/4)/64) · r bits per key. Source: the same, section 4.
+//! * **`standard`**: as many rows as it takes to have no contradiction, found by trying: 1.1 to 1.2 · r bits
+//!   per key, growing with the logarithm of the number of keys. Source: Dillinger & Walzer, "Ribbon filter:
+//!   practically smaller than Bloom and Xor" (2021).
+//!
+//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: two adjacent blocks of r words each, two to
+//! four cache lines side by side; some probes of the balanced form repeat it in the next system.
+#![allow(clippy::inline_always)] // One body, compiled for three kinds of processors.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, KeyHash};
+
+use crate::banding::{Banding, Equation, WIDTH};
+use crate::budget::Budget;
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::large;
+use crate::position::mix;
+use crate::prefetch::prefetch;
+use crate::processor::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::processor::{Avx512Popcnt, Popcnt};
+use crate::stored::Head;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
+    "ribbon",
+    "linear equations over bits: close to the least memory for a rate, for more work per probe",
+    "# Bits spent per key, 0.001 to 64.\n\
+     bits_per_key = 10\n\
+     # \"balanced\": the least memory; \"homogeneous\": the simplest, cannot fail; \"standard\": the first one.\n\
+     form = \"balanced\"\n",
+);
+
+/// The starts that share a threshold.
+const BUCKET: usize = 128;
+
+/// Systems of a balanced filter, the last one included.
+const MOST_LAYERS: usize = 4;
+
+/// Words that a layer stores besides its thresholds and its solution.
+const LAYER_WORDS: usize = 4;
+
+/// Fewer keys than this are not worth a system of their own that bumps.
+const FEW_KEYS: usize = 512;
+
+/// Seeds that a homogeneous filter tries for one under which all keys' equations are independent.
+const HOMOGENEOUS_SEEDS: u64 = 3;
+
+/// Rows of a bumping system for each of its keys: fewer than one, so that hardly any row stays free.
+const ROWS_PER_BUMPED_KEY: f64 = 0.96;
+
+/// Builds ribbon filters.
+struct Ribbon {
+    budget: Budget,
+    form: Form,
+}
+
+/// How the number of rows is chosen, and what happens to contradictions.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Form {
+    Balanced,
+    Homogeneous,
+    Standard,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+    form: Form,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 10.0, form: Form::Balanced }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Ribbon {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)?, form: params.form }))
+    }
+}
+
+impl FilterPolicy for Ribbon {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let keys: Vec<u64> = input.hashes.iter().map(|hash| hash.0).collect();
+        let bits_per_key = self.budget.bits_per_key(input);
+        let layers = match self.form {
+            _ if keys.is_empty() => Vec::new(),
+            Form::Balanced => balanced(keys),
+            Form::Homogeneous => vec![homogeneous(&keys, bits_per_key)],
+            Form::Standard => vec![standard(&keys, 0)],
+        };
+        encode(self.form, input, &layers, self.budget.units(input, 64))
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        let system = decode(self.form, &stored)?;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lookup) = Avx512Popcnt::detect() {
+            return Ok(Box::new(RibbonFilter { system, lookup }));
+        } else if let Some(lookup) = Popcnt::detect() {
+            return Ok(Box::new(RibbonFilter { system, lookup }));
+        }
+        Ok(Box::new(RibbonFilter { system, lookup: Portable }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
+}
+
+/// A system with its equations in, before it is solved.
+struct Layer {
+    banding: Banding,
+    rows: usize,
+    seed: u64,
+    /// For each bucket the offset of the first start whose keys are not bumped; none where nothing is.
+    thresholds: Vec<u8>,
+    /// Of a homogeneous filter, the share of absent keys that must be taken for present: see [`spanned`].
+    spanned: f64,
+}
+
+/// The keys of a layer, mixed, each once, in the order of their starts.
+fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
+    let mut keys: Vec<u64> = keys.iter().map(|key| mix(*key, seed)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// Rows in whole blocks, one at least.
+fn whole_blocks(rows: f64) -> usize {
+    ((rows / WIDTH as f64).ceil() as usize).max(1) * WIDTH
+}
+
+fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
+    let overhead = |columns: f64| 1.0 + (4.0 + columns / 4.0) / WIDTH as f64;
+    // The columns depend on the overhead, and the overhead on the columns.
+    let columns = (0..20).fold(bits_per_key, |columns, _| bits_per_key / overhead(columns));
+    let rows = whole_blocks(keys.len() as f64 * overhead(columns) + WIDTH as f64);
+    let mut best: Option<(usize, Layer)> = None;
+    for seed in 0..HOMOGENEOUS_SEEDS {
+        let mut banding = Banding::new(rows);
+        let mut dependent = 0;
+        for key in mixed(keys, seed) {
+            let equation = Equation { fingerprint: 0, ..Equation::of(key, rows) };
+            dependent += usize::from(banding.spans(equation));
+            banding.add(equation);
+        }
+        if best.as_ref().is_none_or(|(least, _)| dependent < *least) {
+            best = Some((dependent, Layer { banding, rows, seed, thresholds: Vec::new(), spanned: 0.0 }));
+        }
+        if dependent == 0 {
+            break;
+        }
+    }
+    let (_, mut layer) = best.expect("the first seed is the best so far");
+    layer.spanned = spanned(&layer, keys.len());
+    layer
+}
+
+/// The share of absent keys whose equation keys determine, counted over `samples` of them: crowded stretches
+/// are rare but long, so that the share differs from table to table.
+fn spanned(layer: &Layer, samples: usize) -> f64 {
+    let absent = (0..samples as u64).map(|sample| Equation::of(mix(sample, !layer.seed), layer.rows));
+    absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
+}
+
+/// Tries seeds and ever more rows until no equation contradicts. With twice the rows hardly any seed fails.
+fn standard(keys: &[u64], first_seed: u64) -> Layer {
+    let count = keys.len() as f64;
+    let mut rows_per_key = 1.0 + 0.006 * count.log2();
+    for seed in first_seed.. {
+        let rows = whole_blocks(count * rows_per_key + 8.0);
+        let mut banding = Banding::new(rows);
+        if mixed(keys, seed).into_iter().all(|key| banding.add(Equation::of(key, rows))) {
+            return Layer { banding, rows, seed, thresholds: Vec::new(), spanned: 0.0 };
+        }
+        rows_per_key *= 1.01;
+    }
+    unreachable!("there are as many seeds as numbers")
+}
+
+fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
+    let mut layers = Vec::new();
+    while layers.len() < MOST_LAYERS - 1 && keys.len() >= FEW_KEYS {
+        let (layer, bumped) = bumping(&keys, layers.len() as u64);
+        layers.push(layer);
+        keys = bumped;
+    }
+    if !keys.is_empty() {
+        layers.push(standard(&keys, layers.len() as u64));
+    }
+    layers
+}
+
+/// A system of fewer rows than keys, and the keys that are bumped from it.
+///
+/// Buckets are filled from left to right, a bucket from right to left: rows to its right are still free.
+fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
+    let keys = mixed(keys, seed);
+    let rows = whole_blocks(keys.len() as f64 * ROWS_PER_BUMPED_KEY);
+    let mut banding = Banding::new(rows);
+    let mut thresholds = vec![0; rows.div_ceil(BUCKET)];
+    let mut bumped = Vec::new();
+    let start = |key: &u64| Equation::of(*key, rows).start;
+    for bucket in keys.chunk_by(|a, b| start(a) / BUCKET == start(b) / BUCKET) {
+        let refused = bucket.iter().rev().find(|key| !banding.add(Equation::of(**key, rows)));
+        if let Some(refused) = refused {
+            let offset = start(refused) % BUCKET;
+            thresholds[start(refused) / BUCKET] = offset as u8 + 1;
+            bumped.extend(bucket.iter().take_while(|key| start(key) % BUCKET <= offset));
+        }
+    }
+    (Layer { banding, rows, seed, thresholds, spanned: 0.0 }, bumped)
+}
+
+/// Where the words of each block lie: those before `split` have `columns` of them, the others one more.
+#[derive(Clone, Copy)]
+struct Layout {
+    columns: usize,
+    split: usize,
+}
+
+impl Layout {
+    /// The layout that spends `words` on `blocks`.
+    fn spending(words: usize, blocks: usize) -> Self {
+        let words = words.min(blocks * u64::BITS as usize);
+        Self { columns: words / blocks, split: blocks - words % blocks }
+    }
+
+    #[inline]
+    fn columns(self, block: usize) -> usize {
+        self.columns + usize::from(block >= self.split)
+    }
+
+    #[inline]
+    fn offset(self, block: usize) -> usize {
+        block * self.columns + block.saturating_sub(self.split)
+    }
+}
+
+/// Stored after the head, whose number of probes is that of the layers: for each layer its rows, its seed,
+/// `spanned`, the number of its thresholds, and these, eight in a word; then the words of the solution, all layers' blocks one after another.
+fn encode(form: Form, input: &FilterInput<'_>, layers: &[Layer], words: usize) -> Vec<u8> {
+    let mut stored: Vec<u64> = Vec::with_capacity(words);
+    for layer in layers {
+        let buckets = layer.thresholds.len() as u64;
+        stored.extend([layer.rows as u64, layer.seed, layer.spanned.to_bits(), buckets]);
+        stored.extend(layer.thresholds.chunks(8).map(|eight| {
+            let mut word = [0; 8];
+            word[..eight.len()].copy_from_slice(eight);
+            u64::from_le_bytes(word)
+        }));
+    }
+    let blocks: usize = layers.iter().map(|layer| layer.rows / WIDTH).sum();
+    if blocks > 0 {
+        let layout = Layout::spending(words.saturating_sub(stored.len()), blocks);
+        let (meta, mut first) = (stored.len(), 0);
+        stored.resize(meta + layout.offset(blocks), 0);
+        for layer in layers {
+            layer.banding.solve(
+                |block| layout.columns(first + block),
+                |block, words| {
+                    let at = meta + layout.offset(first + block);
+                    stored[at..at + words.len()].copy_from_slice(words);
+                },
+            );
+            first += layer.rows / WIDTH;
+        }
+    }
+    let head = Head { tag: tag(form), probes: layers.len() as u32, keys: input.hashes.len() as u64 };
+    head.encode(stored.into_iter())
+}
+
+fn tag(form: Form) -> [u8; 4] {
+    match form {
+        Form::Balanced => *b"ribb",
+        Form::Homogeneous => *b"ribh",
+        Form::Standard => *b"ribs",
+    }
+}
+
+/// A system as it was stored.
+struct OpenLayer {
+    /// The number of its first block among those of all layers.
+    first: usize,
+    rows: usize,
+    seed: u64,
+    thresholds: Vec<u8>,
+    spanned: f64,
+}
+
+impl OpenLayer {
+    /// Reads the layer whose first block is block number `first`.
+    fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, DamagedFilter> {
+        /// More rows could not have been stored; the bound keeps sums of them from overflowing.
+        const MOST_ROWS: u64 = 1 << 40;
+        let mut next = || words.next().ok_or_else(|| damaged("layers end too early"));
+        let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
+        if !(0.0..=1.0).contains(&spanned) {
+            return Err(damaged("share of spanned keys is no share"));
+        }
+        if rows == 0 || !rows.is_multiple_of(WIDTH as u64) || rows > MOST_ROWS {
+            return Err(damaged("rows are no whole blocks"));
+        }
+        if buckets != 0 && buckets != rows.div_ceil(BUCKET as u64) || buckets.div_ceil(8) > words.len() as u64
+        {
+            return Err(damaged("thresholds are not one for each bucket"));
+        }
+        let buckets = buckets as usize;
+        let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
+        thresholds.truncate(buckets);
+        if thresholds.iter().any(|threshold| usize::from(*threshold) > BUCKET) {
+            return Err(damaged("threshold is beyond its bucket"));
+        }
+        Ok(Self { first, rows: rows as usize, seed, thresholds, spanned })
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows / WIDTH
+    }
+
+    /// The equation of a key in this layer, unless the key is bumped from it.
+    #[inline]
+    fn equation(&self, mixed: u64) -> Option<Equation> {
+        let equation = Equation::of(mixed, self.rows);
+        let threshold = self.thresholds.get(equation.start / BUCKET).copied().unwrap_or(0);
+        (equation.start % BUCKET >= usize::from(threshold)).then_some(equation)
+    }
+}
+
+fn damaged(what: &str) -> DamagedFilter {
+    DamagedFilter(format!("a ribbon's {what}"))
+}
+
+fn decode(form: Form, stored: &[u8]) -> Result<System, DamagedFilter> {
+    let (head, mut words) = Head::decode(stored, tag(form))?;
+    if head.probes as usize > MOST_LAYERS {
+        return Err(damaged("layers are too many"));
+    }
+    let (mut layers, mut blocks) = (Vec::new(), 0);
+    for _ in 0..head.probes {
+        let layer = OpenLayer::decode(blocks, &mut words)?;
+        blocks += layer.blocks();
+        layers.push(layer);
+    }
+    let layout = match blocks {
+        0 => Layout { columns: 0, split: 0 },
+        _ => Layout::spending(words.len(), blocks),
+    };
+    if words.len() != layout.offset(blocks) {
+        return Err(damaged("words are not those of its columns"));
+    }
+    // The first row of the last block is probed together with the block after it, of which nothing is used.
+    let room = words.len() + layout.columns + 1;
+    let mut solution = large::with_room(room);
+    solution.extend(words);
+    solution.resize(room, 0);
+    Ok(System { homogeneous: form == Form::Homogeneous, layers, layout, solution })
+}
+
+/// All layers of a ribbon filter, and the solution they share.
+struct System {
+    homogeneous: bool,
+    layers: Vec<OpenLayer>,
+    layout: Layout,
+    solution: Vec<u64>,
+}
+
+impl System {
+    #[inline(always)]
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        let mut mixed = hash.0;
+        for layer in &self.layers {
+            mixed = mix(mixed, layer.seed);
+            if let Some(equation) = layer.equation(mixed) {
+                return self.fulfils(layer.first, equation);
+            }
+        }
+        false
+    }
+
+    /// Whether the rows that the coefficients select sum up to the fingerprint, in every column.
+    #[inline(always)]
+    fn fulfils(&self, first: usize, equation: Equation) -> bool {
+        let (block, shift) = (first + equation.start / WIDTH, equation.start % WIDTH);
+        let (offset, columns) = (self.layout.offset(block), self.layout.columns(block));
+        let low = equation.coefficients << shift;
+        let high = equation.coefficients >> 1 >> (WIDTH - 1 - shift);
+        let fingerprint = if self.homogeneous { 0 } else { equation.fingerprint };
+        let rows = self.solution[offset..offset + 2 * columns].split_at(columns);
+        // Without a branch: for a handful of columns a wrong guess costs more than looking at all of them.
+        let mut differing = 0;
+        for (column, (here, next)) in rows.0.iter().zip(rows.1).enumerate() {
+            let sum = u64::from((here & low ^ next & high).count_ones());
+            differing |= sum ^ fingerprint >> column;
+        }
+        differing & 1 == 0
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        let Some(layer) = self.layers.first() else { return };
+        let block = layer.first + Equation::of(mix(hash.0, layer.seed), layer.rows).start / WIDTH;
+        let offset = self.layout.offset(block);
+        prefetch(&self.solution[offset]);
+        prefetch(&self.solution[offset + self.layout.columns(block)]);
+    }
+
+    /// The mean over all starts, each answered by the layer that does not bump it.
+    fn expected_fpr(&self) -> f64 {
+        let rate = |block: usize| 0.5f64.powf(self.layout.columns(block) as f64);
+        let (mut sum, mut reach) = (0.0, 1.0);
+        for layer in &self.layers {
+            let starts = (layer.rows - (WIDTH - 1)) as f64;
+            let mut bumped = 0.0;
+            // Without the bumped ones: the blocks with fewer columns, then those with one more.
+            let few = self.layout.split.clamp(layer.first, layer.first + layer.blocks()) - layer.first;
+            let more = layer.blocks() - few;
+            let mut hits = (few * WIDTH) as f64 * rate(0) + (more * WIDTH) as f64 * rate(self.layout.split);
+            hits -= (WIDTH - 1) as f64 * rate(layer.first + layer.blocks() - 1);
+            for (bucket, threshold) in layer.thresholds.iter().enumerate() {
+                for offset in 0..usize::from(*threshold) {
+                    let start = bucket * BUCKET + offset;
+                    if start <= layer.rows - WIDTH {
+                        bumped += 1.0;
+                        hits -= rate(layer.first + start / WIDTH);
+                    }
+                }
+            }
+            sum += reach * (layer.spanned + (1.0 - layer.spanned) * hits / starts);
+            reach *= bumped / starts;
+        }
+        sum
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let layer = |layer: &OpenLayer| LAYER_WORDS * size_of::<u64>() + layer.thresholds.len();
+        size_of_val(&*self.solution) + self.layers.iter().map(layer).sum::<usize>()
+    }
+}
+
+/// A ribbon filter in memory.
+struct RibbonFilter<L> {
+    system: System,
+    lookup: L,
+}
+
+impl<L: Lookup> Filter for RibbonFilter<L> {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.lookup.may_contain(&self.system, hash)
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        self.system.prefetch(hash);
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        self.system.expected_fpr()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.system.memory_bytes()
+    }
+}
+
+/// A way to look up, for one kind of processor. The answers are the same.
+trait Lookup: Copy + Send + Sync {
+    fn may_contain(self, system: &System, hash: KeyHash) -> bool;
+}
+
+impl Lookup for Portable {
+    fn may_contain(self, system: &System, hash: KeyHash) -> bool {
+        system.may_contain(hash)
+    }
+}
+
+/// The same lookup compiled for processors that count bits in one instruction.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod counting {
+    use super::{Avx512Popcnt, KeyHash, Lookup, Popcnt, System};
+
+    impl Lookup for Popcnt {
+        #[inline]
+        fn may_contain(self, system: &System, hash: KeyHash) -> bool {
+            #[inline]
+            #[target_feature(enable = "popcnt")]
+            fn compiled(system: &System, hash: KeyHash) -> bool {
+                system.may_contain(hash)
+            }
+            // SAFETY: `self` exists only where the instruction was detected.
+            unsafe { compiled(system, hash) }
+        }
+    }
+
+    impl Lookup for Avx512Popcnt {
+        #[inline]
+        fn may_contain(self, system: &System, hash: KeyHash) -> bool {
+            #[inline]
+            #[target_feature(enable = "popcnt,avx512f,avx512vl,avx512vpopcntdq")]
+            fn compiled(system: &System, hash: KeyHash) -> bool {
+                system.may_contain(hash)
+            }
+            // SAFETY: `self` exists only where the instructions were detected.
+            unsafe { compiled(system, hash) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hashes(count: u64, seed: u64) -> Vec<KeyHash> {
+        (0..count).map(|i| KeyHash(mix(i, seed))).collect()
+    }
+
+    fn system(form: Form, hashes: &[KeyHash], bits_per_key: f64) -> System {
+        let policy = <Ribbon as Build<_>>::build(Params { bits_per_key, form }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes, bits_per_key: None });
+        decode(form, &stored).unwrap()
+    }
+
+    /// The claim of the ribbon family: bits per key for each column, and for each halving of the rate.
+    #[test]
+    fn a_column_costs_little_more_than_a_bit_per_key() {
+        let hashes = hashes(300_000, 9);
+        let bits_per_column = |form| {
+            let system = system(form, &hashes, 8.0);
+            let columns =
+                system.solution.len() as f64 / system.layers.iter().map(|l| l.blocks() as f64).sum::<f64>();
+            let bits = system.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
+            // The second one counts bumped starts and spanned keys too.
+            [bits / columns, bits / -system.expected_fpr().log2()]
+        };
+        let costs = [Form::Balanced, Form::Homogeneous, Form::Standard].map(bits_per_column);
+        let most = [[1.02, 1.02], [1.10, 1.12], [1.15, 1.15]];
+        let fits = costs.iter().flatten().zip(most.iter().flatten()).all(|(cost, most)| cost <= most);
+        assert!(fits, "{costs:?}");
+    }
+
+    #[test]
+    fn all_ways_to_look_up_agree() {
+        for form in [Form::Balanced, Form::Homogeneous, Form::Standard] {
+            let system = system(form, &hashes(3000, 1), 5.5);
+            for hash in hashes(3000, 1).into_iter().chain(hashes(3000, 2)) {
+                let answer = Portable.may_contain(&system, hash);
+                #[cfg(target_arch = "x86_64")]
+                {
+                    let same = |other: Option<bool>| other.is_none_or(|other| other == answer);
+                    assert!(same(Popcnt::detect().map(|lookup| lookup.may_contain(&system, hash))));
+                    assert!(same(Avx512Popcnt::detect().map(|lookup| lookup.may_contain(&system, hash))));
+                }
+                assert_eq!(answer, system.may_contain(hash));
+            }
+        }
+    }
+
+    #[test]
+    fn layouts_spend_every_word() {
+        for blocks in 1..20 {
+            for words in 0..blocks * 64 {
+                let layout = Layout::spending(words, blocks);
+                assert_eq!(layout.offset(blocks), words);
+                let mut offset = 0;
+                for block in 0..blocks {
+                    assert_eq!(layout.offset(block), offset);
+                    offset += layout.columns(block);
+                }
+            }
+            assert_eq!(Layout::spending(usize::MAX, blocks).columns(0), 64);
+        }
+    }
+}

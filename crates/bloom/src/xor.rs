@@ -1,0 +1,120 @@
+//! The xor filter: three numbers of a key, one in each third of an array, add up to its fingerprint.
+//!
+//! With fingerprints of w bits the rate is 2^−w at 1.23 · w bits per key, far below any Bloom filter of that
+//! memory. It needs all keys at once, and its build misses the caches for every key. `binary-fuse` is its
+//! successor. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020).
+//!
+//! Bytes: 1.23 · `fingerprint_bits` / 8 per key, and a little. Memory accesses per probe: three, at once.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::peel::{self, Selection};
+use crate::position::reduce;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
+    "xor",
+    "three numbers add up to a fingerprint: a low rate from 1.23 times its bits, built from all keys at once",
+    "# Bits of a fingerprint, 1 to 32: the rate is one in two to the power of them. Where an allocation over\n\
+     # levels decides, as many as it pays for.\n\
+     fingerprint_bits = 8\n",
+);
+
+const TAG: [u8; 4] = *b"xorf";
+const OVERHEAD: f64 = 1.23;
+
+/// Numbers beyond the overhead, without which arrays of few keys cannot be peeled.
+const SPARE: f64 = 32.0;
+
+/// Builds xor filters.
+struct Xor {
+    fingerprint_bits: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    fingerprint_bits: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { fingerprint_bits: 8 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Xor {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self { fingerprint_bits: peel::check_width(params.fingerprint_bits)? }))
+    }
+}
+
+impl FilterPolicy for Xor {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let width = peel::width(self.fingerprint_bits, OVERHEAD, input);
+        peel::build::<3, Thirds>(TAG, width, input)
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        peel::open::<3, Thirds>(TAG, &stored)
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(OVERHEAD * f64::from(self.fingerprint_bits))
+    }
+}
+
+/// One number in each third of the array.
+struct Thirds {
+    /// The length of a third.
+    third: u64,
+}
+
+impl Selection<3> for Thirds {
+    fn sized(keys: usize, attempt: u64) -> Self {
+        let len = OVERHEAD * keys as f64 * (1.0 + 0.01 * attempt as f64) + SPARE;
+        Self { third: (len / 3.0).ceil() as u64 }
+    }
+
+    fn params(&self) -> [u64; 2] {
+        [self.third, 0]
+    }
+
+    fn from_params([third, none]: [u64; 2]) -> Option<Self> {
+        (third < 1 << 40 && none == 0).then_some(Self { third })
+    }
+
+    fn len(&self) -> u64 {
+        3 * self.third
+    }
+
+    #[inline]
+    fn select(&self, mixed: u64) -> [usize; 3] {
+        let third = self.third as usize;
+        [0, 1, 2].map(|part| part * third + reduce(mixed.rotate_left(21 * part as u32), third))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyHash;
+
+    use super::*;
+
+    #[test]
+    fn eight_bits_cost_ten_and_sixteen_twenty() {
+        let hashes: Vec<KeyHash> = (0..100_000).map(|i| KeyHash(crate::position::mix(i, 5))).collect();
+        for fingerprint_bits in [8, 16] {
+            let policy = <Xor as Build<_>>::build(Params { fingerprint_bits }).ok().unwrap();
+            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+            let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
+            let bits = filter.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
+            let expected = OVERHEAD * f64::from(fingerprint_bits);
+            assert!((expected..expected * 1.02).contains(&bits), "{bits}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Fluid LSM-tree: at most K runs in every level but the largest, which has at most Z.
+//!
+//! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via
+//! Adaptive Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, K = Z = T − 1 is
+//! tiering, K = T − 1 with Z = 1 is lazy leveling, and everything between is there too.
+//!
+//! Count data in buffers. Level i takes arrivals of T^i: level 0 the flushes, the others what the level above
+//! hands down. An arrival is merged with the newest run of its level as long as both fit into the share of a
+//! run, s = ⌈(T−1)/K⌉ arrivals, in the largest level ⌈(T−1)/Z⌉; else it stays a run of its own. With T
+//! arrivals, or more runs than K where keys that were overwritten keep it from so many, a level hands all it
+//! has down as one run. In the largest level more than Z runs become one, and T arrivals begin a new largest
+//! level. The first level is never the largest in this sense.
+//!
+//! # What it writes
+//! Let N buffers be flushed, with keys that are all different. The j-th arrival since a level was empty is the
+//! p(j)-th of its run, p(j) = ((j−1) mod s) + 1, and writes p(j)·T^i; in level 0 it writes nothing where
+//! p(j) = 1, for the flush has, nor where j = T, for then it is handed down at once. In a whole level i ≥ 1
+//! handed down, an entry costs Σ p(j) / T writes, j = 1 … T: (T−1)/2 + 1/T at K = 1 and 1 at K = T − 1. The
+//! paper's terms are (T−1)/(K+1) for each level above the largest and (T−1)/(Z+1) for it.
+//!
+//! # What it costs to read
+//! With L levels there are K·(L−1) + Z runs at most, and stale data are up to Z − 1 + 1/T of the live (ibid.,
+//! table 2).
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Action, Job};
+use crate::policy::CompactionPolicy;
+use crate::shape::{Run, Shape};
+use crate::{size_ratio, whole};
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
+    "fluid",
+    "K runs in every level but the largest, Z in that: leveled, tiered, lazy-leveled and all between",
+    "# How much larger each level is than the one above, 2 to 1000000.\n\
+     size_ratio = 10\n\
+     # Runs of a level above the largest, K, at least 1; size_ratio - 1 and more is tiering.\n\
+     upper_runs = 3\n\
+     # Runs of the largest level, Z, at least 1; size_ratio - 1 and more is tiering.\n\
+     largest_runs = 1\n",
+);
+
+/// The policy.
+struct Fluid {
+    size_ratio: u64,
+    upper_runs: u64,
+    largest_runs: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    size_ratio: u64,
+    upper_runs: u64,
+    largest_runs: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { size_ratio: 10, upper_runs: 3, largest_runs: 1 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Fluid {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let Params { size_ratio, upper_runs, largest_runs } = params;
+        size_ratio::runs(size_ratio)?;
+        for (name, runs) in [("upper_runs", upper_runs), ("largest_runs", largest_runs)] {
+            if runs == 0 {
+                return Err(format!("{name} is 0; it must be at least 1: a level holds its data in runs"));
+            }
+        }
+        Ok(Box::new(Self { size_ratio, upper_runs, largest_runs }))
+    }
+}
+
+impl Fluid {
+    /// The level that may have Z runs.
+    fn largest_level(shape: &Shape) -> usize {
+        shape.last_level().max(1)
+    }
+
+    /// K or Z: with T arrivals a level is handed down, so that more than T − 1 says no more.
+    fn most_runs(&self, shape: &Shape, level: usize) -> u64 {
+        let runs = if level == Self::largest_level(shape) { self.largest_runs } else { self.upper_runs };
+        runs.min(self.size_ratio - 1)
+    }
+
+    /// Whether data of so many bytes fit into one run of the level.
+    fn fit_one_run(&self, shape: &Shape, level: usize, bytes: u64) -> bool {
+        let arrivals = (self.size_ratio - 1).div_ceil(self.most_runs(shape, level));
+        bytes as f64 <= arrivals as f64 * self.bytes_of_arrival(shape, level)
+    }
+
+    fn bytes_of_arrival(&self, shape: &Shape, level: usize) -> f64 {
+        size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio as f64, level)
+    }
+
+    /// The job of a level, if it needs one.
+    fn job(&self, shape: &Shape, level: usize) -> Option<Job> {
+        let runs = shape.runs_of(level);
+        let has_all_arrivals = shape.bytes_of(level) as f64 >= self.bytes_of_arrival(shape, level + 1);
+        if has_all_arrivals {
+            return Some(self.hand_down(shape, level));
+        }
+        if let [newest, next, ..] = runs
+            && self.fit_one_run(shape, level, newest.bytes() + next.bytes())
+        {
+            return Some(whole::merge_runs(&[(level, newest), (level, next)]));
+        }
+        if runs.len() as u64 <= self.most_runs(shape, level) {
+            return None;
+        }
+        Some(match level == Self::largest_level(shape) {
+            true => whole::merge_within(shape, level),
+            false => self.hand_down(shape, level),
+        })
+    }
+
+    /// All runs of a level, and the newest of the next where that has room, as one run of the next; a single
+    /// run that joins none is moved.
+    fn hand_down(&self, shape: &Shape, level: usize) -> Job {
+        let mut runs: Vec<_> = shape.runs_of(level).iter().map(|run| (level, run)).collect();
+        let bytes: u64 = runs.iter().map(|(_, run)| run.bytes()).sum();
+        let joins = |run: &&Run<_>| self.fit_one_run(shape, level + 1, bytes + run.bytes());
+        runs.extend(shape.runs_of(level + 1).first().filter(joins).map(|run| (level + 1, run)));
+        let action = if runs.len() == 1 { Action::Move } else { Action::Merge };
+        Job { level: level + 1, action, ..whole::merge_runs(&runs) }
+    }
+}
+
+impl CompactionPolicy for Fluid {
+    /// The deepest level goes first: what is above then finds room.
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        (0..shape.levels.levels.len()).rev().find_map(|level| self.job(shape, level))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::shape;
+
+    fn pick(runs: (u64, u64), levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
+        let policy = Fluid { size_ratio: 5, upper_runs: runs.0, largest_runs: runs.1 };
+        let job = policy.pick(&shape(levels))?;
+        assert_eq!(job.run, None);
+        Some((job.inputs, job.level, job.action))
+    }
+
+    #[test]
+    fn arrivals_are_merged_up_to_the_share_of_a_run() {
+        assert_eq!(pick((2, 1), &[&[1]]), None);
+        assert_eq!(pick((2, 1), &[&[1, 1]]), Some((vec![1, 2], 0, Action::Merge)));
+        assert_eq!(pick((2, 1), &[&[1, 2]]), None);
+        assert_eq!(pick((2, 1), &[&[1, 1, 2]]), Some((vec![1, 2], 0, Action::Merge)));
+        assert_eq!(pick((4, 1), &[&[1, 1, 1, 1]]), None);
+        assert_eq!(pick((9, 1), &[&[1, 1, 1, 1]]), None);
+    }
+
+    #[test]
+    fn a_level_of_all_its_arrivals_is_handed_down() {
+        assert_eq!(pick((2, 1), &[&[1, 2, 2]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+        // Into the newest run of the next level as long as that has room: 4 arrivals of 5 at Z = 1.
+        assert_eq!(pick((2, 1), &[&[1, 2, 2], &[15]]), Some((vec![1, 2, 3, 4], 1, Action::Merge)));
+        assert_eq!(pick((2, 1), &[&[1, 2, 2], &[20]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+        assert_eq!(pick((2, 1), &[&[1, 2, 2], &[5], &[25]]), Some((vec![1, 2, 3, 4], 1, Action::Merge)));
+        assert_eq!(pick((2, 1), &[&[1, 2, 2], &[10], &[25]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+    }
+
+    #[test]
+    fn the_largest_level_begins_a_larger_one() {
+        assert_eq!(pick((2, 1), &[&[], &[5, 20]]), Some((vec![1, 2], 2, Action::Merge)));
+        assert_eq!(pick((2, 1), &[&[], &[25]]), Some((vec![1], 2, Action::Move)));
+    }
+
+    #[test]
+    fn there_are_never_more_runs_than_allowed() {
+        // Overwritten keys: two runs of the largest level that are no whole arrivals, but more than a share.
+        assert_eq!(pick((2, 2), &[&[], &[4, 7, 8]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+        assert_eq!(pick((2, 1), &[&[], &[4, 7, 8], &[90]]), Some((vec![1, 2, 3], 2, Action::Merge)));
+    }
+}

@@ -1,0 +1,85 @@
+//! Golden-ratio compaction: levels that grow by φ ≈ 1.618 and hand down a few tables at a time.
+//!
+//! Source: the report of byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of
+//! tables, usually two, is compacted into level i+1", so that merges are many and small. The sizes that are
+//! compared are taken as the levels' capacities, φ^i buffers. Taken as what the levels hold at the moment the
+//! rule never rests: the level above is empty right after it was merged down, and everything is φ times
+//! nothing. The tables go around in key order; level 0 hands down what it has at two runs.
+//!
+//! It is [`leveled-partial`](crate::leveled_partial) with other numbers; its ratio is a parameter of its own,
+//! `growth`, so that a design that had a `size_ratio` does not lend it the wrong one. No win is presumed: there are about
+//! 4.8 times as many levels as with T = 10 to look into and to pass through, and whole-level leveling with T
+//! writes in proportion to T/(2·log₂ T), which is least near T = e (0.94) and 1.17 at φ against 1.00 at 2 and
+//! at 4. What it has is the short longest merge.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::leveled_partial::LeveledPartial;
+use crate::picker::Picker;
+use crate::policy::CompactionPolicy;
+use crate::size_ratio;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>(
+    "golden",
+    "levels grow by 1.618 and hand down two tables at a time: many levels, many small merges",
+    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+     growth = 1.618\n\
+     # Neighbouring tables that go down in one job, at least 1.\n\
+     tables_per_job = 2\n",
+);
+
+/// Runs of level 0 that are merged into level 1.
+const LEVEL0_RUNS: usize = 2;
+
+/// Builds [`LeveledPartial`] with a small ratio.
+struct Golden;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    growth: f64,
+    tables_per_job: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { growth: 1.618, tables_per_job: 2 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Golden {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        if params.tables_per_job == 0 {
+            return Err("tables_per_job is 0; it must be at least 1: a job takes tables".to_owned());
+        }
+        Ok(Box::new(LeveledPartial {
+            size_ratio: size_ratio::factor("growth", params.growth)?,
+            level0_runs: LEVEL0_RUNS,
+            level1_exponent: 1,
+            tables_per_job: usize::try_from(params.tables_per_job).unwrap_or(usize::MAX),
+            picker: Picker::RoundRobin,
+            deletes: None,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cut_shape;
+
+    #[test]
+    fn two_tables_go_down_at_a_time() {
+        let policy = Golden::build(Params::default()).unwrap();
+        let tables = [(0, 9), (10, 19), (20, 29)];
+        assert_eq!(policy.pick(&cut_shape(&[(1, 0, &tables[..1])])), None);
+        let shape = cut_shape(&[(1, 0, &tables[..2]), (2, 0, &[(5, 12)])]);
+        // The last merge below ended at 12: around again from the first.
+        assert_eq!(policy.pick(&shape).unwrap().inputs, [1, 2, 3]);
+        let shape = cut_shape(&[(1, 0, &tables), (2, 0, &[(5, 9)])]);
+        assert_eq!(policy.pick(&shape).unwrap().inputs, [2, 3]);
+    }
+}

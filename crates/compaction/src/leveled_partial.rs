@@ -1,0 +1,277 @@
+//! Leveled compaction table by table: a level that is too full hands down one table at a time.
+//!
+//! Source: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
+//! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0
+//! gathers `level0_runs` runs, which are merged together with what they overlap in level 1. Level i ≥ 1 is
+//! one run of at most T^i buffers. Above that, the table that the [`Picker`] names is merged with those it
+//! overlaps in level i + 1; where there are none it is moved.
+//!
+//! # What it costs
+//! Reads and space are those of [`leveled`](crate::leveled): a run per level, and stale data of about 1/T of
+//! the live. The longest merge is T + 1 tables where a whole level would be T^i buffers, and needs no more
+//! than that in transient space. A byte that goes down from a full level meets about T bytes below, or fewer
+//! where the picker finds gaps, so that a level costs up to T + 1 writes; a whole-level merge pays only
+//! (T+1)/2 on average, since it finds the level below anywhere from empty to full. The levels stay full all
+//! the time, which whole-level merges do not. With tables as large as runs it writes just what `leveled`
+//! writes. There is no closed form for tables that are smaller; the simulator has the numbers
+//! (`closed_forms`, second table).
+//!
+//! # Deletes
+//! Two pickers bring a trigger of their own, so that a table may go down though its level has room.
+//! `most-tombstones` (TSD in the study) takes tables that are tombstones to `tombstone_share`.
+//! `tombstone-ttl` (TSA; FADE in Sarkar et al., "Lethe", SIGMOD 2020) takes tables whose tombstones have
+//! waited too long: of the time `tombstone_ttl` level i has a share in proportion to T^i, and the last level
+//! none, where tombstones go as they come. A shape has one clock, the numbers of its tables, and the age of
+//! tombstones is counted in these, as near as they tell: see [`Picker`]. To keep the time strictly, tables
+//! would have to say when their oldest tombstone was written. In the last level such a table is written anew
+//! in its place, and its tombstones go.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::picker::{Picker, now, tombstones_since};
+use crate::policy::CompactionPolicy;
+use crate::shape::{Run, Shape, TableShape};
+use crate::tables::{push_down, push_level_0, rewrite};
+use crate::{size_ratio, whole};
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
+    "leveled-partial",
+    "one run per level, handed down table by table: short merges and the reads of leveled",
+    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+     size_ratio = 10\n\
+     # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     level0_runs = 4\n\
+     # Which table of a full level goes first: round-robin, least-overlap, least-overlap-grandparent, oldest,\n\
+     # coldest, largest, most-tombstones, tombstone-ttl.\n\
+     picker = \"least-overlap\"\n\
+     # With most-tombstones: the share of tombstones, above 0 to 1, at which a table goes down in any case.\n\
+     tombstone_share = 0.5\n\
+     # With tombstone-ttl: the age at which a tombstone is to be gone, in tables made since.\n\
+     tombstone_ttl = 1000\n",
+);
+
+/// The policy.
+pub(crate) struct LeveledPartial {
+    /// T.
+    pub(crate) size_ratio: f64,
+    /// Runs that level 0 gathers.
+    pub(crate) level0_runs: usize,
+    /// The buffers that level 1 takes, as an exponent of T; each level below takes T times as many.
+    pub(crate) level1_exponent: usize,
+    /// Neighbouring tables that go down in one job.
+    pub(crate) tables_per_job: usize,
+    /// Which of them.
+    pub(crate) picker: Picker,
+    /// Which tables go down though their level has room, if any.
+    pub(crate) deletes: Option<DeleteTrigger>,
+}
+
+/// Which tables go down because of their tombstones.
+pub(crate) enum DeleteTrigger {
+    /// Tables with this share of tombstones.
+    Share(f64),
+    /// Tables whose tombstones have waited for their level's part of this many table numbers.
+    Age(u64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Params {
+    size_ratio: f64,
+    level0_runs: u64,
+    picker: Picker,
+    tombstone_share: f64,
+    tombstone_ttl: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            size_ratio: 10.0,
+            level0_runs: 4,
+            picker: Picker::LeastOverlap,
+            tombstone_share: 0.5,
+            tombstone_ttl: 1000,
+        }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for LeveledPartial {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let Params { size_ratio, level0_runs, picker, tombstone_share, tombstone_ttl } = params;
+        if !(tombstone_share > 0.0 && tombstone_share <= 1.0) {
+            return Err(format!(
+                "tombstone_share is {tombstone_share}; it must be above 0 and at most 1: a share of entries"
+            ));
+        }
+        let deletes = match picker {
+            Picker::MostTombstones => Some(DeleteTrigger::Share(tombstone_share)),
+            Picker::TombstoneTtl => Some(DeleteTrigger::Age(tombstone_ttl)),
+            _ => None,
+        };
+        Ok(Box::new(Self {
+            size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
+            level0_runs: size_ratio::level0_runs(level0_runs)?,
+            level1_exponent: 1,
+            tables_per_job: 1,
+            picker,
+            deletes,
+        }))
+    }
+}
+
+impl LeveledPartial {
+    /// How full a level is: at 1 something must be done.
+    fn fullness(&self, shape: &Shape, level: usize) -> f64 {
+        let runs = shape.runs_of(level).len();
+        match level {
+            0 => runs as f64 / self.level0_runs as f64,
+            _ if runs > 1 => f64::INFINITY,
+            _ => {
+                let exponent = level - 1 + self.level1_exponent;
+                shape.bytes_of(level) as f64
+                    / size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, exponent)
+            }
+        }
+    }
+
+    /// The table that the picker names, and its neighbours above in key order as far as a job takes them.
+    fn picked<'a>(&self, shape: &Shape, level: usize, run: &'a Run<TableShape>) -> &'a [TableShape] {
+        let first = self.picker.pick(shape, level, run);
+        &run.tables[first..(first + self.tables_per_job).min(run.tables.len())]
+    }
+
+    /// The job of the first table, from level 0 on, that must go for its tombstones.
+    fn delete_job(&self, shape: &Shape) -> Option<Job> {
+        let trigger = self.deletes.as_ref()?;
+        let (now, bottom) = (now(shape), shape.last_level());
+        let is_due = |level: usize, table: &TableShape| match *trigger {
+            DeleteTrigger::Share(floor) => {
+                table.tombstones > 0 && table.tombstones as f64 >= floor * table.entries as f64
+            }
+            DeleteTrigger::Age(ttl) => tombstones_since(shape, level, table)
+                .is_some_and(|since| (now - since) as f64 >= self.ttl_of_level(ttl, level, bottom)),
+        };
+        shape.levels.runs().find_map(|(level, run)| {
+            let table = run.tables.iter().find(|table| is_due(level, table))?;
+            Some(match level {
+                0 => push_level_0(shape),
+                _ if level == bottom => rewrite(level, run, table),
+                _ => push_down(shape, level, std::slice::from_ref(table), true),
+            })
+        })
+    }
+
+    /// The part of `ttl` that a tombstone may spend in `level`: in proportion to the levels' sizes, and all of
+    /// it together above the last level. A tombstone in the last level came by a move and has none left there
+    /// beyond the whole.
+    fn ttl_of_level(&self, ttl: u64, level: usize, bottom: usize) -> f64 {
+        if level == bottom {
+            return ttl as f64;
+        }
+        let size = |level| size_ratio::grown_bytes(1, self.size_ratio, level);
+        ttl as f64 * size(level) / (0..bottom).map(size).sum::<f64>()
+    }
+}
+
+impl CompactionPolicy for LeveledPartial {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let Some(level) = whole::fullest(shape, |level| self.fullness(shape, level)) else {
+            return self.delete_job(shape);
+        };
+        let runs = shape.runs_of(level);
+        Some(match runs {
+            _ if level == 0 => push_level_0(shape),
+            [run] => push_down(shape, level, self.picked(shape, level, run), true),
+            // Left by another policy.
+            _ => whole::merge_within(shape, level),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Action;
+    use crate::testing::cut_shape;
+
+    fn policy(picker: Picker, deletes: Option<DeleteTrigger>) -> LeveledPartial {
+        LeveledPartial {
+            size_ratio: 2.0,
+            level0_runs: 2,
+            level1_exponent: 1,
+            tables_per_job: 1,
+            picker,
+            deletes,
+        }
+    }
+
+    fn pick(shape: &Shape) -> Option<(Vec<u64>, usize, Option<u64>, Action)> {
+        let job = policy(Picker::LeastOverlap, None).pick(shape)?;
+        assert_eq!(job.validate(&shape.levels), Ok(()));
+        Some((job.inputs, job.level, job.run, job.action))
+    }
+
+    #[test]
+    fn level_0_leaves_alone_what_it_does_not_overlap() {
+        assert_eq!(pick(&cut_shape(&[(0, 1, &[(0, 9)]), (1, 0, &[(5, 6)])])), None);
+        let level0 = [(0, 2, &[(1, 2)][..]), (0, 1, &[(0, 9)]), (0, 0, &[(5, 20)])];
+        let shape = cut_shape(&[&level0[..], &[(1, 0, &[(15, 18), (21, 30)])]].concat());
+        assert_eq!(pick(&shape), Some((vec![1, 2, 3, 4], 1, Some(200), Action::Merge)));
+    }
+
+    #[test]
+    fn a_full_level_hands_down_one_table() {
+        let shape = cut_shape(&[(1, 0, &[(0, 9), (10, 19)]), (2, 0, &[(0, 1), (2, 3), (15, 16)])]);
+        assert_eq!(pick(&shape), Some((vec![2, 5], 2, Some(300), Action::Merge)));
+        let shape = cut_shape(&[(1, 0, &[(0, 9), (10, 19)]), (2, 0, &[(0, 1), (2, 3), (25, 26)])]);
+        assert_eq!(pick(&shape), Some((vec![2], 2, Some(300), Action::Move)));
+        let shape = cut_shape(&[(1, 0, &[(0, 9), (10, 19)])]);
+        assert_eq!(pick(&shape), Some((vec![1], 2, None, Action::Move)));
+    }
+
+    #[test]
+    fn neighbours_go_together_where_a_job_takes_several() {
+        let shape = cut_shape(&[(1, 0, &[(0, 9), (10, 19), (20, 29)])]);
+        let two = LeveledPartial { tables_per_job: 2, ..policy(Picker::Coldest, None) };
+        assert_eq!(two.pick(&shape).unwrap().inputs, [1, 2]);
+    }
+
+    #[test]
+    fn tables_of_tombstones_go_down_to_the_last_level_and_vanish() {
+        let mut shape = cut_shape(&[(1, 0, &[(0, 9)]), (2, 0, &[(0, 9), (10, 19)]), (3, 0, &[(0, 19)])]);
+        let dense = policy(Picker::MostTombstones, Some(DeleteTrigger::Share(0.5)));
+        assert_eq!(dense.pick(&shape), None);
+        shape.levels.levels[2].runs[0].tables[1].tombstones = 5;
+        let job = dense.pick(&shape).unwrap();
+        assert_eq!((job.inputs.as_slice(), job.level), (&[3, 4][..], 3));
+        shape.levels.levels[2].runs[0].tables[1].tombstones = 4;
+        assert_eq!(dense.pick(&shape), None);
+        shape.levels.levels[3].runs[0].tables[0].tombstones = 10;
+        let job = dense.pick(&shape).unwrap();
+        assert_eq!((job.inputs.as_slice(), job.level, job.run), (&[4][..], 3, Some(400)));
+        assert!(job.reaches_bottom(&shape.levels));
+    }
+
+    #[test]
+    fn the_time_of_a_tombstone_is_shared_among_the_levels() {
+        let policy = policy(Picker::TombstoneTtl, Some(DeleteTrigger::Age(70)));
+        let times: Vec<u64> = (0..4).map(|level| policy.ttl_of_level(70, level, 3) as u64).collect();
+        assert_eq!(times, [10, 20, 40, 70]);
+    }
+
+    #[test]
+    fn old_tombstones_go_down() {
+        let mut shape = cut_shape(&[(1, 0, &[(0, 9)]), (2, 0, &[(0, 9)]), (3, 0, &[(0, 9)])]);
+        shape.levels.levels[1].runs[0].tables[0].tombstones = 1;
+        shape.levels.levels[1].runs[0].tables[0].id = 50;
+        let ttl = |ttl| policy(Picker::TombstoneTtl, Some(DeleteTrigger::Age(ttl))).pick(&shape);
+        // Table 2 below was made 48 tables ago; level 1 has two sevenths of the time.
+        assert_eq!(ttl(168).map(|job| job.inputs), Some(vec![50, 2]));
+        assert_eq!(ttl(169), None);
+    }
+}

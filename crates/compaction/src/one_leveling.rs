@@ -1,0 +1,71 @@
+//! 1-leveling: the first level gathers T runs, every other is one run and hands down table by table.
+//!
+//! Source: Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM Compaction Design Space"
+//! (VLDB 2021), section 3.2, where it stands for the shape of `RocksDB`: the first level tiered, so that
+//! flushes are cheap, the others leveled, with the table moved that overlaps least.
+//!
+//! It is [`leveled-partial`](crate::leveled_partial) whose level 0 counts as the first level of T buffers:
+//! level i takes T^(i+1) of them. Level 0 costs no writes, and what leaves it comes T buffers at a time, so
+//! that level 1 is rewritten as often as any level. With tables as large as runs the closed form of
+//! [`leveled`](crate::leveled) holds, with `level0_runs` = T and capacities of T^(i+1). Lookups see up to T
+//! runs more than with `leveled`, short ranges too; space is the same.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::leveled_partial::LeveledPartial;
+use crate::picker::Picker;
+use crate::policy::CompactionPolicy;
+use crate::size_ratio;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeveling>(
+    "one-leveling",
+    "the first level gathers T runs, the others hold one and hand down table by table",
+    "# Runs that level 0 gathers, and how much larger each level is than the one above, 2 to 1000000.\n\
+     size_ratio = 10\n",
+);
+
+/// Builds [`LeveledPartial`] with a first level of T runs.
+struct OneLeveling;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    size_ratio: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { size_ratio: 10 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for OneLeveling {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let level0_runs = size_ratio::runs(params.size_ratio)?;
+        Ok(Box::new(LeveledPartial {
+            size_ratio: level0_runs as f64,
+            level0_runs,
+            level1_exponent: 2,
+            tables_per_job: 1,
+            picker: Picker::LeastOverlap,
+            deletes: None,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::shape;
+
+    #[test]
+    fn the_first_level_holds_one_buffer_less_than_t() {
+        let policy = OneLeveling::build(Params { size_ratio: 3 }).unwrap();
+        assert_eq!(policy.pick(&shape(&[&[1, 1], &[8]])), None);
+        assert_eq!(policy.pick(&shape(&[&[1, 1, 1], &[6]])).unwrap().inputs, [1, 2, 3, 4]);
+        assert_eq!(policy.pick(&shape(&[&[1, 1], &[9], &[26]])).unwrap().inputs, [3, 4]);
+    }
+}

@@ -1,0 +1,168 @@
+//! Partial tiered compaction: of a level with T runs only some go down, as one run of the next level.
+//!
+//! Source: the report of cs265, section 2.5.4, and its defaults: it names `max_runs_to_compact` and a selection
+//! strategy over runs, and prints no rule. Of its strategies, oldest, smallest and most overlap, only the
+//! first can be followed as it is: a newer run that goes below an older one of the same keys makes old values
+//! answer. So the candidates are the groups of `max_runs` neighbours in age that overlap no table of an older
+//! run of their level; the oldest runs always are one, and with keys spread evenly it is the only one. The
+//! selection is among these.
+//!
+//! # What it costs
+//! Let T be `run_threshold` and m be `max_runs`. The oldest m runs go down whenever a level has T, so that
+//! runs grow by m from level to level, not by T, and T − m to T − 1 stay. Of a(0) = N flushes of keys that are
+//! all different, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T, and write
+//! amplification is exactly 1 + Σ a(i)·m^i / N, i ≥ 1: one write per level as with [`tiered`](crate::tiered),
+//! which it is for m = T, but about ln N / ln m levels. A merge is m runs instead of T: shorter; lookups see more runs.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Action, Job};
+use crate::policy::CompactionPolicy;
+use crate::shape::{Run, Shape, TableShape};
+use crate::tables::overlapping;
+use crate::whole;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
+    "partial",
+    "of T runs a few go down at a time: tiered with shorter merges and more levels",
+    "# Runs of a level at which some of them go down, at least 2.\n\
+     run_threshold = 4\n\
+     # Runs that go down together, at least 2; run_threshold and more is all.\n\
+     max_runs = 3\n\
+     # Which, of those that may pass the older runs: oldest, smallest, most-overlap.\n\
+     selection = \"oldest\"\n",
+);
+
+/// The policy.
+struct Partial {
+    run_threshold: usize,
+    max_runs: usize,
+    selection: Selection,
+}
+
+/// Which runs go down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Selection {
+    /// The oldest.
+    Oldest,
+    /// Those of the fewest bytes.
+    Smallest,
+    /// Those with the most bytes in tables that overlap another run of the group.
+    MostOverlap,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    run_threshold: u64,
+    max_runs: u64,
+    selection: Selection,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { run_threshold: 4, max_runs: 3, selection: Selection::Oldest }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Partial {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let Params { run_threshold, max_runs, selection } = params;
+        if !(2..=1_000_000).contains(&run_threshold) {
+            return Err(format!(
+                "run_threshold is {run_threshold}; it must be from 2 to 1000000: runs of one level"
+            ));
+        }
+        if max_runs < 2 {
+            return Err(format!("max_runs is {max_runs}; it must be at least 2: a merge takes two runs"));
+        }
+        let max_runs = max_runs.min(run_threshold) as usize;
+        Ok(Box::new(Self { run_threshold: run_threshold as usize, max_runs, selection }))
+    }
+}
+
+impl Partial {
+    /// The runs that go down: of the groups that may, the one that the selection prefers, and of equals the
+    /// oldest.
+    fn select<'a>(&self, runs: &'a [Run<TableShape>]) -> &'a [Run<TableShape>] {
+        let groups = runs.windows(self.max_runs).enumerate().rev();
+        let mut groups = groups
+            .filter(|(start, group)| !overlap(group, &runs[start + self.max_runs..]))
+            .map(|(_, group)| group);
+        let group = match self.selection {
+            Selection::Oldest => groups.next(),
+            Selection::Smallest => groups.min_by_key(|group| group.iter().map(Run::bytes).sum::<u64>()),
+            Selection::MostOverlap => groups.min_by_key(|group| u64::MAX - shared_bytes(group)),
+        };
+        group.unwrap_or_default()
+    }
+}
+
+/// Whether a table of `runs` overlaps one of `others`.
+fn overlap(runs: &[Run<TableShape>], others: &[Run<TableShape>]) -> bool {
+    let mut tables = runs.iter().flat_map(|run| &run.tables);
+    tables.any(|table| others.iter().any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty()))
+}
+
+/// The bytes of the tables that overlap one of another run of the group.
+fn shared_bytes(group: &[Run<TableShape>]) -> u64 {
+    let shares = |run: &Run<TableShape>, table: &TableShape| {
+        group.iter().any(|other| {
+            other.id != run.id && !overlapping(other, &table.smallest, &table.largest).is_empty()
+        })
+    };
+    group.iter().map(|run| run.sum(|table| if shares(run, table) { table.bytes } else { 0 })).sum()
+}
+
+impl CompactionPolicy for Partial {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let fullness = |level| shape.runs_of(level).len() as f64 / self.run_threshold as f64;
+        let level = whole::fullest(shape, fullness)?;
+        let tables = self.select(shape.runs_of(level)).iter().flat_map(|run| &run.tables);
+        let inputs = tables.map(|table| table.id).collect();
+        Some(Job { inputs, level: level + 1, run: None, action: Action::Merge })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{cut_shape, shape};
+
+    fn policy(selection: Selection) -> Partial {
+        Partial { run_threshold: 3, max_runs: 2, selection }
+    }
+
+    #[test]
+    fn the_oldest_runs_go_down() {
+        let pick = |levels: &[&[u64]]| {
+            let job = policy(Selection::Oldest).pick(&shape(levels))?;
+            assert_eq!((job.run, job.action), (None, Action::Merge));
+            Some((job.inputs, job.level))
+        };
+        assert_eq!(pick(&[&[1, 1], &[2, 2]]), None);
+        assert_eq!(pick(&[&[1, 1, 1], &[2, 2]]), Some((vec![2, 3], 1)));
+        assert_eq!(pick(&[&[1], &[2, 2, 2]]), Some((vec![3, 4], 2)));
+    }
+
+    #[test]
+    fn newer_runs_go_down_only_past_what_they_do_not_overlap() {
+        // Tables 1 and 2 overlap each other, 3 and 4 overlap neither.
+        let apart = cut_shape(&[(0, 3, &[(0, 9)]), (0, 2, &[(5, 8)]), (0, 1, &[(20, 29), (40, 49)])]);
+        let inputs = |selection, shape: &Shape| {
+            let job = policy(selection).pick(shape).unwrap();
+            assert_eq!(job.validate(&shape.levels), Ok(()));
+            job.inputs
+        };
+        assert_eq!(inputs(Selection::Oldest, &apart), [2, 3, 4]);
+        assert_eq!(inputs(Selection::Smallest, &apart), [1, 2]);
+        assert_eq!(inputs(Selection::MostOverlap, &apart), [1, 2]);
+        let below = cut_shape(&[(0, 3, &[(0, 9)]), (0, 2, &[(5, 8)]), (0, 1, &[(8, 29), (40, 49)])]);
+        assert_eq!(inputs(Selection::Smallest, &below), [2, 3, 4]);
+        assert_eq!(inputs(Selection::MostOverlap, &below), [2, 3, 4]);
+    }
+}

@@ -1,0 +1,211 @@
+//! Pickers: which table of a level that is too full goes down first.
+//!
+//! They are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing
+//! the LSM Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker
+//! sees nothing but the shape. What it would have to remember elsewhere stands in the numbers of the tables:
+//! a tree numbers its tables in the order in which it makes them, and a table that is only moved keeps its
+//! number. So the number of a table says when data was last merged into it; and since a level of one run gets
+//! new tables from the level above, the lowest number among the tables that a table overlaps in the next
+//! level says how long no data of its range has gone down. That is as near as numbers come: the merge of a
+//! neighbour also renews the table below that lies under the edge of both.
+
+use serde::{Deserialize, Serialize};
+
+use crate::shape::{Run, Shape, TableShape};
+use crate::tables::overlapped_by;
+
+/// The rule. Of tables that are equal by it the one with the least overlap goes, of these the first by key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Picker {
+    /// The first table behind the end of the last merge into the next level, around and around. That end is
+    /// the largest key of the table with the highest number there (`LevelDB`'s compaction pointer).
+    RoundRobin,
+    /// Fewest bytes of the next level per byte of the table (`kMinOverlappingRatio`).
+    LeastOverlap,
+    /// Fewest bytes of the level behind the next per byte of the table: what the merge after this one costs.
+    LeastOverlapGrandparent,
+    /// The longest without a merge into the next level (`kOldestSmallestSeqFirst`).
+    Oldest,
+    /// The longest without new data (`kOldestLargestSeqFirst`): what is written often stays above. Tables that
+    /// follow each other in key and number came from one merge and are equally cold; to go by their numbers
+    /// alone would take the smallest keys every time.
+    Coldest,
+    /// Most bytes.
+    Largest,
+    /// Most tombstones.
+    MostTombstones,
+    /// The oldest tombstones; then tables without any.
+    TombstoneTtl,
+}
+
+/// Bytes per byte, compared without rounding.
+#[derive(Clone, Copy)]
+struct Ratio {
+    bytes: u64,
+    per_bytes: u64,
+}
+
+impl Ratio {
+    fn is_below(self, other: Self) -> bool {
+        u128::from(self.bytes) * u128::from(other.per_bytes.max(1))
+            < u128::from(other.bytes) * u128::from(self.per_bytes.max(1))
+    }
+}
+
+/// A whole number as a ratio.
+fn plain(bytes: u64) -> Ratio {
+    Ratio { bytes, per_bytes: 1 }
+}
+
+impl Picker {
+    /// The index in `run`, the only one of `level`, of the table that goes down.
+    pub(crate) fn pick(self, shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
+        let next_in_turn = after_last_merge(shape, level, run);
+        let mut made = 0;
+        let mut best: Option<(usize, Ratio, Ratio)> = None;
+        for (index, table) in run.tables.iter().enumerate() {
+            if index == 0 || run.tables[index - 1].id + 1 != table.id {
+                made = table.id;
+            }
+            let overlap = overlap(shape, level + 1, table);
+            let rank = match self {
+                Self::RoundRobin => plain(u64::from(index != next_in_turn)),
+                Self::LeastOverlap => overlap,
+                Self::LeastOverlapGrandparent => self::overlap(shape, level + 2, table),
+                Self::Oldest => plain(last_merge_down(shape, level, table).unwrap_or(0)),
+                Self::Coldest => plain(made),
+                Self::Largest => plain(u64::MAX - table.bytes),
+                Self::MostTombstones => plain(u64::MAX - table.tombstones),
+                Self::TombstoneTtl => plain(tombstones_since(shape, level, table).unwrap_or(u64::MAX)),
+            };
+            let is_better = best.is_none_or(|(_, best_rank, best_overlap)| {
+                rank.is_below(best_rank) || (!best_rank.is_below(rank) && overlap.is_below(best_overlap))
+            });
+            if is_better {
+                best = Some((index, rank, overlap));
+            }
+        }
+        best.map_or(0, |(index, _, _)| index)
+    }
+}
+
+/// The number of the table made last: the time, in the only clock that a shape has.
+pub(crate) fn now(shape: &Shape) -> u64 {
+    shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
+}
+
+/// When the oldest tombstone of a table came to its level, as near as table numbers tell: when the range of
+/// the table was last merged into the next level, or when the table was made where that was before or it
+/// overlaps nothing there. `None` where it has no tombstones.
+pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
+    if table.tombstones == 0 {
+        return None;
+    }
+    let merged_down = if level == 0 { None } else { last_merge_down(shape, level, table) };
+    Some(merged_down.unwrap_or(table.id).min(table.id))
+}
+
+/// When data of the whole range of the table last went into the next level; `None` where nothing is there.
+fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
+    overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()
+}
+
+fn overlap(shape: &Shape, level: usize, table: &TableShape) -> Ratio {
+    let bytes = overlapped_by(shape, level, table).iter().map(|table| table.bytes).sum();
+    Ratio { bytes, per_bytes: table.bytes }
+}
+
+/// The first table behind the largest key of the table that was made last in the next level.
+fn after_last_merge(shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
+    let below = shape.runs_of(level + 1).iter().flat_map(|run| &run.tables);
+    let Some(last_made) = below.max_by_key(|table| table.id) else { return 0 };
+    let next = run.tables.partition_point(|table| table.smallest <= last_made.largest);
+    if next == run.tables.len() { 0 } else { next }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cut_shape;
+
+    fn pick(picker: Picker, shape: &Shape) -> u64 {
+        let run = &shape.runs_of(1)[0];
+        run.tables[picker.pick(shape, 1, run)].id
+    }
+
+    /// Level 1: tables 2, 3, 1, 4 in key order. Level 2: 8, 5, 6, 7. Level 3: 9.
+    fn shape() -> Shape {
+        let mut shape = cut_shape(&[
+            (1, 0, &[(0, 9), (10, 19), (20, 29), (30, 39)]),
+            (2, 0, &[(0, 4), (5, 9), (11, 12), (20, 29)]),
+            (3, 0, &[(22, 23)]),
+        ]);
+        let numbers = [vec![2, 3, 1, 4], vec![8, 5, 6, 7], vec![9]];
+        for (level, numbers) in shape.levels.levels[1..].iter_mut().zip(numbers) {
+            for (table, number) in level.runs[0].tables.iter_mut().zip(numbers) {
+                table.id = number;
+            }
+        }
+        shape
+    }
+
+    #[test]
+    fn each_picker_goes_by_its_rule() {
+        let shape = shape();
+        // Table 8 was made last and ends at 4, inside table 2; table 3 is the next.
+        assert_eq!(pick(Picker::RoundRobin, &shape), 3);
+        assert_eq!(pick(Picker::LeastOverlap, &shape), 4);
+        // Only table 1 overlaps level 3; of the rest, table 4 overlaps nothing of level 2.
+        assert_eq!(pick(Picker::LeastOverlapGrandparent, &shape), 4);
+        assert_eq!(pick(Picker::Oldest, &shape), 4);
+        assert_eq!(pick(Picker::Coldest, &shape), 1);
+    }
+
+    #[test]
+    fn tables_of_one_merge_are_equally_cold() {
+        let mut shape = shape();
+        for (table, number) in shape.levels.levels[1].runs[0].tables.iter_mut().zip([2, 3, 4, 9]) {
+            table.id = number;
+        }
+        // Tables 2, 3 and 4 came together; table 3 overlaps as little as 4, and less than 2.
+        assert_eq!(pick(Picker::Coldest, &shape), 3);
+    }
+
+    #[test]
+    fn round_robin_begins_anew_behind_the_last_table() {
+        let mut shape = shape();
+        shape.levels.levels[2].runs[0].tables[3].id = 99;
+        assert_eq!(pick(Picker::RoundRobin, &shape), 4);
+        shape.levels.levels[2].runs[0].tables[3].largest = [35].into();
+        assert_eq!(pick(Picker::RoundRobin, &shape), 2);
+        shape.levels.levels.truncate(2);
+        assert_eq!(pick(Picker::RoundRobin, &shape), 2);
+    }
+
+    #[test]
+    fn the_oldest_has_gone_longest_without_a_merge_down() {
+        let mut shape = shape();
+        shape.levels.levels[1].runs[0].tables.pop();
+        // Table 2 lies over 8 and 5, table 3 over 6, table 1 over 7.
+        assert_eq!(pick(Picker::Oldest, &shape), 2);
+        shape.levels.levels[2].runs[0].tables[1].id = 77;
+        assert_eq!(pick(Picker::Oldest, &shape), 3);
+    }
+
+    #[test]
+    fn the_largest_and_the_deadest_go_first() {
+        let mut shape = shape();
+        let tables = &mut shape.levels.levels[1].runs[0].tables;
+        tables[2].bytes = 500;
+        (tables[0].tombstones, tables[1].tombstones, tables[2].tombstones) = (3, 3, 1);
+        assert_eq!(pick(Picker::Largest, &shape), 1);
+        // Tables 2 and 3 have as many tombstones; table 3 overlaps less.
+        assert_eq!(pick(Picker::MostTombstones, &shape), 3);
+        // Tables 2 and 3 lie over newer ones, and table 1 over table 7.
+        assert_eq!(pick(Picker::TombstoneTtl, &shape), 1);
+        let since = |index: usize| tombstones_since(&shape, 1, &shape.runs_of(1)[0].tables[index]);
+        assert_eq!((0..4).map(since).collect::<Vec<_>>(), [Some(2), Some(3), Some(1), None]);
+        assert_eq!(now(&shape), 9);
+    }
+}

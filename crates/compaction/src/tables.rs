@@ -1,0 +1,82 @@
+//! Jobs that take some tables of a level, and what they overlap in the next.
+
+use crate::job::{Action, Job};
+use crate::shape::{Run, Shape, TableShape};
+
+/// The tables of `run` that have keys from `smallest` to `largest`: two binary searches.
+pub(crate) fn overlapping<'a>(run: &'a Run<TableShape>, smallest: &[u8], largest: &[u8]) -> &'a [TableShape] {
+    let from = run.tables.partition_point(|table| *table.largest < *smallest);
+    let to = run.tables.partition_point(|table| *table.smallest <= *largest);
+    &run.tables[from..to.max(from)]
+}
+
+/// The tables of a level of at most one run that have keys of `table`; none where there is no such level.
+pub(crate) fn overlapped_by<'a>(shape: &'a Shape, level: usize, table: &TableShape) -> &'a [TableShape] {
+    let run = shape.runs_of(level).first();
+    run.map_or(&[], |run| overlapping(run, &table.smallest, &table.largest))
+}
+
+/// Merges `tables` of `level` with all that lies between their smallest and their largest key in the one run
+/// below, whose other tables stay. Where nothing lies there and the tables come from one run, they are moved,
+/// which costs no writing.
+pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from_one_run: bool) -> Job {
+    let smallest = tables.iter().map(|table| &*table.smallest).min().unwrap_or_default();
+    let largest = tables.iter().map(|table| &*table.largest).max().unwrap_or_default();
+    let below = shape.runs_of(level + 1).first();
+    let overlapped = below.map_or(&[][..], |run| overlapping(run, smallest, largest));
+    let inputs = tables.iter().chain(overlapped).map(|table| table.id).collect();
+    let action = if from_one_run && overlapped.is_empty() { Action::Move } else { Action::Merge };
+    Job { inputs, level: level + 1, run: below.map(|run| run.id), action }
+}
+
+/// Merges all of level 0 with what it overlaps in the one run of level 1.
+pub(crate) fn push_level_0(shape: &Shape) -> Job {
+    let runs = shape.runs_of(0);
+    let tables: Vec<TableShape> = runs.iter().flat_map(|run| &run.tables).cloned().collect();
+    push_down(shape, 0, &tables, runs.len() == 1)
+}
+
+/// Writes a table anew in its run: where nothing older lies below, its tombstones go.
+pub(crate) fn rewrite(level: usize, run: &Run<TableShape>, table: &TableShape) -> Job {
+    Job { inputs: vec![table.id], level, run: Some(run.id), action: Action::Merge }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cut_shape;
+
+    #[test]
+    fn what_lies_between_is_found() {
+        let shape = cut_shape(&[(0, 0, &[(10, 19), (30, 39), (50, 59)])]);
+        let run = &shape.runs_of(0)[0];
+        let ids = |smallest: u8, largest: u8| -> Vec<u64> {
+            overlapping(run, &[smallest], &[largest]).iter().map(|table| table.id).collect()
+        };
+        assert_eq!(ids(0, 9), []);
+        assert_eq!(ids(0, 10), [1]);
+        assert_eq!(ids(19, 50), [1, 2, 3]);
+        assert_eq!(ids(20, 29), []);
+        assert_eq!(ids(39, 45), [2]);
+        assert_eq!(ids(60, 99), []);
+    }
+
+    #[test]
+    fn tables_go_down_with_what_lies_between_them() {
+        let shape = cut_shape(&[
+            (0, 0, &[(0, 9), (90, 99)]),
+            (1, 0, &[(20, 29), (40, 49), (95, 96)]),
+            (2, 0, &[(0, 99)]),
+        ]);
+        let below = shape.runs_of(1)[0].id;
+        let job = push_level_0(&shape);
+        assert_eq!((job.inputs.as_slice(), job.level, job.run), (&[1, 2, 3, 4, 5][..], 1, Some(below)));
+        assert_eq!((job.action, job.validate(&shape.levels)), (Action::Merge, Ok(())));
+        let table = &shape.runs_of(0)[0].tables[..1];
+        let job = push_down(&shape, 0, table, true);
+        assert_eq!((job.inputs.as_slice(), job.run, job.action), (&[1][..], Some(below), Action::Move));
+        assert_eq!(push_down(&shape, 0, table, false).action, Action::Merge);
+        let job = push_down(&shape, 2, &shape.runs_of(2)[0].tables, true);
+        assert_eq!((job.level, job.run, job.action), (3, None, Action::Move));
+    }
+}

@@ -1,0 +1,135 @@
+//! Time windows: data of one time become one run, and runs of different times are never merged.
+//!
+//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that are
+//! written in order of time and read by time. A policy has no clock; time is counted in what was written: a
+//! window is `window` buffers of data. Level 0 is the window that is open. In it, `min_runs` neighbours of
+//! like size become one, the smaller ones first. When it has `window` buffers it is closed: all of it
+//! becomes one run of level 1, and is not touched again. Keys that are overwritten inside a window make it
+//! last longer. What Cassandra does next, to drop a window whose time is over, no policy can do here: it
+//! would change answers.
+//!
+//! # What it costs
+//! With m = `min_runs` and W = `window`, N flushes of keys that are all different close q = ⌊N / W⌋ windows and
+//! leave r = N − q·W buffers in the open one. Write amplification is exactly
+//!
+//! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,  and no W inside where W = 1:
+//!
+//! it does not grow with the data, only the number of runs does: q and those of the open window. A lookup
+//! that its key does not keep from a window must look into it; stale data of other windows stay for ever.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Action, Job};
+use crate::policy::CompactionPolicy;
+use crate::shape::{Run, Shape};
+use crate::whole;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWindow>(
+    "time-window",
+    "a run per window of time, never merged with another: fewest writes for data read by time",
+    "# Buffers of data that make a window, at least 1.\n\
+     window = 64\n\
+     # Runs of like size that are merged inside the open window, at least 2.\n\
+     min_runs = 4\n",
+);
+
+/// Runs are of like size where the largest is less than so many times as large as the smallest.
+const LIKE: u64 = 2;
+
+/// The policy.
+struct TimeWindow {
+    window: u64,
+    min_runs: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    window: u64,
+    min_runs: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { window: 64, min_runs: 4 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for TimeWindow {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let Params { window, min_runs } = params;
+        if window == 0 {
+            return Err("window is 0; it must be at least 1: a flush brings one buffer".to_owned());
+        }
+        if min_runs < 2 {
+            return Err(format!("min_runs is {min_runs}; it must be at least 2: a merge takes two runs"));
+        }
+        Ok(Box::new(Self { window, min_runs: usize::try_from(min_runs).unwrap_or(usize::MAX) }))
+    }
+}
+
+impl TimeWindow {
+    /// Closes the open window.
+    fn close(shape: &Shape) -> Job {
+        let runs = shape.runs_of(0);
+        let inputs = runs.iter().flat_map(|run| &run.tables).map(|table| table.id).collect();
+        let action = if runs.len() == 1 { Action::Move } else { Action::Merge };
+        Job { inputs, level: 1, run: None, action }
+    }
+
+    /// Merges neighbours of like size; of several groups the one of the fewest bytes, which is as new as any.
+    fn merge_inside(&self, shape: &Shape) -> Option<Job> {
+        let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
+        let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();
+        let alike = |group: &[(usize, &Run<_>)]| {
+            let sizes = || group.iter().map(|(_, run)| run.bytes());
+            sizes().max() < sizes().min().map(|smallest| smallest.saturating_mul(LIKE))
+        };
+        if runs.len() < self.min_runs {
+            return None;
+        }
+        let groups = runs.windows(self.min_runs).filter(|group| alike(group));
+        groups.min_by_key(|group| bytes(group)).map(whole::merge_runs)
+    }
+}
+
+impl CompactionPolicy for TimeWindow {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        if shape.bytes_of(0) >= shape.buffer_bytes.saturating_mul(self.window).max(1) {
+            return Some(Self::close(shape));
+        }
+        self.merge_inside(shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::shape;
+
+    fn pick(levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
+        let job = TimeWindow { window: 10, min_runs: 3 }.pick(&shape(levels))?;
+        assert_eq!(job.run, None);
+        Some((job.inputs, job.level, job.action))
+    }
+
+    #[test]
+    fn runs_of_like_size_are_merged_inside_the_window() {
+        assert_eq!(pick(&[&[1, 1]]), None);
+        assert_eq!(pick(&[&[1, 1, 1]]), Some((vec![1, 2, 3], 0, Action::Merge)));
+        assert_eq!(pick(&[&[1, 1, 3]]), None);
+        assert_eq!(pick(&[&[1, 1, 2, 3]]), None);
+        assert_eq!(pick(&[&[2, 3, 3]]), Some((vec![1, 2, 3], 0, Action::Merge)));
+        assert_eq!(pick(&[&[2, 2, 2, 1, 1, 1]]), Some((vec![4, 5, 6], 0, Action::Merge)));
+    }
+
+    #[test]
+    fn a_window_is_closed_and_stays() {
+        assert_eq!(pick(&[&[1, 9], &[10, 10, 10, 10]]), Some((vec![1, 2], 1, Action::Merge)));
+        assert_eq!(pick(&[&[10], &[10, 10, 10, 10]]), Some((vec![1], 1, Action::Move)));
+        assert_eq!(pick(&[&[1, 1], &[10, 10, 10, 10]]), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! Universal compaction: the runs form one list in order of age, and three rules say which neighbours become
+//! one.
+//!
+//! Source: `RocksDB`'s universal compaction style, as its options and its wiki describe it. Nothing is done
+//! with fewer than `num_runs` runs. Then the first of these rules that applies decides:
+//! 1. *Space*: where all runs but the oldest have `max_size_amplification_percent` of its size or more,
+//!    everything is merged.
+//! 2. *Size ratio*: from the newest run on, the first group of at least `min_merge_width` neighbours is merged
+//!    in which each run is at most `size_ratio_percent` larger than all those before it together.
+//! 3. *Number*: the newest runs are merged, as many as bring the number down to `num_runs`.
+//!
+//! All runs stay in level 0; a merge goes where its oldest input was.
+//!
+//! # What it costs
+//! No closed form. Groups double, so that writes lie near those of [`binary-counter`](crate::binary_counter)
+//! at small `num_runs`, less at larger, between tiered and leveled; lookups see up to `num_runs` runs. The
+//! space rule keeps stale data below `max_size_amplification_percent`; a merge of everything takes as much
+//! transient space as there is data.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::policy::CompactionPolicy;
+use crate::shape::{Run, Shape, TableShape};
+use crate::whole;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Universal>(
+    "universal",
+    "runs in one list, merged by space, size ratio and number: RocksDB's tiering",
+    "# Runs below which nothing is done, at least 2.\n\
+     num_runs = 4\n\
+     # By how many percent a run may be larger than those before it together and still join them.\n\
+     size_ratio_percent = 1\n\
+     # The fewest runs that are merged for their sizes, at least 2.\n\
+     min_merge_width = 2\n\
+     # Size of all runs but the oldest, in percent of the oldest, at which everything is merged, at least 1.\n\
+     max_size_amplification_percent = 200\n",
+);
+
+/// The policy.
+struct Universal {
+    num_runs: usize,
+    size_ratio_percent: u64,
+    min_merge_width: usize,
+    max_size_amplification_percent: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    num_runs: u64,
+    size_ratio_percent: u64,
+    min_merge_width: u64,
+    max_size_amplification_percent: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { num_runs: 4, size_ratio_percent: 1, min_merge_width: 2, max_size_amplification_percent: 200 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Universal {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        let at_least = |name: &str, value: u64, least: u64, why: &str| match value >= least {
+            true => Ok(usize::try_from(value).unwrap_or(usize::MAX)),
+            false => Err(format!("{name} is {value}; it must be at least {least}: {why}")),
+        };
+        let percent = params.max_size_amplification_percent;
+        at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite everything")?;
+        Ok(Box::new(Self {
+            num_runs: at_least("num_runs", params.num_runs, 2, "a single run need not be merged")?,
+            size_ratio_percent: params.size_ratio_percent,
+            min_merge_width: at_least(
+                "min_merge_width",
+                params.min_merge_width,
+                2,
+                "a merge takes two runs",
+            )?,
+            max_size_amplification_percent: percent,
+        }))
+    }
+}
+
+/// `bytes` · `percent` / 100, compared without rounding: the hundredfold of both sides.
+fn percent_of(bytes: u64, percent: u64) -> u128 {
+    u128::from(bytes) * u128::from(percent)
+}
+
+impl Universal {
+    /// Whether all runs but the oldest are too large beside it.
+    fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
+        let Some(((_, oldest), newer)) = runs.split_last() else { return false };
+        let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();
+        percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
+    }
+
+    /// The end of the group that begins at `start`: behind the last run that is not too large for it.
+    fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
+        let mut together = runs[start].1.bytes();
+        for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {
+            let bytes = run.bytes();
+            if percent_of(bytes, 100) > percent_of(together, self.size_ratio_percent.saturating_add(100)) {
+                return index;
+            }
+            together += bytes;
+        }
+        runs.len()
+    }
+}
+
+impl CompactionPolicy for Universal {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let runs: Vec<_> = shape.levels.runs().collect();
+        if runs.len() < self.num_runs {
+            return None;
+        }
+        if self.is_amplified(&runs) {
+            return Some(whole::merge_runs(&runs));
+        }
+        let groups = (0..runs.len()).map(|start| &runs[start..self.group_end(&runs, start)]);
+        if let Some(group) = groups.into_iter().find(|group| group.len() >= self.min_merge_width) {
+            return Some(whole::merge_runs(group));
+        }
+        (runs.len() > self.num_runs).then(|| whole::merge_runs(&runs[..=runs.len() - self.num_runs]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::shape;
+
+    const POLICY: Universal = Universal {
+        num_runs: 3,
+        size_ratio_percent: 10,
+        min_merge_width: 2,
+        max_size_amplification_percent: 100,
+    };
+
+    fn pick(policy: &Universal, runs: &[u64]) -> Option<Vec<u64>> {
+        let job = policy.pick(&shape(&[runs]))?;
+        assert_eq!((job.level, job.run), (0, None));
+        Some(job.inputs)
+    }
+
+    #[test]
+    fn few_runs_are_left_alone() {
+        assert_eq!(pick(&POLICY, &[100, 1]), None);
+        assert_eq!(pick(&POLICY, &[1, 10, 100]), None);
+    }
+
+    #[test]
+    fn space_goes_before_all() {
+        assert_eq!(pick(&POLICY, &[1, 99, 100]), Some(vec![1, 2, 3]));
+        assert_eq!(pick(&POLICY, &[1, 50, 100]), None);
+        let at = |percent| Universal { max_size_amplification_percent: percent, ..POLICY };
+        assert_eq!(pick(&at(51), &[1, 50, 100]), Some(vec![1, 2, 3]));
+        assert_eq!(pick(&at(52), &[1, 50, 100]), None);
+    }
+
+    #[test]
+    fn runs_of_like_size_are_merged() {
+        assert_eq!(pick(&POLICY, &[10, 11, 100]), Some(vec![1, 2]));
+        assert_eq!(pick(&POLICY, &[10, 12, 100]), None);
+        // 10 and 11 and what is at most a tenth more than both.
+        assert_eq!(pick(&POLICY, &[10, 11, 23, 100]), Some(vec![1, 2, 3]));
+        assert_eq!(pick(&POLICY, &[5, 10, 11, 100]), Some(vec![2, 3]));
+        assert_eq!(pick(&Universal { min_merge_width: 3, ..POLICY }, &[10, 11, 100]), None);
+    }
+
+    #[test]
+    fn too_many_runs_are_merged_from_the_newest_on() {
+        assert_eq!(pick(&POLICY, &[1, 4, 16, 64]), Some(vec![1, 2]));
+        assert_eq!(pick(&POLICY, &[1, 4, 16, 64, 256]), Some(vec![1, 2, 3]));
+    }
+}

@@ -1,0 +1,107 @@
+//! Frame of reference and bit packing: of every 128 words of 8 bytes the least is kept whole, and of each the
+//! difference to it in as many bits as the greatest needs.
+//!
+//! For columns of integers of like size; text and mixed blocks stay as they are. Source: Goldstein,
+//! Ramakrishnan and Shaft, "Compressing Relations and Indexes" (ICDE 1998).
+//!
+//! ```text
+//! u32 length of the block
+//! frame*   u64 least word, u8 width, differences
+//! rest     the bytes behind the last word
+//! ```
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::compression::{Compression, DamagedBlock};
+use crate::{shrunk, words};
+
+pub(crate) const VARIANT: Variant<dyn Compression> =
+    Variant::new::<Bitpack>("bitpack", "for columns of integers that are close to each other", "");
+
+/// Its tag on disk.
+const TAG: u8 = 5;
+
+/// The words of a frame.
+const FRAME: usize = 128;
+
+/// The bytes before the differences of a frame.
+const HEAD_BYTES: usize = 9;
+
+/// The codec has no state.
+struct Bitpack;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Compression> for Bitpack {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+fn encode(block: &[u8]) -> Vec<u8> {
+    let (words, rest) = words::split(block);
+    let (mut out, mut frame) = (words::begin(block), Vec::with_capacity(FRAME));
+    let mut words = words.peekable();
+    while words.peek().is_some() {
+        frame.clear();
+        frame.extend(words.by_ref().take(FRAME));
+        let least = frame.iter().copied().min().unwrap_or_default();
+        let greatest = frame.iter().copied().max().unwrap_or_default();
+        let width = words::width(greatest - least);
+        out.extend_from_slice(&least.to_le_bytes());
+        out.push(width as u8);
+        words::pack(frame.iter().map(|word| word - least), width, &mut out);
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+fn decode(stored: &[u8], out: &mut [u8]) -> Option<()> {
+    let mut stored = words::behind_begin(stored, out.len())?;
+    let (frames, end) = out.split_at_mut(out.len() / 8 * 8);
+    for frame in frames.chunks_mut(FRAME * 8) {
+        let (head, behind) = stored.split_first_chunk::<HEAD_BYTES>()?;
+        let (least, width) = head.split_first_chunk::<8>()?;
+        let (least, width) = (u64::from_le_bytes(*least), u32::from(width[0]));
+        let count = frame.len() / 8;
+        if width > u64::BITS {
+            return None;
+        }
+        let (packed, behind) = behind.split_at_checked(words::packed_len(count, width))?;
+        words::join(words::unpack(packed, count, width).map(|word| least.wrapping_add(word)), &[], frame)?;
+        stored = behind;
+    }
+    words::join(std::iter::empty(), stored, end)
+}
+
+impl Compression for Bitpack {
+    fn tag(&self) -> Option<u8> {
+        Some(TAG)
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        shrunk::append_whole(TAG, &encode(block), block, out)
+    }
+
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        decode(stored, out).ok_or_else(|| DamagedBlock::impossible("bitpack"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_integers_take_the_bits_of_their_spread() {
+        let block: Vec<u8> = (0..512u64).flat_map(|i| (1_000_000 + i * 7 % 256).to_le_bytes()).collect();
+        // Four frames of 128 words in 8 bits.
+        assert_eq!(encode(&block).len(), 4 + 4 * (HEAD_BYTES + 128));
+    }
+}

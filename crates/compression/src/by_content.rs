@@ -1,0 +1,90 @@
+//! A codec by the kind of content: text, other structured bytes, or what is compressed already.
+//!
+//! This is the choice "by block content" of the cs265 document (section 2.7.4). Content is told by the share of
+//! printable bytes and by the entropy of the first 4 KiB.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::entropy;
+use crate::picked::Picked;
+
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByContent>(
+    "by-content",
+    "a dense codec for text, a light one for other bytes, none for what is compressed already",
+    "# The codec of blocks of which 85 % and more is printable.\n\
+     text = \"zstd(level=3)\"\n\
+     # The codec of other blocks, unless they have more than 7.5 bits per byte.\n\
+     binary = \"lz4\"\n",
+);
+
+/// The share of printable bytes from which a block is text.
+const TEXT_SHARE: f64 = 0.85;
+
+/// Bits per byte above which a block is taken to be compressed already.
+const COMPRESSED_BITS: f64 = 7.5;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    text: Picked,
+    binary: Picked,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { text: Picked::of("zstd"), binary: Picked::of("lz4") }
+    }
+}
+
+/// A codec for each kind of content.
+struct ByContent {
+    text: Box<dyn Compression>,
+    binary: Box<dyn Compression>,
+}
+
+impl Build<dyn Compression> for ByContent {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+        Ok(Box::new(Self { text: params.text.build()?, binary: params.binary.build()? }))
+    }
+}
+
+impl Compression for ByContent {
+    fn tag(&self) -> Option<u8> {
+        None
+    }
+
+    fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        if entropy::text_share(block) >= TEXT_SHARE {
+            self.text.compress(level, block, out)
+        } else if entropy::bits_per_byte(block) <= COMPRESSED_BITS {
+            self.binary.compress(level, block, out)
+        } else {
+            out.extend_from_slice(block);
+            RAW
+        }
+    }
+
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
+        Err(DamagedBlock::of_selector())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_decides() {
+        let codec = ByContent::build(Params::default()).unwrap();
+        let tag = |block: &[u8]| codec.compress(0, block, &mut Vec::new());
+        let random: Vec<u8> =
+            (0..4096u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8).collect();
+        assert_eq!(tag(&b"a line of text\n".repeat(100)), 3);
+        assert_eq!(tag(&[0, 1, 2, 200].repeat(100)), 1);
+        assert_eq!(tag(&random), RAW);
+    }
+}

@@ -1,0 +1,108 @@
+//! A codec by what a block's first bytes tell: none where they look random, else a lighter one for small blocks
+//! and a denser one for large ones.
+//!
+//! This is the choice "by data" of the cs265 document (section 2.7.3), its thresholds the defaults.
+
+use catalog::{Build, ByteSize, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::entropy;
+use crate::picked::Picked;
+
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByEntropy>(
+    "by-entropy",
+    "no codec for what looks random, a lighter one for small blocks, a denser one for large ones",
+    "# Bits per byte of the first 4 KiB above which a block is stored as it is, 0 to 8.\n\
+     most_bits = 7.5\n\
+     # The codec of blocks below `small`, of those below `large`, and of the others.\n\
+     codecs = [\"lz4\", \"zstd(level=3)\", \"zstd(level=10)\"]\n\
+     small = \"8KiB\"\n\
+     large = \"256KiB\"\n",
+);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    most_bits: f64,
+    codecs: [Picked; 3],
+    small: ByteSize,
+    large: ByteSize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            most_bits: 7.5,
+            codecs: ["lz4", "zstd", "zstd(level=10)"].map(Picked::of),
+            small: ByteSize(8 << 10),
+            large: ByteSize(256 << 10),
+        }
+    }
+}
+
+/// The thresholds, and a codec for each size of block.
+struct ByEntropy {
+    most_bits: f64,
+    limits: [u64; 2],
+    codecs: Vec<Box<dyn Compression>>,
+}
+
+impl Build<dyn Compression> for ByEntropy {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+        let Params { most_bits, codecs, small, large } = params;
+        if !(0.0..=8.0).contains(&most_bits) {
+            return Err(format!("most_bits is {most_bits}; a byte has 0 to 8 bits"));
+        }
+        if small.0 > large.0 {
+            return Err(format!("small is {small}, above large, which is {large}"));
+        }
+        let codecs = codecs.iter().map(Picked::build).collect::<Result<_, _>>()?;
+        Ok(Box::new(Self { most_bits, limits: [small.0, large.0], codecs }))
+    }
+}
+
+impl Compression for ByEntropy {
+    fn tag(&self) -> Option<u8> {
+        None
+    }
+
+    fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        if entropy::bits_per_byte(block) > self.most_bits {
+            out.extend_from_slice(block);
+            return RAW;
+        }
+        let class = self.limits.iter().filter(|limit| block.len() as u64 >= **limit).count();
+        self.codecs[class].compress(level, block, out)
+    }
+
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
+        Err(DamagedBlock::of_selector())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn size_and_entropy_decide() {
+        let codec = ByEntropy::build(Params::default()).unwrap();
+        let tag = |block: &[u8]| codec.compress(0, block, &mut Vec::new());
+        let random: Vec<u8> =
+            (0..4096u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8).collect();
+        assert_eq!(tag(&[5; 4096]), 1);
+        assert_eq!(tag(&[5; 8192]), 3);
+        assert_eq!(tag(&random), RAW);
+    }
+
+    #[test]
+    fn impossible_thresholds_are_refused() {
+        let above = Params { most_bits: 9.0, ..Params::default() };
+        assert!(ByEntropy::build(above).err().unwrap().contains("0 to 8"));
+        let crossed = Params { small: ByteSize(1 << 20), ..Params::default() };
+        assert!(ByEntropy::build(crossed).err().unwrap().contains("above large"));
+    }
+}

@@ -1,0 +1,86 @@
+//! LZ4 with more effort in finding matches: the same format, decompressed as fast, several times slower to
+//! compress.
+//!
+//! By the reference C library. Source: Collet, LZ4, `lz4hc.c`.
+
+use ::lz4::block::{CompressionMode, compress_bound, compress_to_buffer};
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::compression::{Compression, DamagedBlock};
+use crate::{lz4, shrunk};
+
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
+    "lz4-hc",
+    "the format of lz4 and its speed of decompression, smaller, slow to compress",
+    "# Effort, 1 to 12.\nlevel = 9\n",
+);
+
+/// The most effort.
+const MAX_LEVEL: i32 = 12;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    level: i32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { level: 9 }
+    }
+}
+
+/// An effort.
+struct Lz4Hc {
+    level: i32,
+}
+
+impl Build<dyn Compression> for Lz4Hc {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+        if !(1..=MAX_LEVEL).contains(&params.level) {
+            return Err(format!("level is {}; it must be 1 to {MAX_LEVEL}", params.level));
+        }
+        Ok(Box::new(Self { level: params.level }))
+    }
+}
+
+impl Compression for Lz4Hc {
+    /// Its blocks are blocks of `lz4`.
+    fn tag(&self) -> Option<u8> {
+        None
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        let mode = Some(CompressionMode::HIGHCOMPRESSION(self.level));
+        let bound = compress_bound(block.len()).unwrap_or(block.len());
+        shrunk::append(lz4::TAG, bound, block, out, |space| {
+            compress_to_buffer(block, mode, false, space).ok()
+        })
+    }
+
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
+        Err(DamagedBlock::of_selector())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effort_pays_and_has_a_range() {
+        let block: Vec<u8> = (0..4000u32).flat_map(|i| (i * i % 1009).to_string().into_bytes()).collect();
+        let size = |level| {
+            let mut out = Vec::new();
+            Lz4Hc::build(Params { level }).unwrap().compress(0, &block, &mut out);
+            out.len()
+        };
+        assert!(size(9) < size(1), "{} {}", size(9), size(1));
+        for level in [0, 13] {
+            assert!(Lz4Hc::build(Params { level }).err().unwrap().contains("1 to 12"));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! LZMA: matches over the whole block and a context-modelling range coder; the densest codec here, and by far
+//! the slowest each way.
+//!
+//! ```text
+//! u32 length of the block, u32 length of the stream, stream without a header
+//! ```
+//!
+//! The lengths are there because the stream alone does not tell a block that was cut from a whole one.
+//! Source: Pavlov, LZMA specification; by `lzma-rust2`.
+
+use std::io::{Read, Write};
+
+use catalog::{Build, Variant};
+use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
+use serde::{Deserialize, Serialize};
+
+use crate::compression::{Compression, DamagedBlock};
+use crate::shrunk;
+
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
+    "lzma",
+    "densest and slowest: for data that is hardly read",
+    "# Effort, 0 to 9.\nlevel = 6\n",
+);
+
+/// Its tag on disk.
+const TAG: u8 = 4;
+
+/// The most effort.
+const MAX_LEVEL: u32 = 9;
+
+/// The bytes before the stream.
+const HEAD_BYTES: usize = 8;
+
+/// The smallest dictionary that the format knows.
+const MIN_DICTIONARY_BYTES: u32 = 4096;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    level: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { level: 6 }
+    }
+}
+
+/// An effort.
+struct Lzma {
+    level: u32,
+}
+
+impl Build<dyn Compression> for Lzma {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+        if params.level > MAX_LEVEL {
+            return Err(format!("level is {}; it must be 0 to {MAX_LEVEL}", params.level));
+        }
+        Ok(Box::new(Self { level: params.level }))
+    }
+}
+
+/// The dictionary for a block: all of it.
+fn dictionary_bytes(block_len: usize) -> u32 {
+    (block_len as u32).max(MIN_DICTIONARY_BYTES)
+}
+
+impl Lzma {
+    /// The stream of a block behind its head, or nothing where the encoder fails.
+    fn encode(&self, block: &[u8]) -> Option<Vec<u8>> {
+        let mut options = LzmaOptions::with_preset(self.level);
+        options.dict_size = dictionary_bytes(block.len());
+        let mut writer = LzmaWriter::new_no_header(vec![0; HEAD_BYTES], &options, false).ok()?;
+        writer.write_all(block).ok()?;
+        let mut stored = writer.finish().ok()?;
+        let stream_len = (stored.len() - HEAD_BYTES) as u32;
+        stored[..4].copy_from_slice(&(block.len() as u32).to_le_bytes());
+        stored[4..HEAD_BYTES].copy_from_slice(&stream_len.to_le_bytes());
+        Some(stored)
+    }
+}
+
+impl Compression for Lzma {
+    fn tag(&self) -> Option<u8> {
+        Some(TAG)
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        shrunk::append_whole(TAG, self.encode(block).as_deref().unwrap_or(block), block, out)
+    }
+
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        let head =
+            stored.split_first_chunk::<4>().zip(stored.get(4..).and_then(<[u8]>::split_first_chunk::<4>));
+        let ((len, _), (stream_len, stream)) = head.ok_or_else(|| DamagedBlock::impossible("lzma"))?;
+        let (len, stream_len) = (u32::from_le_bytes(*len) as usize, u32::from_le_bytes(*stream_len) as usize);
+        if len != out.len() {
+            return Err(DamagedBlock::length("lzma", len, out.len()));
+        }
+        if stream_len != stream.len() {
+            return Err(DamagedBlock::impossible("lzma"));
+        }
+        let LzmaOptions { lc, lp, pb, .. } = LzmaOptions::default();
+        LzmaReader::new(stream, len as u64, lc, lp, pb, dictionary_bytes(len), None)
+            .and_then(|mut reader| reader.read_exact(out))
+            .map_err(|error| DamagedBlock(format!("lzma: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_beyond_the_range_are_refused() {
+        assert!(Lzma::build(Params { level: 10 }).err().unwrap().contains("0 to 9"));
+    }
+}

@@ -1,0 +1,159 @@
+//! A fence chosen for each table when it is written: binary search for few separators, the breadth-first
+//! layout for many, prefix compression where memory is short.
+//!
+//! Source: the fence-pointer factory of the document cs265, section 2.3.2, made consistent. There, the test
+//! for little memory stood behind two tests one of which always holds, so that nothing was ever compressed;
+//! here it comes first. There, tables of deep levels took the large layout whatever their size; here the
+//! size alone decides, since it is what the level stood for.
+//!
+//! Costs are those of the fence that was chosen, named by its first byte behind the tag.
+
+use std::ops::Range;
+
+use catalog::{Build, Count, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, common_prefix};
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, ReadError, TableView};
+use crate::stored::{self, damaged, take};
+use crate::{binary, compressed, eytzinger};
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
+    "adaptive",
+    "per table: binary search if small, breadth-first if large, compressed if memory is short",
+    "# The number of separators from which on a table takes the breadth-first layout.\n\
+     eytzinger_threshold = 5000\n\
+     # Whether separators that share a prefix are compressed instead, in tables of any size.\n\
+     memory_constrained = false\n",
+);
+
+const TAG: stored::Tag = *b"fada";
+
+/// The bytes before those of the fence that was chosen: the tag, and which it is.
+const HEAD_BYTES: u64 = 5;
+
+/// Builds the fence that suits.
+struct Adaptive {
+    eytzinger_threshold: u64,
+    memory_constrained: bool,
+    /// What there is to choose from: small, large, compressed.
+    policies: [Box<dyn FencePolicy>; 3],
+}
+
+const SMALL: u8 = 0;
+const LARGE: u8 = 1;
+const COMPRESSED: u8 = 2;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    eytzinger_threshold: Count,
+    memory_constrained: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { eytzinger_threshold: Count(5000), memory_constrained: false }
+    }
+}
+
+impl Build<dyn FencePolicy> for Adaptive {
+    type Params = Params;
+
+    fn build(
+        Params { eytzinger_threshold, memory_constrained }: Params,
+    ) -> Result<Box<dyn FencePolicy>, String> {
+        let policies = [binary::policy(), eytzinger::policy(), compressed::policy()];
+        Ok(Box::new(Self { eytzinger_threshold: eytzinger_threshold.0, memory_constrained, policies }))
+    }
+}
+
+impl Adaptive {
+    fn choose(&self, input: &FenceInput<'_>) -> u8 {
+        let separators = input.separators;
+        let count = separators.len();
+        // The first separator may be cut to nothing and shares no prefix then.
+        let shares_prefix = count > 2 && common_prefix(separators.get(1), separators.get(count - 1)) > 0;
+        match () {
+            () if self.memory_constrained && shares_prefix => COMPRESSED,
+            () if count as u64 >= self.eytzinger_threshold => LARGE,
+            () => SMALL,
+        }
+    }
+}
+
+impl FencePolicy for Adaptive {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        let chosen = self.choose(input);
+        let stored = self.policies[usize::from(chosen)].build(input);
+        [&TAG[..], &[chosen], &stored].concat()
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
+        let mut head = &*head;
+        if take(&mut head, TAG.len())? != TAG {
+            return Err(damaged("this is no adaptive fence"));
+        }
+        let chosen = take(&mut head, 1)?[0];
+        let policy = self.policies.get(usize::from(chosen));
+        policy.ok_or_else(|| damaged(format!("a choice {chosen} of three")))?.open(&Behind(table))
+    }
+}
+
+/// A table as the chosen fence sees it: what was stored begins behind the head.
+struct Behind<'a>(&'a dyn TableView);
+
+impl TableView for Behind<'_> {
+    fn block_count(&self) -> u32 {
+        self.0.block_count()
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.0.stored_bytes().saturating_sub(HEAD_BYTES)
+    }
+
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        self.0.read_stored(behind(range)?)
+    }
+
+    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        self.0.page(behind(range)?)
+    }
+
+    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+        self.0.first_key(block)
+    }
+}
+
+fn behind(range: Range<u64>) -> Result<Range<u64>, ReadError> {
+    let end = range.end.checked_add(HEAD_BYTES).ok_or("a range beyond 64 bits")?;
+    Ok(range.start.saturating_add(HEAD_BYTES)..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::separators::Separators;
+
+    fn chosen(params: Params, separators: &Separators) -> u8 {
+        let policy = <Adaptive as Build<_>>::build(params).ok().unwrap();
+        policy.build(&FenceInput { separators, hashes: &[], block_starts: &[] })[TAG.len()]
+    }
+
+    #[test]
+    fn size_and_memory_decide() {
+        let alike: Separators = [&b""[..], b"user1", b"user2", b"user3"].into_iter().collect();
+        let unlike: Separators = [&b""[..], b"a", b"b", b"c"].into_iter().collect();
+        let params = |threshold, memory_constrained| Params {
+            eytzinger_threshold: Count(threshold),
+            memory_constrained,
+        };
+        assert_eq!(chosen(Params::default(), &alike), SMALL);
+        assert_eq!(chosen(params(4, false), &alike), LARGE);
+        assert_eq!(chosen(params(5, false), &alike), SMALL);
+        assert_eq!(chosen(params(4, true), &alike), COMPRESSED);
+        assert_eq!(chosen(params(5, true), &alike), COMPRESSED);
+        assert_eq!(chosen(params(4, true), &unlike), LARGE);
+    }
+}

@@ -1,0 +1,102 @@
+//! Binary search over sorted heads whose steps are moves, not jumps.
+//!
+//! There is no branch to guess wrongly half of the time, and the number of steps depends on the table alone,
+//! so that searches for different keys overlap in the processor. With `prefetch`, each step asks for both
+//! places where the next may look: dearer as long as the heads are in the cache, cheaper beyond it. Source:
+//! Khuong & Morin, "Array layouts for comparison-based searching" (2015), section 3.
+//!
+//! Memory: 8 bytes per separator, and what lies behind the head where it matters. A search touches log2(n)
+//! heads, the last three on one line.
+
+use std::hint::select_unpredictable;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::heads::{HeadFence, HeadIndex};
+use crate::prefetch::prefetch;
+use crate::stored;
+use crate::suffixes::Bound;
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
+    "branchless",
+    "binary search over 8-byte heads without a branch to guess",
+    "# Whether each step asks for both lines that the next may need: it pays where the heads leave the cache.\n\
+     prefetch = false\n",
+);
+
+const TAG: stored::Tag = *b"fbrl";
+
+/// Builds sorted heads.
+struct Branchless {
+    prefetch: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    prefetch: bool,
+}
+
+impl Build<dyn FencePolicy> for Branchless {
+    type Params = Params;
+
+    fn build(Params { prefetch }: Params) -> Result<Box<dyn FencePolicy>, String> {
+        Ok(Box::new(Self { prefetch }))
+    }
+}
+
+impl FencePolicy for Branchless {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        stored::encode(TAG, input.separators)
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        match self.prefetch {
+            true => HeadFence::open(TAG, table, |heads| Sorted::<true> { heads }),
+            false => HeadFence::open(TAG, table, |heads| Sorted::<false> { heads }),
+        }
+    }
+}
+
+/// Heads in sorted order.
+struct Sorted<const PREFETCH: bool> {
+    heads: Vec<u64>,
+}
+
+impl<const PREFETCH: bool> HeadIndex for Sorted<PREFETCH> {
+    #[inline]
+    fn lower_bound(&self, head: u64) -> Bound {
+        let heads = self.heads.as_slice();
+        // The bound is one of the `count` places behind `first`, or `first` itself.
+        let (mut first, mut count) = (0, heads.len());
+        while count > 1 {
+            let half = count / 2;
+            count -= half;
+            if PREFETCH {
+                prefetch(heads, first + count / 2);
+                prefetch(heads, first + half + count / 2);
+            }
+            first = select_unpredictable(heads[first + half - 1] < head, first + half, first);
+        }
+        let rank = first + usize::from(count == 1 && heads[first] < head);
+        Bound::at(heads, rank, head)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.heads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heads::check_index;
+
+    #[test]
+    fn bounds_are_those_of_the_sorted_heads() {
+        check_index(&[1000, 5000], |heads| Sorted::<false> { heads });
+        check_index(&[1000, 5000], |heads| Sorted::<true> { heads });
+    }
+}

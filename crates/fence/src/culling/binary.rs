@@ -1,0 +1,74 @@
+//! Binary search over the files of the run, which do not overlap.
+//!
+//! Source: "Fjall 2.1", section "Faster range culling". Memory: both keys of each file and 8 bytes for their
+//! places. A search for a key compares with log2(n) largest keys and one smallest; for a range, with as many
+//! on either side.
+
+use std::ops::{Bound, Range};
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::policy::{Culling, RunIndex};
+use super::ranges::FileRanges;
+
+pub(super) const VARIANT: Variant<dyn Culling> =
+    Variant::new::<Binary>("binary", "binary search over the files of a run, which do not overlap", "");
+
+/// Culls by bisection.
+struct Binary;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Culling> for Binary {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Culling>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Culling for Binary {
+    fn index(&self, files: FileRanges) -> Box<dyn RunIndex> {
+        Box::new(BinaryIndex(files))
+    }
+}
+
+/// The ranges of a run's files.
+struct BinaryIndex(FileRanges);
+
+impl BinaryIndex {
+    /// The first file from `from` on that does not come before, where those that do all stand in front.
+    #[inline]
+    fn first(&self, from: usize, comes_before: impl Fn(usize) -> bool) -> usize {
+        let (mut low, mut high) = (from, self.0.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if comes_before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+impl RunIndex for BinaryIndex {
+    fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
+        let start = self.first(0, |file| self.0.is_below(file, low));
+        start..self.first(start, |file| !self.0.is_above(file, high))
+    }
+
+    fn file_for(&self, key: &[u8]) -> Option<usize> {
+        let file = self.first(0, |file| self.0.largest(file) < key);
+        (file < self.0.len() && self.0.smallest(file) <= key).then_some(file)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
+    }
+}

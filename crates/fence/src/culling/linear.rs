@@ -1,0 +1,57 @@
+//! The plain way: every file of the run is looked at.
+//!
+//! Source: Fjall before version 2.1, whose range reads filtered each level this way ("Fjall 2.1", section
+//! "Faster range culling"). Memory: both keys of each file and 8 bytes for their places. A search compares
+//! with every file up to the last one that overlaps, one or two keys each.
+
+use std::ops::{Bound, Range};
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::policy::{Culling, RunIndex};
+use super::ranges::FileRanges;
+
+pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Linear>(
+    "linear",
+    "file after file: the plain way, and the slower the wider a level is",
+    "",
+);
+
+/// Culls by looking at all files.
+struct Linear;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Culling> for Linear {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Culling>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Culling for Linear {
+    fn index(&self, files: FileRanges) -> Box<dyn RunIndex> {
+        Box::new(LinearIndex(files))
+    }
+}
+
+/// The ranges of a run's files.
+struct LinearIndex(FileRanges);
+
+impl RunIndex for LinearIndex {
+    fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
+        let Self(files) = self;
+        let start = (0..files.len()).find(|file| !files.is_below(*file, low)).unwrap_or(files.len());
+        let end = (start..files.len()).find(|file| files.is_above(*file, high)).unwrap_or(files.len());
+        start..end
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes()
+    }
+}

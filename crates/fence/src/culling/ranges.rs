@@ -1,0 +1,78 @@
+//! The key ranges of the files of one sorted run.
+
+use std::ops::Bound;
+
+use crate::separators::Separators;
+
+/// The smallest and the largest key of each file, in order: no file's range touches another's.
+#[derive(Clone, Debug, Default)]
+pub struct FileRanges {
+    smallest: Separators,
+    largest: Separators,
+}
+
+impl FileRanges {
+    /// Appends a file. Its keys must be above those of the one before.
+    ///
+    /// # Panics
+    /// If the keys of all files together exceed 4 GiB.
+    pub fn push(&mut self, smallest: &[u8], largest: &[u8]) {
+        debug_assert!(smallest <= largest, "a file's range runs upwards");
+        debug_assert!(self.is_empty() || self.largest(self.len() - 1) < smallest, "files must not overlap");
+        self.smallest.push(smallest);
+        self.largest.push(largest);
+    }
+
+    /// The number of files.
+    pub fn len(&self) -> usize {
+        self.smallest.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.smallest.is_empty()
+    }
+
+    /// The smallest key of a file.
+    ///
+    /// # Panics
+    /// If there is no such file.
+    #[inline]
+    pub fn smallest(&self, file: usize) -> &[u8] {
+        self.smallest.get(file)
+    }
+
+    /// The largest key of a file.
+    ///
+    /// # Panics
+    /// As [`smallest`](Self::smallest).
+    #[inline]
+    pub fn largest(&self, file: usize) -> &[u8] {
+        self.largest.get(file)
+    }
+
+    /// Whether all keys of a file are below a range that starts at `low`.
+    #[inline]
+    pub(super) fn is_below(&self, file: usize, low: Bound<&[u8]>) -> bool {
+        match low {
+            Bound::Included(low) => self.largest(file) < low,
+            Bound::Excluded(low) => self.largest(file) <= low,
+            Bound::Unbounded => false,
+        }
+    }
+
+    /// Whether all keys of a file are above a range that ends at `high`.
+    #[inline]
+    pub(super) fn is_above(&self, file: usize, high: Bound<&[u8]>) -> bool {
+        match high {
+            Bound::Included(high) => self.smallest(file) > high,
+            Bound::Excluded(high) => self.smallest(file) >= high,
+            Bound::Unbounded => false,
+        }
+    }
+
+    /// The bytes of memory they take.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.smallest.memory_bytes() + self.largest.memory_bytes()
+    }
+}

@@ -1,0 +1,158 @@
+//! What all fences share that search among 8-byte heads: everything but the search itself.
+//!
+//! A key is first placed by the common prefix of the separators; then its head is sought among theirs; and
+//! only where it ties with one are the separators themselves looked at.
+
+use types::HashedKey;
+
+use crate::fence::{Fence, FenceError, TableView};
+use crate::stored;
+use crate::suffixes::{Bound, Place, Suffixes};
+
+/// A search structure over the heads of a table's separators, given to it in sorted order.
+pub(crate) trait HeadIndex: Send + Sync {
+    /// The first head that is not below `head`.
+    fn lower_bound(&self, head: u64) -> Bound;
+
+    /// The same for up to [`GROUP`] heads at once: `ranks` are as many, and get the numbers of heads below.
+    /// Bit `i` of the answer says whether head `i` may tie.
+    fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
+        let mut ties = 0;
+        for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {
+            let bound = self.lower_bound(*head);
+            *rank = bound.rank;
+            ties |= u32::from(bound.may_tie) << at;
+        }
+        ties
+    }
+
+    /// The bytes of memory it takes, the heads included.
+    fn memory_bytes(&self) -> usize;
+
+    /// The number of separators at or below `key`, the first left out.
+    #[inline]
+    fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
+        match suffixes.place(key) {
+            Place::Below => 0,
+            Place::Above => suffixes.len(),
+            Place::Within(head) => suffixes.settle(self.lower_bound(head), key),
+        }
+    }
+}
+
+/// Keys of a batch whose searches are interleaved.
+pub(crate) const GROUP: usize = 32;
+
+/// The separators of one table in memory, their heads in an index.
+pub(crate) struct HeadFence<I> {
+    suffixes: Suffixes,
+    index: I,
+}
+
+impl<I: HeadIndex + 'static> HeadFence<I> {
+    /// Reads the separators that were stored under `tag` and builds the index of their heads.
+    ///
+    /// # Errors
+    /// As [`stored::read_separators`].
+    pub(crate) fn open(
+        tag: stored::Tag,
+        table: &dyn TableView,
+        index: impl FnOnce(Vec<u64>) -> I,
+    ) -> Result<Box<dyn Fence>, FenceError> {
+        let (suffixes, heads) = Suffixes::new(&stored::read_separators(tag, table)?);
+        Ok(Box::new(Self { suffixes, index: index(heads) }))
+    }
+
+    /// The ranks of up to [`GROUP`] keys. The searches run side by side, so that their cache misses overlap;
+    /// so do the looks at separators where heads tie.
+    fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
+        let mut heads = [0; GROUP];
+        for (key, head) in keys.iter().zip(&mut heads) {
+            match self.suffixes.place(key.bytes) {
+                Place::Within(within) => *head = within,
+                Place::Below | Place::Above => return self.ranks_one_by_one(keys, ranks),
+            }
+        }
+        let ties = self.index.lower_bounds(&heads[..keys.len()], ranks);
+        if ties != 0 {
+            self.settle_ties(ties, keys, ranks);
+        }
+    }
+
+    #[cold]
+    fn ranks_one_by_one(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
+        for (key, rank) in keys.iter().zip(ranks) {
+            *rank = self.index.rank(&self.suffixes, key.bytes) as u32;
+        }
+    }
+
+    fn settle_ties(&self, ties: u32, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
+        let ties = || (0..keys.len()).filter(|at| ties & (1 << at) != 0);
+        ties().for_each(|at| self.suffixes.prefetch_place(ranks[at]));
+        ties().for_each(|at| self.suffixes.prefetch_suffix(ranks[at]));
+        for at in ties() {
+            let bound = Bound { rank: ranks[at], may_tie: true };
+            ranks[at] = self.suffixes.settle(bound, keys[at].bytes) as u32;
+        }
+    }
+}
+
+impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
+    fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
+        Ok(self.index.rank(&self.suffixes, key) as u32)
+    }
+
+    fn find(&self, key: HashedKey<'_>, _: &dyn TableView) -> Result<u32, FenceError> {
+        Ok(self.index.rank(&self.suffixes, key.bytes) as u32)
+    }
+
+    fn find_batch(
+        &self,
+        keys: &[HashedKey<'_>],
+        blocks: &mut [u32],
+        _: &dyn TableView,
+    ) -> Result<(), FenceError> {
+        for (keys, blocks) in keys.chunks(GROUP).zip(blocks.chunks_mut(GROUP)) {
+            self.ranks(keys, blocks);
+        }
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.suffixes.memory_bytes() + self.index.memory_bytes()
+    }
+}
+
+/// Checks an index against the definition, over heads with ties and with the largest head there is, in
+/// tables of up to 130 separators and of `more`.
+#[cfg(test)]
+pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>) -> I) {
+    let mut random = 1u64;
+    for count in (0..130).chain(more.iter().copied()) {
+        // Every odd number once, but 7 three times, then numbers drawn from all there are.
+        let mut heads: Vec<u64> = (0..count as u64 / 2).map(|i| 2 * i + 1).collect();
+        heads.extend((0..count - heads.len()).map(|_| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random ^ (random >> 32)
+        }));
+        heads.extend([7, 7, u64::MAX]);
+        heads.sort_unstable();
+        let index = build(heads.clone());
+        let near = heads.iter().flat_map(|head| [head.wrapping_sub(1), *head, head.wrapping_add(1)]);
+        let probes: Vec<u64> = near.chain([0, u64::MAX - 1, u64::MAX, 1 << 63]).collect();
+        for probes in probes.chunks(GROUP) {
+            let mut ranks = [0; GROUP];
+            let ties = index.lower_bounds(probes, &mut ranks[..probes.len()]);
+            for (at, probe) in probes.iter().enumerate() {
+                let expected = Bound::at(&heads, heads.partition_point(|head| head < probe), *probe);
+                let batched = Bound { rank: ranks[at], may_tie: ties & (1 << at) != 0 };
+                for mut bound in [index.lower_bound(*probe), batched] {
+                    bound.may_tie &= (bound.rank as usize) < heads.len();
+                    assert_eq!(bound, expected, "{probe} among {count}");
+                }
+            }
+        }
+        assert!(index.memory_bytes() >= size_of_val(&*heads));
+    }
+    assert_eq!(build(Vec::new()).lower_bound(5).rank, 0);
+}

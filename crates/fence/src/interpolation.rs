@@ -1,0 +1,139 @@
+//! Interpolation search over sorted heads, with a guard against keys that are not spread evenly.
+//!
+//! A step looks where the head would be if those between the bounds lay on a line. On evenly spread keys
+//! that takes log2(log2(n)) steps; on others it may creep, so a step that does not at least halve what is
+//! left is followed by one to the middle, which bounds all of them by 2 log2(n). The last few heads are
+//! scanned. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van Sandt,
+//! Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?"
+//! (2019), section 3, whose guard and scan these are.
+//!
+//! Memory: 8 bytes per separator, and what lies behind the head where it matters.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::heads::{HeadFence, HeadIndex};
+use crate::stored;
+use crate::suffixes::Bound;
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Interpolation>(
+    "interpolation",
+    "guesses the place from the 8-byte head: fewest steps on evenly spread keys, twice a binary search's at worst",
+    "",
+);
+
+const TAG: stored::Tag = *b"fint";
+
+/// Heads that are scanned rather than searched: two cache lines of them.
+const SCANNED: usize = 16;
+
+/// Builds sorted heads.
+struct Interpolation;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn FencePolicy> for Interpolation {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl FencePolicy for Interpolation {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        stored::encode(TAG, input.separators)
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        HeadFence::open(TAG, table, |heads| Sorted { heads })
+    }
+}
+
+/// Heads in sorted order.
+struct Sorted {
+    heads: Vec<u64>,
+}
+
+impl Sorted {
+    /// The number of heads below `head`, and the number of heads looked at before the scan.
+    #[inline]
+    fn search(&self, head: u64) -> (usize, u32) {
+        let heads = self.heads.as_slice();
+        // All heads before `low` are below the one sought, all from `high` on are not.
+        let (mut low, mut high, mut steps) = (0, heads.len(), 0);
+        let mut is_slow = false;
+        while high - low > SCANNED {
+            let at = if is_slow { low.midpoint(high) } else { guess(heads, low, high, head) };
+            let before = high - low;
+            if heads[at] < head {
+                low = at + 1;
+            } else {
+                high = at;
+            }
+            is_slow = !is_slow && high - low > before / 2;
+            steps += 1;
+        }
+        (low + heads[low..high].iter().filter(|other| **other < head).count(), steps)
+    }
+}
+
+/// The place between `low` and `high`, which lie at least two apart, that `head` has on the line between
+/// the first and the last head there.
+#[inline]
+fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
+    let (first, last) = (heads[low], heads[high - 1]);
+    if head <= first {
+        return low;
+    }
+    if head >= last {
+        return high - 1;
+    }
+    // Since `first < head < last`, the share is below 1; rounding may make it 1.
+    let share = (head - first) as f64 / (last - first) as f64;
+    low + ((share * (high - 1 - low) as f64) as usize).min(high - 1 - low)
+}
+
+impl HeadIndex for Sorted {
+    #[inline]
+    fn lower_bound(&self, head: u64) -> Bound {
+        Bound::at(&self.heads, self.search(head).0, head)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.heads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heads::check_index;
+
+    #[test]
+    fn bounds_are_those_of_the_sorted_heads() {
+        check_index(&[1000, 5000], |heads| Sorted { heads });
+    }
+
+    /// Evenly spread heads take a few steps; those that double from one to the next, and those that are all
+    /// equal but two, at most twice as many as a binary search.
+    #[test]
+    fn uneven_heads_cost_no_more_than_two_binary_searches() {
+        let most = |heads: Vec<u64>| {
+            let probes: Vec<u64> = heads.iter().flat_map(|head| [head.saturating_sub(1), *head]).collect();
+            let sorted = Sorted { heads };
+            probes.into_iter().map(|probe| sorted.search(probe).1).max().unwrap()
+        };
+        assert!(most((0..1 << 16).map(|i| i << 40).collect()) <= 3);
+        let doubling = (0..63).flat_map(|bit| (0..1 << 10).map(move |i| (1u64 << bit) + i)).collect();
+        let mut sorted: Vec<u64> = doubling;
+        sorted.sort_unstable();
+        assert!(most(sorted) <= 2 * 17);
+        let equal = [vec![0], vec![7; 1 << 16], vec![u64::MAX]].concat();
+        assert!(most(equal) <= 2 * 17);
+    }
+}

@@ -1,0 +1,408 @@
+//! A learned index: lines that foretell the place of a head to within `epsilon`, and lines over those lines.
+//!
+//! The heads are cut into as few segments as lines can follow to within `epsilon` places; the first heads of
+//! the segments are cut again, until one line is left. A search computes a place on each level and looks
+//! around it. Sources: Ferragina & Vinciguerra, "The PGM-index" (PVLDB 2020), sections 3 and 4; the cutting
+//! in one pass, O'Rourke, "An on-line algorithm for fitting straight lines between data ranges" (CACM 1981).
+//!
+//! Where heads repeat, a place is foretold for the first of them and for what lies just behind the last. A
+//! search trusts no line: it checks the ends of the stretch that it looked through, and walks on where the
+//! place is outside.
+//!
+//! Memory: 8 bytes per separator for its head, 24 per segment (at random heads and the default one per some
+//! 1500 separators), and what lies behind the head where it matters. A search touches one or two lines per
+//! level, and some log2(2 `epsilon`) heads.
+
+use std::hint::select_unpredictable;
+use std::ops::Range;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::heads::{HeadFence, HeadIndex};
+use crate::stored;
+use crate::suffixes::Bound;
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
+    "learned",
+    "a PGM-index: lines foretell the place of an 8-byte head, a short search corrects it",
+    "# How many places a line may be off, 1 to 4096.\n\
+     epsilon = 32\n",
+);
+
+const TAG: stored::Tag = *b"fpgm";
+
+/// How many places the lines over lines may be off.
+const UPPER_EPSILON: u64 = 4;
+
+/// Builds learned fences.
+struct Learned {
+    epsilon: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    epsilon: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { epsilon: 32 }
+    }
+}
+
+impl Build<dyn FencePolicy> for Learned {
+    type Params = Params;
+
+    fn build(Params { epsilon }: Params) -> Result<Box<dyn FencePolicy>, String> {
+        if !(1..=4096).contains(&epsilon) {
+            return Err(format!("epsilon is {epsilon}; it must be 1 to 4096"));
+        }
+        Ok(Box::new(Self { epsilon }))
+    }
+}
+
+impl FencePolicy for Learned {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        stored::encode(TAG, input.separators)
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        HeadFence::open(TAG, table, |heads| Pgm::new(heads, self.epsilon))
+    }
+}
+
+/// Heads under lines.
+struct Pgm {
+    heads: Vec<u64>,
+    epsilon: u64,
+    /// The segments of each level, the single one of the top last.
+    levels: Vec<Vec<Segment>>,
+}
+
+/// A line from the first head it is for up to the first head of the next segment.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    first: u64,
+    /// Places per unit of head.
+    slope: f64,
+    /// The place of the first head.
+    place: f64,
+}
+
+impl Segment {
+    /// The foretold place of a head at or above the first.
+    #[inline]
+    fn foretell(&self, head: u64) -> usize {
+        // What lies below 0 becomes 0.
+        (self.slope * (head - self.first) as f64 + self.place) as usize
+    }
+}
+
+impl Pgm {
+    fn new(heads: Vec<u64>, epsilon: u64) -> Self {
+        let mut levels = vec![cut(steps(&heads), epsilon)];
+        while levels[levels.len() - 1].len() > 1 {
+            let below = &levels[levels.len() - 1];
+            let firsts = below.iter().enumerate().map(|(place, segment)| (segment.first, place as u64));
+            let above = cut(firsts, UPPER_EPSILON);
+            levels.push(above);
+        }
+        Self { heads, epsilon, levels }
+    }
+
+    /// The segment of the lowest level that is for `head`; `None` for a head below all.
+    #[inline]
+    fn segment(&self, head: u64) -> Option<&Segment> {
+        let (top, levels) = self.levels.split_last()?;
+        let mut segment = top.first().filter(|top| top.first <= head)?;
+        for level in levels.iter().rev() {
+            let around = around(segment.foretell(head), UPPER_EPSILON, level.len());
+            let behind = partition_around(level, around, |segment| segment.first <= head);
+            segment = &level[behind - 1];
+        }
+        Some(segment)
+    }
+}
+
+impl HeadIndex for Pgm {
+    #[inline]
+    fn lower_bound(&self, head: u64) -> Bound {
+        let rank = match self.segment(head) {
+            Some(segment) => {
+                let around = around(segment.foretell(head), self.epsilon, self.heads.len());
+                partition_around(&self.heads, around, |other| *other < head)
+            }
+            None => 0,
+        };
+        Bound::at(&self.heads, rank, head)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.heads) + self.levels.iter().map(|level| size_of_val(&**level)).sum::<usize>()
+    }
+}
+
+/// The places that a line may mean, with one more on either side for rounding.
+#[inline]
+fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
+    let reach = epsilon as usize + 1;
+    let start = place.saturating_sub(reach).min(count);
+    start..place.saturating_add(reach + 1).min(count)
+}
+
+/// The number of `items` that come before, which all stand in front: sought in `around` first, and outside
+/// of it where it is not there.
+#[inline]
+fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
+    let Range { mut start, mut end } = around;
+    let mut step = 1;
+    while start > 0 && !comes_before(&items[start - 1]) {
+        (start, end) = (start.saturating_sub(step), start - 1);
+        step *= 2;
+    }
+    while end < items.len() && comes_before(&items[end]) {
+        (start, end) = (end + 1, (end + 1).saturating_add(step).min(items.len()));
+        step *= 2;
+    }
+    let (mut first, mut count) = (start, end - start);
+    while count > 1 {
+        let half = count / 2;
+        count -= half;
+        first = select_unpredictable(comes_before(&items[first + half - 1]), first + half, first);
+    }
+    first + usize::from(count == 1 && comes_before(&items[first]))
+}
+
+/// Where a line should go through: each head once, at the place of its first occurrence; and what lies just
+/// above a head that repeats, at the place of the next.
+fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
+    let mut next = 0;
+    heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
+        let place = next;
+        next += equal.len() as u64;
+        let above = equal[0].checked_add(1).filter(|_| equal.len() > 1);
+        std::iter::once((equal[0], place)).chain(above.map(|head| (head, next)))
+    })
+}
+
+/// Cuts points, given in the order of their heads, into segments: each as long as one line can pass all its
+/// points at a distance of at most `epsilon`. Of points at one head the first counts.
+fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut corridor: Option<Corridor> = None;
+    let mut last = None;
+    for (head, place) in points {
+        if last == Some(head) {
+            continue;
+        }
+        last = Some(head);
+        if !corridor.as_mut().is_some_and(|corridor| corridor.admit(head, place)) {
+            let done = corridor.replace(Corridor::new(head, place, epsilon));
+            segments.extend(done.map(|corridor| corridor.segment()));
+        }
+    }
+    segments.extend(corridor.map(|corridor| corridor.segment()));
+    segments
+}
+
+/// A point: a head relative to the first of its segment, and a place, which may lie below the first.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    x: i128,
+    y: i128,
+}
+
+impl Point {
+    /// Above 0 where, seen from this point, `b` lies to the left of the line to `a`: where the line to `b` is
+    /// the steeper one, since both lie to the right.
+    fn turn(self, a: Self, b: Self) -> i128 {
+        (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
+    }
+}
+
+/// All lines that pass the points of a segment seen so far within the distance.
+struct Corridor {
+    first: u64,
+    place: u64,
+    epsilon: i128,
+    /// Of the upper ends of the ranges to pass through, those that bound a line from above: a convex chain.
+    upper: Vec<Point>,
+    /// Of the lower ends, those that bound it from below.
+    lower: Vec<Point>,
+    /// The flattest line leads from an upper end to a later lower end, the steepest the other way round.
+    flattest: [Point; 2],
+    steepest: [Point; 2],
+}
+
+impl Corridor {
+    fn new(first: u64, place: u64, epsilon: u64) -> Self {
+        let epsilon = i128::from(epsilon);
+        let (above, below) = (Point { x: 0, y: epsilon }, Point { x: 0, y: -epsilon });
+        Self {
+            first,
+            place,
+            epsilon,
+            upper: vec![above],
+            lower: vec![below],
+            flattest: [above, above],
+            steepest: [below, below],
+        }
+    }
+
+    /// Takes a point to the right of all others in, if one line can pass all of them.
+    fn admit(&mut self, head: u64, place: u64) -> bool {
+        let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
+        let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
+        if self.flattest[1].x == 0 {
+            (self.flattest[1], self.steepest[1]) = (below, above);
+        } else {
+            let [flat, to] = self.flattest;
+            let [steep, up] = self.steepest;
+            if flat.turn(to, above) < 0 || steep.turn(up, below) > 0 {
+                return false;
+            }
+            if flat.turn(to, below) > 0 {
+                self.flattest = [touch(&mut self.upper, below, |turn| turn >= 0), below];
+            }
+            if steep.turn(up, above) < 0 {
+                self.steepest = [touch(&mut self.lower, above, |turn| turn <= 0), above];
+            }
+        }
+        extend(&mut self.upper, above, |turn| turn > 0);
+        extend(&mut self.lower, below, |turn| turn < 0);
+        true
+    }
+
+    /// The line halfway between the flattest and the steepest, through the point where they cross.
+    fn segment(&self) -> Segment {
+        let [flat, to] = self.flattest;
+        let [steep, up] = self.steepest;
+        if to.x == 0 {
+            return Segment { first: self.first, slope: 0.0, place: self.place as f64 };
+        }
+        let slope_of = |from: Point, to: Point| (to.y - from.y) as f64 / (to.x - from.x) as f64;
+        let (least, most) = (slope_of(flat, to), slope_of(steep, up));
+        let slope = f64::midpoint(least, most);
+        // Where flat.y + least * (x - flat.x) = steep.y + most * (x - steep.x).
+        let across = (flat.y - steep.y) as f64 + most * steep.x as f64 - least * flat.x as f64;
+        // Where they are all but one line, any point of it will do.
+        let x = (across / (most - least)).clamp(0.0, to.x.max(up.x) as f64);
+        let x = if x.is_nan() { flat.x as f64 } else { x };
+        let y = flat.y as f64 + least * (x - flat.x as f64);
+        Segment { first: self.first, slope, place: self.place as f64 + y - slope * x }
+    }
+}
+
+/// The point of a chain where the line from `end` touches it; those before it bound no line any more.
+fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
+    let mut at = 0;
+    while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
+        at += 1;
+    }
+    chain.drain(..at);
+    chain[0]
+}
+
+/// Appends a point to a chain and takes out those that no longer stick out.
+fn extend(chain: &mut Vec<Point>, point: Point, sticks_out: impl Fn(i128) -> bool) {
+    while let [.., before, last] = chain.as_slice()
+        && !sticks_out(before.turn(*last, point))
+    {
+        chain.pop();
+    }
+    chain.push(point);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heads::check_index;
+
+    /// Heads of several shapes: drawn at random, evenly spread, in steep and flat stretches, with ties.
+    fn shapes() -> Vec<Vec<u64>> {
+        let mut random = 1u64;
+        let mut draw = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random ^ (random >> 29)
+        };
+        let shapes = vec![
+            (0..20_000).map(|_| draw()).collect(),
+            (0..20_000).map(|i| i << 44).collect(),
+            (0..20_000).map(|i| i * i * i).collect(),
+            (0..20_000).map(|i| if i / 100 % 2 == 0 { i } else { i << 30 }).collect(),
+            (0..20_000).map(|_| draw() >> 52).collect(),
+            (0..20_000).map(|i| u64::MAX - (i / 7) * (i % 3)).collect(),
+        ];
+        shapes
+            .into_iter()
+            .map(|mut heads: Vec<u64>| {
+                heads.sort_unstable();
+                heads
+            })
+            .collect()
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_sorted_heads() {
+        for epsilon in [1, 4, 32, 4096] {
+            check_index(&[1000, 20_000], |heads| Pgm::new(heads, epsilon));
+        }
+        for heads in shapes() {
+            let pgm = Pgm::new(heads.clone(), 8);
+            for probe in heads.iter().flat_map(|head| [head.wrapping_sub(1), *head, head.wrapping_add(1)]) {
+                assert_eq!(pgm.lower_bound(probe).rank as usize, heads.partition_point(|head| *head < probe));
+            }
+        }
+    }
+
+    /// Every line passes its points as closely as it must; so no search leaves the stretch foretold.
+    #[test]
+    fn lines_are_off_by_epsilon_at_most() {
+        for heads in shapes() {
+            for epsilon in [1, 8, 64] {
+                let segments = cut(steps(&heads), epsilon);
+                for (head, place) in steps(&heads) {
+                    let segment = segments[segments.partition_point(|segment| segment.first <= head) - 1];
+                    let off = segment.foretell(head).abs_diff(place as usize) as u64;
+                    assert!(off <= epsilon + 1, "{head} is off by {off} at {epsilon}");
+                }
+            }
+        }
+    }
+
+    /// What one line can follow is one segment, and no line could follow two segments: the first point of a
+    /// segment does not fit the one before.
+    #[test]
+    fn segments_are_as_long_as_can_be() {
+        let even: Vec<u64> = (0..50_000).map(|i| i * 1_000_003).collect();
+        assert_eq!(cut(steps(&even), 1).len(), 1);
+        // Steps of ten places: at a distance of 4 none fits two steps, at 5 all are one line.
+        let stairs = |epsilon| cut((0..1000).map(|i| (i, i / 2 * 2 * 5)), epsilon).len();
+        assert_eq!(stairs(5), 1);
+        assert!(stairs(2) > 300);
+        let random = &shapes()[0];
+        assert!(cut(steps(random), 32).len() < 20_000 / 500);
+    }
+
+    #[test]
+    fn a_wrong_stretch_is_left_to_either_side() {
+        let items: Vec<usize> = (0..1000).collect();
+        for bound in [0, 1, 500, 999, 1000] {
+            for start in (0..=1000).step_by(50) {
+                for end in [start, (start + 3).min(1000), 1000] {
+                    assert_eq!(partition_around(&items, start..end, |item| *item < bound), bound);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_distances_are_refused() {
+        for epsilon in [0, 4097] {
+            assert!(<Learned as Build<_>>::build(Params { epsilon }).err().unwrap().contains("1 to 4096"));
+        }
+    }
+}

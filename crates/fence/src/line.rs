@@ -1,0 +1,204 @@
+//! A cache line of eight sorted heads, all of them compared at once by whatever the processor has for it.
+//!
+//! Which way is the fastest that it has is found out when a fence is opened; a search is written once, as a
+//! [`Search`], and compiled for each way.
+#![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
+#![allow(clippy::inline_always)] // a search is compiled for a processor only where all of it is inlined
+
+/// Heads per line.
+pub(crate) const LINE: usize = 8;
+
+/// Eight heads in rising order, aligned to the cache line that they fill.
+///
+/// They are kept as signed numbers in the same order, since only signed numbers can be compared by AVX2.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Line([i64; LINE]);
+
+impl Line {
+    /// A line in which no head stands: no head is above what stands there.
+    pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
+
+    /// Puts `head` at place `at`, below 8.
+    pub(crate) fn set(&mut self, at: usize, head: u64) {
+        self.0[at] = signed(head);
+    }
+
+    /// The head at place `at`, counted modulo 8.
+    #[inline(always)]
+    pub(crate) fn get(&self, at: usize) -> i64 {
+        self.0[at % LINE]
+    }
+}
+
+/// The signed number that has the place of `head` in its order.
+#[inline(always)]
+pub(crate) fn signed(head: u64) -> i64 {
+    (head ^ (1 << 63)).cast_signed()
+}
+
+/// A way to compare a head with a line. A value is the proof that the processor has it.
+pub(crate) trait Compare: Copy + Send + Sync + 'static {
+    /// The number of heads in `line` that are below `head`.
+    fn below(self, line: &Line, head: i64) -> usize;
+
+    /// Runs a search that is compiled for this way.
+    fn run<S: Search>(self, search: S, input: S::Input) -> S::Found;
+}
+
+/// A search through lines. Its `run` must be inlined always: only then is it compiled for each way.
+pub(crate) trait Search {
+    /// What is sought; apart from where, so that both are passed in registers.
+    type Input;
+
+    /// What it finds.
+    type Found;
+
+    /// Runs it.
+    fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Found;
+}
+
+/// One head after the other, on every processor.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+impl Compare for Portable {
+    #[inline(always)]
+    fn below(self, line: &Line, head: i64) -> usize {
+        line.0.iter().map(|other| usize::from(*other < head)).sum()
+    }
+
+    #[inline]
+    fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
+        search.run(self, input)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_castsi256_pd, _mm256_cmpgt_epi64, _mm256_load_si256, _mm256_movemask_pd,
+        _mm256_set1_epi64x, _mm512_cmplt_epi64_mask, _mm512_load_si512, _mm512_set1_epi64,
+    };
+
+    use super::{Compare, LINE, Line, Search};
+
+    /// Four heads at a time.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2(());
+
+    impl Avx2 {
+        pub(crate) fn detect() -> Option<Self> {
+            let there = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt");
+            there.then_some(Self(()))
+        }
+    }
+
+    impl Compare for Avx2 {
+        #[inline(always)]
+        fn below(self, line: &Line, head: i64) -> usize {
+            let halves: *const __m256i = std::ptr::from_ref(line).cast();
+            // SAFETY: `self` exists only where AVX2 was detected; a line is two vectors, aligned to 64 bytes.
+            let masks = unsafe {
+                let sought = _mm256_set1_epi64x(head);
+                [halves, halves.add(1)].map(|half| {
+                    let above = _mm256_cmpgt_epi64(sought, _mm256_load_si256(half));
+                    _mm256_movemask_pd(_mm256_castsi256_pd(above))
+                })
+            };
+            (masks[0] | (masks[1] << (LINE / 2))).count_ones() as usize
+        }
+
+        #[inline]
+        fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
+            #[target_feature(enable = "avx2,popcnt")]
+            fn compiled<S: Search>(compare: Avx2, search: S, input: S::Input) -> S::Found {
+                search.run(compare, input)
+            }
+            // SAFETY: `self` exists only where both were detected.
+            unsafe { compiled(self, search, input) }
+        }
+    }
+
+    /// Eight heads at a time.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx512(());
+
+    impl Avx512 {
+        pub(crate) fn detect() -> Option<Self> {
+            let there = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("popcnt");
+            there.then_some(Self(()))
+        }
+    }
+
+    impl Compare for Avx512 {
+        #[inline(always)]
+        fn below(self, line: &Line, head: i64) -> usize {
+            // SAFETY: `self` exists only where AVX-512 was detected; a line has 64 bytes, aligned to that.
+            let mask = unsafe {
+                let heads = _mm512_load_si512(line.0.as_ptr().cast());
+                _mm512_cmplt_epi64_mask(heads, _mm512_set1_epi64(head))
+            };
+            u32::from(mask).count_ones() as usize
+        }
+
+        #[inline]
+        fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
+            #[target_feature(enable = "avx512f,avx512dq,popcnt")]
+            fn compiled<S: Search>(compare: Avx512, search: S, input: S::Input) -> S::Found {
+                search.run(compare, input)
+            }
+            // SAFETY: `self` exists only where all of them were detected.
+            unsafe { compiled(self, search, input) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Below<'a>(&'a Line);
+
+    impl Search for Below<'_> {
+        type Input = i64;
+        type Found = usize;
+
+        #[inline(always)]
+        fn run<C: Compare>(self, compare: C, head: i64) -> usize {
+            compare.below(self.0, head)
+        }
+    }
+
+    #[test]
+    fn every_way_to_compare_agrees_with_the_portable_one() {
+        let edges =
+            [0, 1, 2, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, u64::MAX - 1, u64::MAX];
+        for filled in 0..=LINE {
+            for first in 0..edges.len() {
+                let mut heads: Vec<u64> = (0..filled).map(|i| edges[(first + i) % edges.len()]).collect();
+                heads.sort_unstable();
+                let mut line = Line::EMPTY;
+                heads.iter().enumerate().for_each(|(at, head)| line.set(at, *head));
+                for head in edges {
+                    let expected = heads.partition_point(|other| *other < head);
+                    let head = signed(head);
+                    assert_eq!(Portable.run(Below(&line), head), expected);
+                    #[cfg(target_arch = "x86_64")]
+                    {
+                        let avx2 = Avx2::detect().map(|way| way.run(Below(&line), head));
+                        let avx512 = Avx512::detect().map(|way| way.run(Below(&line), head));
+                        for found in [avx2, avx512].into_iter().flatten() {
+                            assert_eq!(found, expected);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

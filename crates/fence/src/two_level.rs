@@ -1,0 +1,246 @@
+//! A partitioned fence: one separator per page in memory, the pages themselves read through the cache.
+//!
+//! A search finds its page among the heads of the few separators that are held, in a static tree, and reads
+//! that one page. The memory of a plain fence shrinks by the number of separators on a page, some two
+//! hundred, and what is looked for often stays in the cache. Source: RocksDB, "Partitioned Index Filters"
+//! (`docs/_posts/2017-05-12-partitioned-index-filter.markdown`).
+//!
+//! ```text
+//! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
+//! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
+//! ```
+//! Pages are leaves as in a static B-tree; ends count page lengths, of which a page takes several where the
+//! separator between two blocks is longer than one.
+
+use std::ops::Range;
+
+use catalog::{Build, ByteSize, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+use crate::heads::HeadIndex;
+use crate::page::{self, Draft, Kind, Page};
+use crate::s_tree;
+use crate::separators::Separators;
+use crate::stored::{self, damaged, take, u32s};
+use crate::suffixes::Suffixes;
+
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
+    "two-level",
+    "partitioned: one separator per page in memory, one page per search through the cache",
+    "# The length of a page, a power of two from 512 B to 64 KiB.\n\
+     page_bytes = \"4KiB\"\n",
+);
+
+const TAG: stored::Tag = *b"f2lv";
+const FOOTER_BYTES: u64 = 16;
+
+/// The bytes of the top for each page, beside its first separator.
+const TOP_BYTES: usize = 12;
+
+/// Builds partitioned fences.
+struct TwoLevel {
+    page_bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    page_bytes: ByteSize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { page_bytes: ByteSize(4096) }
+    }
+}
+
+impl Build<dyn FencePolicy> for TwoLevel {
+    type Params = Params;
+
+    fn build(Params { page_bytes }: Params) -> Result<Box<dyn FencePolicy>, String> {
+        page::check_page_bytes(page_bytes)?;
+        Ok(Box::new(Self { page_bytes: page_bytes.0 }))
+    }
+}
+
+impl FencePolicy for TwoLevel {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        let firsts: Vec<&[u8]> = input.separators.iter().collect();
+        let page_bytes = self.page_bytes as usize;
+        let (mut stored, mut top) = (Vec::new(), [Vec::new(), Vec::new(), Vec::new()]);
+        let pages = page::split(Kind::Leaf, &firsts, page_bytes);
+        for blocks in &pages {
+            let separators = &firsts[blocks.start + 1..blocks.end];
+            Draft { kind: Kind::Leaf, first: blocks.start as u32, child_ends: &[], separators }
+                .write(&mut stored);
+            stored.resize(stored.len().next_multiple_of(page_bytes), 0);
+            let numbers = [stored.len() / page_bytes, blocks.start, firsts[blocks.start].len()];
+            top.iter_mut().zip(numbers).for_each(|(top, number)| top.extend((number as u32).to_le_bytes()));
+        }
+        let page_lengths = stored.len() / page_bytes;
+        stored.extend(top.concat());
+        pages.iter().for_each(|blocks| stored.extend(firsts[blocks.start]));
+        for number in [page_bytes, page_lengths, pages.len()] {
+            stored.extend((number as u32).to_le_bytes());
+        }
+        stored.extend(TAG);
+        stored
+    }
+
+    fn alignment(&self) -> u64 {
+        self.page_bytes
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        Ok(Box::new(TwoLevelFence::open(table)?))
+    }
+}
+
+/// The upper part of a partitioned fence.
+struct TwoLevelFence {
+    page_bytes: u64,
+    /// Where each page ends, in page lengths; it starts where the one before ends.
+    ends: Vec<u32>,
+    /// The first separators of all pages but the first, without their common prefix.
+    firsts: Suffixes,
+    index: Box<dyn HeadIndex>,
+}
+
+impl TwoLevelFence {
+    fn open(table: &dyn TableView) -> Result<Self, FenceError> {
+        let bytes = table.stored_bytes();
+        let footer = bytes.checked_sub(FOOTER_BYTES).ok_or_else(|| damaged(format!("only {bytes} bytes")))?;
+        let numbers = table.read_stored(footer..bytes)?;
+        let mut numbers: &[u8] = &numbers;
+        let [page_bytes, page_lengths, pages] = {
+            let numbers = take(&mut numbers, FOOTER_BYTES as usize - TAG.len())?;
+            [0, 1, 2].map(|at| u32s(numbers).nth(at).expect("three numbers in twelve bytes"))
+        };
+        let page_bytes = u64::from(page_bytes);
+        let top = u64::from(page_lengths) * page_bytes;
+        if numbers != TAG || !page::is_page_length(page_bytes) || top > footer {
+            return Err(damaged(format!("no partitioned fence of {bytes} bytes has this footer")));
+        }
+        let top = table.read_stored(top..footer)?;
+        let (ends, firsts) = read_top(&top, pages, page_lengths, table.block_count())?;
+        let (firsts, heads) = Suffixes::new(&firsts);
+        Ok(Self { page_bytes, ends, firsts, index: s_tree::index(&heads) })
+    }
+
+    /// The bytes that a page takes.
+    fn range(&self, page: usize) -> Range<u64> {
+        let start = if page == 0 { 0 } else { self.ends[page - 1] };
+        u64::from(start) * self.page_bytes..u64::from(self.ends[page]) * self.page_bytes
+    }
+}
+
+/// The ends of all pages and their first separators.
+fn read_top(
+    mut top: &[u8],
+    pages: u32,
+    page_lengths: u32,
+    blocks: u32,
+) -> Result<(Vec<u32>, Separators), FenceError> {
+    if pages == 0 || top.len() / TOP_BYTES < pages as usize {
+        return Err(damaged(format!("{pages} pages in {} bytes", top.len())));
+    }
+    let mut numbers = || -> Result<Vec<u32>, FenceError> {
+        Ok(u32s(take(&mut top, pages as usize * size_of::<u32>())?).collect())
+    };
+    let (ends, starts, lengths) = (numbers()?, numbers()?, numbers()?);
+    let increase = |numbers: &[u32]| numbers.is_sorted_by(|a, b| a < b);
+    let is_possible = increase(&ends)
+        && ends[0] > 0
+        && ends[ends.len() - 1] == page_lengths
+        && increase(&starts)
+        && starts[0] == 0
+        && starts[starts.len() - 1] < blocks;
+    if !is_possible {
+        return Err(damaged("the pages do not follow each other from the first block on"));
+    }
+    let mut firsts = Separators::default();
+    for length in lengths {
+        stored::push_above(&mut firsts, take(&mut top, length as usize)?)?;
+    }
+    if top.is_empty() { Ok((ends, firsts)) } else { Err(damaged(format!("{} bytes too many", top.len()))) }
+}
+
+impl Fence for TwoLevelFence {
+    fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
+        let bytes = table.page(self.range(self.index.rank(&self.firsts, key)))?;
+        let page = Page::parse(&bytes)?;
+        let block = page.block(page.child_of(key)?);
+        if page.kind != Kind::Leaf || block >= table.block_count() {
+            return Err(damaged(format!("a page leads to block {block} of {}", table.block_count())));
+        }
+        Ok(block)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.ends) + self.firsts.memory_bytes() + self.index.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use types::Bytes;
+
+    use super::*;
+    use crate::fence::ReadError;
+
+    /// A table that is nothing but its fence, and notes which pages are read.
+    struct Stored {
+        bytes: Bytes,
+        blocks: u32,
+        pages: RefCell<Vec<Range<u64>>>,
+    }
+
+    impl TableView for Stored {
+        fn block_count(&self) -> u32 {
+            self.blocks
+        }
+
+        fn stored_bytes(&self) -> u64 {
+            self.bytes.len() as u64
+        }
+
+        fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+            Ok(self.bytes.slice(range.start as usize..range.end as usize))
+        }
+
+        fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+            self.pages.borrow_mut().push(range.clone());
+            self.read_stored(range)
+        }
+
+        fn first_key(&self, _: u32) -> Result<Bytes, ReadError> {
+            Err("a partitioned fence reads no blocks".into())
+        }
+    }
+
+    #[test]
+    fn a_search_reads_one_page_and_little_is_held() {
+        let mut separators = Separators::default();
+        (0..20_000).for_each(|i| separators.push(format!("user{:020}", i * 10).as_bytes()));
+        let input = FenceInput { separators: &separators, hashes: &[], block_starts: &[] };
+        for page_bytes in [512, 4096, 65_536] {
+            let policy = TwoLevel { page_bytes };
+            let bytes = Bytes::copy_from(&policy.build(&input));
+            let table = Stored { bytes, blocks: 20_000, pages: RefCell::default() };
+            let fence = policy.open(&table).unwrap();
+            for block in (0..20_000).step_by(97).chain([19_999]) {
+                table.pages.borrow_mut().clear();
+                let key = format!("user{:020}", block * 10 + 5);
+                assert_eq!(fence.seek(key.as_bytes(), &table).unwrap(), block);
+                let pages = table.pages.borrow();
+                assert_eq!(pages.len(), 1);
+                assert_eq!(pages[0].end - pages[0].start, page_bytes);
+            }
+            // One separator, its head and its place for a page; a separator takes at least 5 bytes of it.
+            assert!(fence.memory_bytes() < 20_000 * 5 / page_bytes as usize * 60 + 1000);
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Requests that are bad: one error that says where and what instead, exit code 2, and nothing is touched.
+
+use std::fs;
+
+use crate::bench::{Bench, SMALL};
+
+/// An experiment with one thing in it that is wrong: what stands in [`BASE`], what stands there now, the line of
+/// the error, and what it must say.
+type Case<'a> = (&'a str, &'a str, usize, &'a [&'a str]);
+
+/// What the cases change. The lines count.
+const BASE: &str = r#"question = "?"
+[design]
+bloom      = "standard"
+compaction = "leveled"
+memtable   = { capacity = "32KiB" }
+block      = { size = "4KiB" }
+[[phase]]
+name   = "load"
+insert = 3000
+value  = { kind = "fixed", bytes = 32 }
+[[phase]]
+name       = "look"
+operations = 3000
+mix        = { get = 9, put = 1 }
+keys       = { kind = "zipfian", theta = 0.9 }
+absent     = 0.5
+[sweep]
+"design.cache" = ["none", "lru"]
+[trials]
+count = 1
+mode  = "counted"
+[verdict]
+metric = "fpr"
+[[chart]]
+kind = "bar"
+x    = "design.cache"
+y    = "fpr"
+"#;
+
+const UNKNOWN: &[Case<'_>] = &[
+    ("question", "questoin", 1, &["no \"questoin\"; did you mean \"question\"?"]),
+    ("bloom   ", "blooom", 3, &["no \"blooom\"; did you mean \"bloom\"?"]),
+    (
+        "\"standard\"",
+        "\"standart\"",
+        3,
+        &["no variant \"standart\"; did you mean \"standard\"? there are none"],
+    ),
+    (
+        "\"standard\"",
+        "{ kind = \"standard\", bits_per_ky = 8 }",
+        3,
+        &["no parameter \"bits_per_ky\"; did you mean \"bits_per_key\"?"],
+    ),
+    ("capacity", "capacty", 5, &["capacty"]),
+    ("size", "sise", 6, &["block has no option \"sise\"; did you mean \"size\"?"]),
+    ("insert", "inserts", 9, &["no \"inserts\"; did you mean \"insert\"?"]),
+    ("operations", "opertions", 13, &["no \"opertions\"; did you mean \"operations\"?"]),
+    ("absent", "abesnt", 16, &["no \"abesnt\"; did you mean \"absent\"?"]),
+    ("put =", "putt =", 14, &["no \"putt\"; did you mean \"put\"?"]),
+    ("zipfian", "zipfain", 15, &["no variant \"zipfain\"; did you mean \"zipfian\"?"]),
+    ("\"fixed\"", "\"fixd\"", 10, &["\"fixd\"; did you mean \"fixed\"?"]),
+    ("count", "cuont", 20, &["no \"cuont\"; did you mean \"count\"?"]),
+    ("counted", "conted", 21, &["no \"conted\"; did you mean \"counted\"? there are timed, counted"]),
+    ("metric = \"fpr\"", "metric = \"frp\"", 23, &["no column \"frp\"; did you mean \"fpr\"?"]),
+    ("metric = \"fpr\"", "phase = \"lok\"", 23, &["no phase \"lok\"; did you mean \"look\"?"]),
+    ("metric = \"fpr\"", "baseline = \"nine\"", 23, &["no cell \"nine\"; did you mean \"none\"?"]),
+    ("\"bar\"", "\"baar\"", 25, &["no \"baar\"; did you mean \"bar\"?"]),
+    ("y    =", "yy    =", 27, &["no \"yy\"; did you mean \"y\"?"]),
+    ("y    = \"fpr\"", "y    = \"fprr\"", 27, &["no column \"fprr\"; did you mean \"fpr\"?"]),
+];
+
+const WRONG_TYPES: &[Case<'_>] = &[
+    ("insert = 3000", "insert = true", 9, &["insert", "expected a count such as 1_000_000"]),
+    ("insert = 3000", "insert = \"many\"", 9, &["\"many\" is no count; write it as"]),
+    ("\"standard\"", "3", 3, &["bloom: a value of type integer is no choice; write"]),
+    ("\"32KiB\"", "\"32 parsecs\"", 5, &["\"32 parsecs\" is no size; write it as"]),
+    ("\"32KiB\"", "[]", 5, &["memtable.capacity", "expected a size such as"]),
+    ("count = 1", "count = \"two\"", 20, &["trials.count", "expected a whole number from 0 up"]),
+    ("mode  = \"counted\"", "seed = -1", 21, &["trials.seed", "expected a whole number from 0 up"]),
+    ("[sweep]\n", "[sweep]\ncombine = \"zap\"\n", 18, &["combine is \"zap\"; it is \"cartesian\""]),
+    ("[[chart]]", "[chart]", 24, &["every chart is a table: [[chart]]"]),
+    ("[trials]\n", "[trials]\nsampling = = 3\n", 20, &["="]),
+];
+
+const IMPOSSIBLE: &[Case<'_>] = &[
+    ("insert = 3000", "insert = 0", 9, &["insert is 0; a load adds at least 1 key"]),
+    ("insert = 3000", "insert = -5", 9, &["-5 is negative"]),
+    ("operations = 3000", "operations = 0", 13, &["operations is 0"]),
+    ("theta = 0.9", "theta = -0.9", 15, &["theta is -0.9; a zipfian exponent is a finite number from 0"]),
+    ("theta = 0.9", "theta = nan", 15, &["theta is NaN"]),
+    ("{ kind = \"zipfian\", theta = 0.9 }", "{ kind = \"ycsb-scrambled\", theta = 1.0 }", 15, &["theta"]),
+    ("\"leveled\"", "{ kind = \"leveled\", size_ratio = 1 }", 4, &["size_ratio is 1; it must be from 1.1"]),
+    ("\"leveled\"", "{ kind = \"tiered\", size_ratio = 1 }", 4, &["size_ratio is 1; it must be from 2"]),
+    (
+        "\"standard\"",
+        "{ kind = \"blocked\", bits_per_key = -1 }",
+        3,
+        &["bits_per_key is -1; it must be from"],
+    ),
+    ("\"4KiB\"", "100", 6, &["block.size: a block has 512 B to 64 KiB, not 100B"]),
+    ("\"32KiB\"", "10", 5, &["memtable.capacity: a memtable takes at least 1 KiB"]),
+    (
+        "[[phase]]\nname   = \"load\"",
+        "memory = \"1KiB\"\n[[phase]]\nname   = \"load\"",
+        7,
+        &["memory: 1KiB is not above"],
+    ),
+    ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it is a share between 0 and 1"]),
+    ("put = 1", "put = -1", 14, &["the weight of put is -1"]),
+    ("get = 9, put = 1", "get = 0", 14, &["the weights of mix sum to 0"]),
+    ("absent     = 0.5", "threads = 0", 16, &["threads is 0; it lies between 1 and"]),
+    ("absent     = 0.5", "rate = 0", 16, &["rate is 0; write \"closed\""]),
+    ("bytes = 32", "bytes = \"1GiB\"", 10, &["values are at most 64MiB"]),
+    ("bytes = 32", "bytes = 32, compressible = 2", 10, &["compressible is 2; it is a share"]),
+    ("count = 1", "count = 0", 20, &["count is 0; every cell runs at least once"]),
+    ("count = 1", "count = 1\nsampling = 0", 21, &["sampling is 0"]),
+    ("name       = \"look\"", "name = \"load\"", 8, &["two phases are called \"load\""]),
+    ("[trials]", "[trials]\n[extra]", 20, &["no \"extra\""]),
+];
+
+const SWEEPS: &[Case<'_>] = &[
+    ("design.cache\" =", "desgin.cache\" =", 18, &["no path to sweep; did you mean \"design\"?"]),
+    ("design.cache\" =", "design.cahce\" =", 18, &["no \"cahce\"; did you mean \"cache\"?"]),
+    (
+        "\"design.cache\" =",
+        "\"design.cache.capcity\" =",
+        18,
+        &["no cell has such a parameter; did you mean \"capacity\"?"],
+    ),
+    ("\"design.cache\" =", "\"phase.lok.absent\" =", 18, &["no phase \"lok\"; did you mean \"look\"?"]),
+    (
+        "\"design.cache\" =",
+        "\"phase.look.keys.thta\" =",
+        18,
+        &["no cell has such a parameter; did you mean \"theta\"?"],
+    ),
+    ("[\"none\", \"lru\"]", "[]", 18, &["\"design.cache\" has no values; a sweep needs at least one"]),
+    ("\"design.cache\" = [\"none\", \"lru\"]", "", 17, &["the sweep is empty; name a path with its values"]),
+    ("[\"none\", \"lru\"]", "\"lru\"", 18, &["takes a list of values"]),
+    ("\"lru\"]", "\"lru(shards=0)\"]", 18, &["shards is 0"]),
+    (
+        "[sweep]",
+        "[sweep]\ncombine = \"zip\"\n\"phase.load.insert\" = [1]",
+        20,
+        &["zip takes lists of one length"],
+    ),
+    (
+        "mix        = { get",
+        "seconds = 1\nmix = { get",
+        18,
+        &["nothing is left to run: counted mode: phase look ends"],
+    ),
+];
+
+/// What does not fit: it is known before anything runs.
+const TOO_LARGE: &[Case<'_>] = &[
+    (
+        "insert = 3000",
+        "insert = 4_000_000_000",
+        0,
+        &["cell 0 (none) may need", "of storage", "insert fewer keys"],
+    ),
+    ("\"32KiB\"", "\"900TiB\"", 0, &["cell 0 (none) may need", "of memory", "lower the capacities"]),
+];
+
+/// Files that an experiment names.
+const FILES: &[Case<'_>] = &[
+    (
+        "[design]",
+        "extends = \"designs/nowhere.toml\"\n[design]",
+        2,
+        &["there is no file designs/nowhere.toml"],
+    ),
+    ("[design]", "workload = \"nowhere.toml\"\n[design]", 2, &["there is no file nowhere.toml"]),
+    (
+        "keys       = { kind = \"zipfian\", theta = 0.9 }",
+        "replay = { kind = \"raw\", file = \"nowhere.trace\" }",
+        15,
+        &["trace nowhere.trace: No such file", "check the path"],
+    ),
+    (
+        "keys       = { kind = \"zipfian\", theta = 0.9 }",
+        "replay = { kind = \"raw\", file = \"x.toml\", width = 8 }",
+        15,
+        &["bytes are no whole number of 8-byte keys; is the width right?"],
+    ),
+    (
+        "[sweep]",
+        "[[phase]]\nname = \"text\"\nreplay = { kind = \"text\", file = \"nowhere.txt\" }\n[sweep]",
+        19,
+        &["there is no file nowhere.txt"],
+    ),
+];
+
+/// Runs every case over the results of a good run, which stay as they are.
+fn refuses(cases: &[Case<'_>]) {
+    let bench = Bench::new();
+    bench.write("x.toml", BASE);
+    bench.ok(&["run", "x.toml"]);
+    for (from, to, line, sayings) in cases {
+        assert!(BASE.contains(from), "{from}");
+        bench.write("x.toml", BASE.replacen(from, to, 1));
+        let before = bench.content();
+        let error = bench.run(&["run", "x.toml"]).refusal();
+        let place = if *line == 0 { "x.toml: ".to_owned() } else { format!("x.toml:{line}: ") };
+        assert!(error.starts_with(&place), "{to}: not at {place}: {error}");
+        sayings.iter().for_each(|saying| assert!(error.contains(saying), "{to}: no {saying:?}: {error}"));
+        assert!(bench.content() == before, "{to}: something was touched");
+        if !sayings.iter().any(|saying| saying.contains("may need")) {
+            assert_eq!(bench.run(&["describe", "x.toml"]).refusal(), error, "describe says it too");
+        }
+    }
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_one_that_was_meant() {
+    refuses(UNKNOWN);
+}
+
+#[test]
+fn values_of_the_wrong_type_are_refused_with_what_is_right() {
+    refuses(WRONG_TYPES);
+}
+
+#[test]
+fn impossible_values_are_refused_one_by_one() {
+    refuses(IMPOSSIBLE);
+}
+
+#[test]
+fn sweeps_over_nothing_are_refused() {
+    refuses(SWEEPS);
+}
+
+#[test]
+fn plans_that_do_not_fit_are_refused() {
+    refuses(TOO_LARGE);
+}
+
+#[test]
+fn files_that_are_not_there_are_refused_where_they_are_named() {
+    refuses(FILES);
+}
+
+#[test]
+fn what_is_set_on_the_command_line_is_held_to_the_same() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    let before = bench.content();
+    for (arguments, saying) in [
+        (
+            &["--set", "design.wal=snyc"][..],
+            "--set design.wal: wal: no variant \"snyc\"; did you mean \"sync\"?",
+        ),
+        (&["--set", "phase.load.insert=0"], "--set phase.load.insert: phase \"load\": insert is 0"),
+        (&["--set", "phase.lode.insert=5"], "no phase \"lode\"; did you mean \"load\"?"),
+        (&["--set", "trails.count=5"], "did you mean \"trials\"?"),
+        (&["--set", "design.bloom=none"], "\"design.bloom\" is swept, so setting it does nothing"),
+        (&["--set", "design.wal"], "write it as path=value"),
+        (&["--trials", "0"], "--trials: count is 0"),
+        (&["--design", "nowhere.toml"], "there is no file nowhere.toml"),
+        (&["--out", "small.toml"], "small.toml"),
+    ] {
+        let error = bench.run(&[&["run", "small.toml"][..], arguments].concat()).refusal();
+        assert!(error.contains(saying), "{arguments:?}: {error}");
+    }
+    assert_eq!(bench.run(&["run", "small.toml", "--trials", "many"]).expect(2).out, "");
+    assert_eq!(bench.run(&["run"]).expect(2).out, "");
+    assert!(bench.content() == before, "something was touched");
+}
+
+#[test]
+fn a_bad_experiment_keeps_the_good_ones_beside_it_from_starting() {
+    let bench = Bench::small();
+    bench.write("bad.toml", SMALL.replace("insert = 3_000", "insert = 0"));
+    bench.write("other/small.toml", SMALL);
+    let before = bench.content();
+    let error = bench.run(&["run", "small.toml", "bad.toml"]).refusal();
+    assert!(error.starts_with("bad.toml:9: "), "{error}");
+    let error = bench.run(&["run", "small.toml", "other/small.toml"]).refusal();
+    assert!(error.contains("two experiments are called \"small\""), "{error}");
+    assert!(bench.content() == before, "something was touched");
+}
+
+#[test]
+fn files_that_are_no_experiments_are_named() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("folder.toml")).unwrap();
+    bench.write("latin.toml", b"question = \"\xe4\"\n");
+    bench.write("empty.toml", "");
+    bench.write("silent.toml", "question = \"?\"\n");
+    for (file, saying) in [
+        ("nowhere.toml", "there is no file nowhere.toml"),
+        ("folder.toml", "cannot read folder.toml: Is a directory"),
+        ("latin.toml", "cannot read latin.toml: stream did not contain valid UTF-8"),
+        ("empty.toml", "empty.toml: an experiment asks a question: question = \"Which …?\""),
+        ("silent.toml", "silent.toml: a workload has at least one [[phase]]"),
+    ] {
+        let before = bench.content();
+        let error = bench.run(&["run", file]).refusal();
+        assert!(error.contains(saying), "{file}: {error}");
+        assert!(bench.content() == before, "{file}: something was touched");
+    }
+}
+
+#[test]
+fn folders_that_hold_something_else_are_left_alone() {
+    let bench = Bench::small();
+    bench.write("results/small/thesis.txt", "years of work");
+    let before = bench.content();
+    let error = bench.run(&["run", "small.toml"]).refusal();
+    assert!(
+        error.contains("results/small holds files, but no results of a run; give --out another folder"),
+        "{error}"
+    );
+    assert!(bench.content() == before, "something was touched");
+    fs::remove_dir_all(bench.path("results")).unwrap();
+
+    bench.write("other.toml", SMALL);
+    bench.ok(&["run", "other.toml"]);
+    fs::rename(bench.path("results/other"), bench.path("results/small")).unwrap();
+    let before = bench.content();
+    for arguments in [&["run", "small.toml"][..], &["run", "small.toml", "--resume"]] {
+        let error = bench.run(arguments).refusal();
+        assert!(
+            error.contains("results/small holds results of another experiment, other; give --out"),
+            "{error}"
+        );
+    }
+    assert!(bench.content() == before, "something was touched");
+}
+
+#[test]
+fn damaged_results_are_neither_resumed_nor_drawn() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    let whole = bench.read("results/small/runs.csv");
+    let third: Vec<&str> = whole.lines().nth(2).unwrap().split(',').collect();
+    let cell_is_a_word = whole.replacen(&third.join(","), &third.join(",").replacen(third[1], "x", 1), 1);
+    let short = whole.replacen(&third.join(","), &third[..5].join(","), 1);
+    for (damaged, line, saying) in [
+        (cell_is_a_word, 3, "a whole number"),
+        (short, 3, "cells"),
+        (whole.replacen("experiment,", "experimend,", 1), 1, "experimend"),
+    ] {
+        bench.write("results/small/runs.csv", &damaged);
+        let before = bench.content();
+        for arguments in [&["run", "small.toml", "--resume"][..], &["plot", "results/small"]] {
+            let error = bench.run(arguments).refusal();
+            let place = format!("results/small/runs.csv:{line}: ");
+            assert!(error.starts_with(&place) && error.contains(saying), "{arguments:?}: {error}");
+        }
+        assert!(bench.content() == before, "something was touched");
+    }
+    bench.write("results/small/runs.csv", &whole);
+    bench.write("results/small/manifest.json", "{}");
+    for arguments in
+        [&["run", "small.toml"][..], &["run", "small.toml", "--resume"], &["plot", "results/small"]]
+    {
+        let error = bench.run(arguments).refusal();
+        assert!(error.contains("results/small/manifest.json: this is no manifest"), "{error}");
+    }
+}

@@ -1,0 +1,119 @@
+//! Counted mode: the operations alone decide, so that every run and every build gives the same counters.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use results::{Row, columns as c};
+
+use crate::bench::{Bench, exact_cells, text};
+
+/// One factor at a time, on a tree of a few levels, with every kind of operation.
+const EXPERIMENT: &str = r#"
+question = "Are the counters what they were?"
+
+[design]
+memtable    = { capacity = "16KiB" }
+bloom       = { kind = "standard", bits_per_key = 8 }
+compaction  = { kind = "leveled", size_ratio = 4 }
+cache       = { kind = "lru", capacity = "64KiB", shards = 1 }
+
+[[phase]]
+name   = "load"
+insert = 3_000
+value  = { kind = "uniform", min = 10, max = 90, compressible = 0.5 }
+
+[[phase]]
+name       = "mixed"
+operations = 3_000
+mix        = { get = 50, put = 20, delete = 5, range = 5, rmw = 10, batch = 5, multi_get = 5 }
+keys       = { kind = "zipfian", theta = 0.9 }
+absent     = 0.3
+value      = { kind = "uniform", min = 10, max = 90, compressible = 0.5 }
+
+[sweep]
+combine              = "ablate"
+"design.bloom"       = ["blocked"]
+"design.fence"       = ["static-btree"]
+"design.compaction"  = ["tiered", "lazy-leveled"]
+"design.compression" = ["lz4"]
+
+[trials]
+count = 1
+mode  = "counted"
+"#;
+
+/// The counters that are the same everywhere, as lines of `COLUMN,VALUE,VALUE…`: a value for each phase of each
+/// cell in a trial.
+fn counters(rows: &[Row], trial: u64) -> String {
+    let of_trial = |row: &&Row| row.get(&c::TRIAL).integer() == Some(trial);
+    let mut rows: Vec<&Row> =
+        rows.iter().filter(of_trial).filter(|row| text(row, &c::OPERATION) == "all").collect();
+    rows.sort_by_key(|row| row.get(&c::CELL).integer());
+    let mut table = String::new();
+    for (at, column) in rows[0].schema().columns().iter().enumerate() {
+        if column.exact() && column.name() != c::TRIAL.name {
+            let values: Vec<String> = rows.iter().map(|row| row.cells()[at].to_string()).collect();
+            let _ = writeln!(table, "{},{}", column.name(), values.join(","));
+        }
+    }
+    table
+}
+
+#[test]
+fn two_runs_count_the_same() {
+    let bench = Bench::new();
+    bench.write("counters.toml", EXPERIMENT);
+    bench.ok(&["run", "counters.toml", "--trials", "2"]);
+    let first = bench.rows("counters");
+    bench.ok(&["run", "counters.toml", "--trials", "2"]);
+    let second = bench.rows("counters");
+    assert_eq!(exact_cells(&first), exact_cells(&second));
+    assert_eq!(first.len(), 2 * 6 * (2 + 8), "trials × cells × (kinds of operations and all of them)");
+    assert_eq!(counters(&first, 0), counters(&first, 1), "trials are the same too");
+}
+
+/// Other machines and other builds give the same counters: those of one are kept in a file.
+#[test]
+fn the_counters_are_those_of_every_other_build() {
+    let bench = Bench::new();
+    bench.write("counters.toml", EXPERIMENT);
+    bench.ok(&["run", "counters.toml"]);
+    let counted = counters(&bench.rows("counters"), 0);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/counters.csv");
+    if std::env::var_os("LSMBENCH_REWRITE").is_some() {
+        std::fs::write(&file, &counted).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    let differing: Vec<&str> =
+        counted.lines().filter(|line| !kept.lines().any(|kept| kept == *line)).collect();
+    assert!(
+        kept == counted,
+        "counters are not what they were, now:\n{}\nIf that is meant, keep them with\n  \
+         LSMBENCH_REWRITE=1 cargo test -p lsmbench --test cli counters_are",
+        differing.join("\n")
+    );
+}
+
+#[test]
+fn what_takes_time_is_empty_and_not_zero() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    let rows = bench.rows("small");
+    let timed = [
+        &c::SECONDS,
+        &c::OPS_PER_SECOND,
+        &c::MEAN_NS,
+        &c::P99_NS,
+        &c::STALL_SECONDS,
+        &c::CPU_SECONDS,
+        &c::RSS_PEAK_BYTES,
+        &c::SETTLE_SECONDS,
+        &c::RESPONSE_P99_NS,
+    ];
+    for row in &rows {
+        timed.iter().for_each(|column| assert!(row.get(column).is_empty(), "{}", column.name));
+    }
+    let manifest = bench.manifest("small");
+    assert_eq!(manifest.harness.operations.len(), 0, "nothing is timed, so timing costs nothing");
+    assert!(manifest.warnings.is_empty(), "counters are above what disturbs times: {:?}", manifest.warnings);
+}

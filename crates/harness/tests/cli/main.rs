@@ -1,0 +1,15 @@
+//! The program as its users meet it: files in, exit codes, files and text out.
+
+mod bad_input;
+mod bench;
+mod counted;
+mod documents;
+mod doors;
+mod replay;
+mod resume;
+mod shell;
+mod sweeps;
+mod timed;
+mod verdicts;
+mod verify;
+mod wrong;

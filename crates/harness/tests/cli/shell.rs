@@ -1,0 +1,189 @@
+//! The shell: a durable store, driven by commands on standard input.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::bench::{Bench, wait_for};
+
+/// Opens the store `db`, does the commands, and returns the answers.
+fn session(bench: &Bench, commands: &str) -> Vec<String> {
+    let answer = bench.run_with(&["shell", "db"], commands).expect(0);
+    assert_eq!(answer.err, "");
+    answer.out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn commands_answer_as_the_language_says() {
+    let bench = Bench::new();
+    let answers = session(
+        &bench,
+        "# puts and deletes say nothing\n\
+         p b 2\n\
+         p a 1\n\
+         p \"c d\" \"two words\"\n\
+         p e \"\"\n\
+         g a\n\
+         g nothing\n\
+         g e\n\
+         p a 10\n\
+         g a\n\
+         d b\n\
+         g b\n\
+         d never-there\n\
+         g \"c d\"\n\
+         r a c\n\
+         r a z\n\
+         r a \"c d\"\n\
+         r z a\n",
+    );
+    // The end of a range is not in it; one that is empty is an empty line, as is a value that is not there.
+    assert_eq!(answers, ["1", "", "", "10", "", "two words", "a:10", "a:10 c d:two words e:", "a:10", ""]);
+}
+
+#[test]
+fn a_store_outlives_its_sessions() {
+    let bench = Bench::new();
+    assert_eq!(session(&bench, "p k 1\np gone 1\nd gone\n"), [""; 0]);
+    for round in 0..5 {
+        let answers = session(&bench, &format!("g k\ng gone\np k {round}\np k{round} x\n"));
+        assert_eq!(
+            answers,
+            [if round == 0 { "1".to_owned() } else { (round - 1).to_string() }, String::new()]
+        );
+    }
+    assert_eq!(session(&bench, "r k l\n"), ["k:4 k0:x k1:x k2:x k3:x k4:x"]);
+}
+
+#[test]
+fn files_of_pairs_are_loaded_and_statistics_printed() {
+    let bench = Bench::new();
+    let pairs =
+        (0..2000).map(|number| format!("key{number:04} value{number}\n")).collect::<Vec<_>>().concat();
+    bench.write("pairs of keys.txt", pairs);
+    let answer = bench.run_with(
+        &["shell", "db", "--set", "memtable.capacity=4KiB"],
+        "l \"pairs of keys.txt\"\ng key1234\nr key0007 key0010\ns\n",
+    );
+    let answer = answer.expect(0);
+    let mut lines = answer.out.lines();
+    assert_eq!(lines.next(), Some("value1234"));
+    assert_eq!(lines.next(), Some("key0007:value7 key0008:value8 key0009:value9"));
+    let statistics: Vec<&str> = lines.collect();
+    assert!(statistics[0].starts_with("level 0: "), "{statistics:?}");
+    assert!(statistics.iter().any(|line| line.starts_with("memory: memtables ")), "{statistics:?}");
+    let user_bytes: u64 = (0..2000).map(|number| 7 + format!("value{number}").len() as u64).sum();
+    assert!(statistics.contains(&format!("user_bytes_written: {user_bytes}").as_str()), "{statistics:?}");
+}
+
+#[test]
+fn lines_that_are_no_commands_are_named_and_the_others_done() {
+    let bench = Bench::new();
+    bench.write("bad pairs.txt", "x 1\ny\n");
+    let long = "k".repeat(70_000);
+    let commands = format!("p a 1\nput b 2\np c\nl nowhere.txt\nl \"bad pairs.txt\"\np {long} 1\ng a\ng x\n");
+    let answer = bench.run_with(&["shell", "db"], &commands).expect(2);
+    assert_eq!(answer.out, "1\n1\n", "the store is intact");
+    let errors: Vec<&str> = answer.err.lines().collect();
+    assert_eq!(errors.len(), 6, "{errors:?}");
+    assert!(
+        errors[0].starts_with("line 2: column 1: \"put\" is no command; there are p KEY VALUE"),
+        "{errors:?}"
+    );
+    assert!(
+        errors[1].starts_with("line 3: column 4: the line ends too early; write p KEY VALUE"),
+        "{errors:?}"
+    );
+    assert!(errors[2].starts_with("line 4: cannot read nowhere.txt: "), "{errors:?}");
+    assert!(errors[3].starts_with("line 5: bad pairs.txt:2: "), "{errors:?}");
+    assert!(errors[4].starts_with("line 6: ") && errors[4].contains("70000"), "{errors:?}");
+    assert_eq!(errors[5], "error: 5 lines were not done");
+}
+
+#[test]
+fn a_store_that_cannot_be_is_refused() {
+    let bench = Bench::new();
+    bench.write("design.toml", "[design]\nbloom = \"blom\"\n");
+    bench.write("file", "no folder");
+    for (arguments, saying) in [
+        (
+            &["shell", "db", "--set", "storage=memory"][..],
+            "a shell keeps what it is told, but storage = memory",
+        ),
+        (&["shell", "db", "--set", "wall=sync"], "did you mean \"wal\"?"),
+        (&["shell", "db", "--design", "design.toml"], "design.toml:2: bloom: no variant \"blom\""),
+        (&["shell", "db", "--design", "nowhere.toml"], "there is no file nowhere.toml"),
+        (&["shell", "file"], "file"),
+    ] {
+        let error = bench.run(arguments).refusal();
+        assert!(error.contains(saying), "{arguments:?}: {error}");
+    }
+    assert!(!bench.path("db").exists(), "nothing was made");
+}
+
+#[test]
+fn a_design_file_makes_the_store() {
+    let bench = Bench::new();
+    bench.write("design.toml", "[design]\nmemtable = { capacity = \"4KiB\" }\ncompaction = \"none\"\n");
+    let puts =
+        (0..500).map(|number| format!("p key{number} value-of-some-length\n")).collect::<Vec<_>>().concat();
+    let answer = bench.run_with(&["shell", "db", "--design", "design.toml"], &(puts + "s\n")).expect(0);
+    let flushes = answer.out.lines().find_map(|line| line.strip_prefix("flushes: ")).unwrap();
+    assert!(flushes.parse::<u64>().unwrap() >= 1, "{}", answer.out);
+}
+
+/// Everything that a shell has answered, it did: of a store with `wal = "sync"` nothing of that is lost,
+/// whenever the shell is killed.
+#[test]
+fn nothing_acknowledged_is_lost_by_kill_9() {
+    const ROUNDS: usize = 20;
+    let bench = Bench::new();
+    // A small memtable: kills fall into flushes and compactions, too.
+    let shell = ["shell", "db", "--set", "wal=sync", "--set", "memtable.capacity=4KiB"];
+    let mut acknowledged: BTreeSet<String> = BTreeSet::new();
+    let mut broken_off = 0;
+    for round in 0..ROUNDS {
+        // Each get acknowledges the put before it: commands are done in order.
+        let keys: Vec<String> = (0..2000).map(|number| format!("r{round:02}-{number:04}")).collect();
+        let commands =
+            keys.iter().map(|key| format!("p {key} {key}-value\ng {key}\n")).collect::<Vec<_>>().concat();
+        let mut child = bench.command(&shell).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let answers = AtomicUsize::new(0);
+        let wanted = 20 + 13 * round;
+        let answered = std::thread::scope(|scope| {
+            // The pipe breaks when the shell dies.
+            scope.spawn(move || stdin.write_all(commands.as_bytes()));
+            let reader = scope.spawn(|| {
+                let lines = stdout.lines().map_while(Result::ok);
+                lines.inspect(|_| _ = answers.fetch_add(1, Ordering::Relaxed)).collect::<Vec<String>>()
+            });
+            wait_for("answers", || (answers.load(Ordering::Relaxed) >= wanted).then_some(()));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            reader.join().unwrap()
+        });
+        broken_off += usize::from(answered.len() < keys.len());
+        for (answer, key) in answered.iter().zip(&keys) {
+            // The last line may have been cut.
+            if *answer == format!("{key}-value") {
+                acknowledged.insert(key.clone());
+            }
+        }
+        assert!(acknowledged.len() >= wanted);
+
+        let gets = acknowledged.iter().map(|key| format!("g {key}\n")).collect::<Vec<_>>().concat();
+        let answer = bench.run_with(&shell, &gets).expect(0);
+        assert_eq!(answer.err, "");
+        let lost: Vec<_> = acknowledged
+            .iter()
+            .zip(answer.out.lines())
+            .filter(|(key, value)| **value != format!("{key}-value"))
+            .collect();
+        assert!(lost.is_empty(), "round {round}: {} of {} lost: {lost:?}", lost.len(), acknowledged.len());
+        bench.run(&["verify", "db"]).expect(0);
+    }
+    assert!(broken_off > ROUNDS / 2, "only {broken_off} of {ROUNDS} kills came in the middle of a load");
+}

@@ -1,0 +1,200 @@
+//! Sweeps, and what the command line changes of them.
+
+use results::{Row, columns as c};
+
+use crate::bench::{Bench, SMALL, text};
+
+/// An experiment with another `[sweep]`, and no chart of the one that was there.
+fn swept(sweep: &str) -> String {
+    let (experiment, _) = SMALL.split_once("[[chart]]").unwrap();
+    experiment.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep)
+}
+
+/// The labels of the cells that would run, and the combinations left out, as `describe` prints them.
+fn described(bench: &Bench, arguments: &[&str]) -> Vec<String> {
+    let text = bench.ok(&[&["describe"], arguments].concat());
+    let cells = text.lines().skip_while(|line| *line != "# cells").skip(1);
+    cells.take_while(|line| *line != "#").map(|line| line.trim_start_matches("#   ").to_owned()).collect()
+}
+
+/// The distinct values of a column, in the order of the cells.
+fn values(rows: &[Row], column: &str) -> Vec<String> {
+    let at = rows[0].schema().find(column).unwrap_or_else(|error| panic!("{error}"));
+    let mut rows: Vec<&Row> = rows.iter().collect();
+    rows.sort_by_key(|row| row.get(&c::CELL).integer());
+    let mut values: Vec<(String, String)> =
+        rows.iter().map(|row| (text(row, &c::CELL), row.cells()[at].to_string())).collect();
+    values.dedup();
+    values.into_iter().map(|(_, value)| value).collect()
+}
+
+#[test]
+fn factors_combine_as_they_are_told_to() {
+    let factors =
+        "\"design.bloom\" = [\"none\", \"standard\"]\n\"design.block.size\" = [\"1KiB\", \"8KiB\"]\n";
+    let bench = Bench::new();
+    for (combine, cells) in [
+        (
+            "cartesian",
+            &[
+                "0 none + block.size=1KiB",
+                "1 none + block.size=8KiB",
+                "2 standard + block.size=1KiB",
+                "3 standard + block.size=8KiB",
+            ][..],
+        ),
+        ("zip", &["0 none + block.size=1KiB", "1 standard + block.size=8KiB"]),
+        (
+            "ablate",
+            &[
+                "0 blocked + block.size=4KiB",
+                "1 none + block.size=4KiB",
+                "2 standard + block.size=4KiB",
+                "3 blocked + block.size=1KiB",
+                "4 blocked + block.size=8KiB",
+            ],
+        ),
+    ] {
+        bench.write("x.toml", swept(&format!("combine = \"{combine}\"\n{factors}")));
+        assert_eq!(described(&bench, &["x.toml"]), cells, "{combine}");
+    }
+}
+
+#[test]
+fn all_takes_a_whole_catalog_and_says_what_it_leaves_out() {
+    let bench = Bench::new();
+    let listed = bench.ok(&["list", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    for axis in listed.as_array().unwrap() {
+        let (name, variants) = (axis["axis"].as_str().unwrap(), axis["variants"].as_array().unwrap());
+        bench.write("x.toml", swept(&format!("\"design.{name}\" = \"all\"")));
+        let described = described(&bench, &["x.toml"]).join("\n");
+        for variant in variants {
+            let kind = variant["kind"].as_str().unwrap();
+            let runs =
+                described.lines().any(|line| line.split_once(' ').is_some_and(|(_, label)| label == kind));
+            let left_out = described.contains(&format!("left out: design.{name}={kind}: counted mode: "));
+            assert!(runs != left_out, "{name} {kind} should run or be left out:\n{described}");
+        }
+    }
+    // A list in [design] is a sweep as well.
+    bench.write("x.toml", SMALL.replace("[design]", "[design]\ncompression = [\"none\", \"lz4\"]"));
+    assert_eq!(described(&bench, &["x.toml"]).len(), 2 * 3);
+}
+
+#[test]
+fn rows_carry_the_swept_values_and_labels() {
+    let bench = Bench::new();
+    let sweep = "\"design.bloom\" = [\"none\", \"standard\"]\n\"design.bloom.bits_per_key\" = [4, 10]\n\
+                 \"phase.look.absent\" = [0.0, 1.0]";
+    bench.write("x.toml", swept(sweep));
+    let answer = bench.run(&["run", "x.toml"]).expect(0);
+    let rows = bench.rows("x");
+    assert_eq!(
+        values(&rows, "design.bloom"),
+        ["none", "none", "standard", "standard", "standard", "standard"]
+    );
+    assert_eq!(values(&rows, "design.bloom.bits_per_key"), ["", "", "4", "4", "10", "10"]);
+    assert_eq!(values(&rows, "phase.look.absent"), ["0.0", "1.0", "0.0", "1.0", "0.0", "1.0"]);
+    assert_eq!(values(&rows, "label")[2], "standard(bits_per_key=4) + absent=0.0");
+    assert!(
+        answer.err.contains("left out: design.bloom=none, design.bloom.bits_per_key=10"),
+        "{}",
+        answer.err
+    );
+    assert_eq!(bench.manifest("x").left_out.len(), 2);
+}
+
+#[test]
+fn the_command_line_changes_what_it_names() {
+    let bench = Bench::small();
+    bench.write("bare.toml", "about = \"bare\"\n[design]\nwal = \"none\"\nblock = { size = \"8KiB\" }\n");
+    let resolved = |arguments: &[&str]| -> toml::Table {
+        bench.ok(&[&["describe", "small.toml"], arguments].concat()).parse().unwrap()
+    };
+    let plain = resolved(&[]);
+    assert_eq!(plain["trials"]["seed"].as_integer(), Some(42));
+    assert_eq!(plain["design"]["wal"]["kind"].as_str(), Some("buffered"));
+
+    let set =
+        resolved(&["--set", "design.wal=sync", "--set", "phase.load.insert=5k", "--set", "trials.check=7"]);
+    assert_eq!(set["design"]["wal"]["kind"].as_str(), Some("sync"));
+    assert_eq!(set["phase"][0]["insert"].as_integer(), Some(5000));
+    assert_eq!(set["trials"]["check"].as_integer(), Some(7));
+
+    let counts = resolved(&["--trials", "9", "--seed", "77"]);
+    assert_eq!(counts["trials"]["count"].as_integer(), Some(9));
+    assert_eq!(counts["trials"]["seed"].as_integer(), Some(77));
+
+    let quick = resolved(&["--quick", "--trials", "3"]);
+    assert_eq!(quick["phase"][0]["insert"].as_integer(), Some(300));
+    assert_eq!(quick["phase"][1]["operations"].as_integer(), Some(300));
+    assert_eq!(quick["trials"]["count"].as_integer(), Some(3));
+
+    let design = resolved(&["--design", "bare.toml"]);
+    assert_eq!(design["design"]["wal"]["kind"].as_str(), Some("none"));
+    assert_eq!(design["design"]["block"]["size"].as_str(), Some("8KiB"));
+    assert_eq!(
+        design["design"]["memtable"]["capacity"].as_str(),
+        Some("32KiB"),
+        "the experiment's own stays"
+    );
+
+    bench.write(
+        "small.toml",
+        format!("{SMALL}\n[quick]\n\"phase.load.insert\" = 123\n\"trials.count\" = 4\n"),
+    );
+    let quick = resolved(&["--quick"]);
+    assert_eq!(quick["phase"][0]["insert"].as_integer(), Some(123));
+    assert_eq!(
+        quick["phase"][1]["operations"].as_integer(),
+        Some(3000),
+        "what [quick] says is all that it does"
+    );
+    assert_eq!(quick["trials"]["count"].as_integer(), Some(4));
+}
+
+#[test]
+fn every_cell_and_trial_does_the_operations_of_the_seed() {
+    let bench = Bench::small();
+    let hashes = |arguments: &[&str]| -> Vec<Option<String>> {
+        bench.ok(&[&["run", "small.toml"], arguments].concat());
+        let streams = bench.manifest("small").cells.into_iter().flat_map(|cell| cell.streams);
+        streams.filter(|stream| stream.phase == "look").map(|stream| stream.hash).collect()
+    };
+    let (first, again) = (hashes(&[]), hashes(&["--trials", "2", "--set", "sweep.design.bloom=[\"none\"]"]));
+    assert!(
+        first.len() == 3 && first[0].is_some() && first.iter().all(|hash| *hash == first[0]),
+        "{first:?}"
+    );
+    assert_eq!(again, [first[0].clone()]);
+    assert_ne!(hashes(&["--seed", "43"])[0], first[0]);
+    let warnings = |arguments: &[&str]| {
+        bench.ok(&[&["run", "small.toml"], arguments].concat());
+        bench.manifest("small").warnings
+    };
+    assert!(warnings(&["--quick"])[0].contains("this is a quick run"));
+    assert_eq!(bench.rows("small").iter().filter(|row| text(row, &c::OPERATION) == "all").count(), 2 * 3);
+}
+
+#[test]
+fn a_resolved_experiment_runs_as_the_one_it_came_from() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    let hash = bench.manifest("small").config_hash;
+    bench.write("again/small.toml", bench.ok(&["describe", "small.toml"]));
+    bench.ok(&["run", "again/small.toml", "--resume"]);
+    assert_eq!(bench.manifest("small").config_hash, hash);
+}
+
+#[test]
+fn earlier_results_are_moved_aside() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    let first = bench.read("results/small/runs.csv");
+    let told = bench.run(&["run", "small.toml", "--seed", "7"]).expect(0).err;
+    let folder =
+        told.lines().find_map(|line| line.strip_prefix("small: earlier results are now in ")).unwrap();
+    assert_eq!(bench.read(&format!("{folder}/runs.csv")), first);
+    assert_ne!(bench.read("results/small/runs.csv"), first);
+}

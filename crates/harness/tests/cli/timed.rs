@@ -1,0 +1,153 @@
+//! Timed runs: what the clock says, in a closed and in an open loop, and what was meant beside what came out.
+
+use results::{Profile, columns as c};
+
+use crate::bench::{Bench, number, of, text};
+
+const EXPERIMENT: &str = r#"
+question = "?"
+[design]
+memtable = { capacity = "256KiB" }
+[[phase]]
+name   = "load"
+insert = 20_000
+value  = { kind = "fixed", bytes = 32 }
+[[phase]]
+name       = "closed"
+operations = 20_000
+mix        = { get = 0.5, put = 0.3, range = 0.2 }
+absent     = 0.25
+value      = { kind = "fixed", bytes = 64 }
+range      = { kind = "fixed", entries = 5 }
+[[phase]]
+name       = "skewed"
+operations = 40_000
+mix        = { get = 1 }
+keys       = { kind = "zipfian", theta = 0.99 }
+[[phase]]
+name       = "easy"
+operations = 400
+mix        = { get = 1 }
+rate       = 2_000
+[[phase]]
+name       = "hopeless"
+operations = 20_000
+mix        = { get = 0.5, put = 0.5 }
+rate       = 500_000_000
+[trials]
+count = 1
+check = 1
+"#;
+
+fn run() -> Bench {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    bench
+}
+
+#[test]
+fn an_open_loop_charges_the_wait() {
+    let bench = run();
+    let rows = bench.rows("x");
+    for phase in ["easy", "hopeless"] {
+        for row in rows.iter().filter(|row| text(row, &c::PHASE) == phase) {
+            assert_eq!(text(row, &c::LOOP), "open");
+            for (service, response) in [
+                (&c::MEAN_NS, &c::RESPONSE_MEAN_NS),
+                (&c::P50_NS, &c::RESPONSE_P50_NS),
+                (&c::P99_NS, &c::RESPONSE_P99_NS),
+            ] {
+                // Percentiles are those of histograms with three digits.
+                let (service, response) = (number(row, service), number(row, response));
+                assert!(
+                    response >= service * 0.999,
+                    "{phase}: {response} ns in all, {service} ns of service"
+                );
+            }
+        }
+    }
+    // The rate that nothing can serve: the queue grows to the end, and the median operation waits for the ten
+    // thousand before it.
+    let hopeless = of(&rows, "hopeless", "all")[0];
+    let [service, response] = [&c::P50_NS, &c::RESPONSE_P50_NS].map(|column| number(hopeless, column));
+    assert!(response > 100.0 * service, "{response} ns in all, {service} ns of service");
+    assert!(number(hopeless, &c::OPS_PER_SECOND) < 0.5 * number(hopeless, &c::TARGET_OPS_PER_SECOND));
+    // The rate that is easy takes as long as it says: no operation starts before it is due.
+    let easy = of(&rows, "easy", "all")[0];
+    assert!(number(easy, &c::SECONDS) >= 399.0 / 2000.0);
+    assert!(
+        of(&rows, "closed", "all")[0].get(&c::RESPONSE_P99_NS).is_empty(),
+        "a closed loop has no such time"
+    );
+}
+
+#[test]
+fn times_and_shares_fit_together() {
+    let bench = run();
+    let rows = bench.rows("x");
+    let all = of(&rows, "closed", "all")[0];
+    let kinds: Vec<_> = ["get", "put", "range"].iter().map(|kind| of(&rows, "closed", kind)[0]).collect();
+    let sum: f64 = kinds.iter().map(|row| number(row, &c::OPS)).sum();
+    assert!((sum - number(all, &c::OPS)).abs() < 0.5);
+    let seconds = number(all, &c::SECONDS);
+    assert!((number(all, &c::OPS_PER_SECOND) * seconds / sum - 1.0).abs() < 1e-9);
+    let busy: f64 = kinds.iter().map(|row| number(row, &c::OPS) * number(row, &c::MEAN_NS) / 1e9).sum();
+    assert!(busy <= seconds * 1.01, "one thread is not busy for {busy} s in {seconds} s");
+    for row in &kinds {
+        let percentiles =
+            [&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::MAX_NS].map(|p| number(row, p));
+        assert!(percentiles.is_sorted(), "{percentiles:?}");
+    }
+    assert!((number(all, &c::CHECKED_ANSWERS) - (20_000.0 - number(kinds[1], &c::OPS))).abs() < 0.5);
+    assert!(number(all, &c::WRONG_ANSWERS).abs() < 0.5);
+    let manifest = bench.manifest("x");
+    assert!(manifest.harness.operations.iter().any(|cost| cost.sampling == 1 && cost.operation_ns > 0.0));
+    assert!(bench.path("results/x/histograms/cell-0-trial-0-closed.hlog").is_file());
+}
+
+#[test]
+fn what_was_meant_and_what_came_out_agree() {
+    let bench = run();
+    let streams = bench.manifest("x").cells.remove(0).streams;
+    let stream = |phase: &str| {
+        let stream = streams.iter().find(|stream| stream.phase == phase).unwrap();
+        (stream.intended.clone(), stream.realised.clone())
+    };
+    let close = |what: &str, figures: [Option<f64>; 2], within: f64| {
+        let [Some(meant), Some(came)] = figures else { panic!("{what}: {figures:?}") };
+        assert!((meant - came).abs() <= within, "{what}: {meant} was meant, {came} came out");
+    };
+    let (meant, came) = stream("closed");
+    assert_eq!(meant.operations, came.operations);
+    for kind in ["get", "put", "range"] {
+        close(kind, [&meant, &came].map(|profile| profile.mix.get(kind).copied()), 0.02);
+    }
+    let both = |figure: fn(&Profile) -> Option<f64>| [figure(&meant), figure(&came)];
+    close("absent", both(|profile| profile.absent), 0.02);
+    close("values", both(|profile| profile.value_bytes), 1e-9);
+    close("ranges", both(|profile| profile.range_entries), 1e-9);
+    // Uniform keys: chance makes the hottest of 20 000 hotter than they were meant, by a bound that holds for
+    // the largest Poisson counts of about one access per key.
+    let [Some(meant_tenth), Some(came_tenth)] = both(|profile| profile.hottest_10_percent) else { panic!() };
+    assert!(
+        (meant_tenth - 0.1).abs() < 1e-3 && came_tenth > meant_tenth && came_tenth < 0.35,
+        "{came_tenth}"
+    );
+
+    let (meant, came) = stream("skewed");
+    let both = |figure: fn(&Profile) -> Option<f64>| [figure(&meant), figure(&came)];
+    close("hottest key", both(|profile| profile.hottest_key), 0.01);
+    close("hottest 1 %", both(|profile| profile.hottest_1_percent), 0.03);
+}
+
+#[test]
+fn a_debug_build_refuses_to_time() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    if cfg!(debug_assertions) {
+        let error = bench.run(&["run", "x.toml"]).refusal();
+        assert!(error.contains("this is a debug build: its times mean nothing"), "{error}");
+    }
+    bench.ok(&["run", "x.toml", "--set", "trials.mode=counted"]);
+}

@@ -1,0 +1,55 @@
+//! Wrong answers: they get no number, and the exit code says so.
+
+use results::{Table, columns as c};
+
+use crate::bench::{Bench, text};
+
+/// No variant answers wrongly, so the results of one that did are written by hand: one of three cells.
+#[test]
+fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
+    let bench = Bench::small();
+    let right = bench.ok(&["run", "small.toml"]);
+    assert!(right.contains("standard"), "{right}");
+    let runs = bench.path("results/small/runs.csv");
+    let table = Table::read(&runs).unwrap();
+    let at = |name: &str| table.schema().find(name).unwrap();
+    let identity = [
+        "experiment",
+        "cell",
+        "label",
+        "trial",
+        "phase",
+        "operation",
+        "mode",
+        "seed",
+        "loop",
+        "design.bloom",
+    ];
+    let mut kept = bench.read("results/small/runs.csv").lines().next().unwrap().to_owned() + "\n";
+    for row in table.rows() {
+        let mut cells: Vec<String> = row.cells().iter().map(ToString::to_string).collect();
+        if text(row, &c::LABEL) == "standard" {
+            if text(row, &c::OPERATION) != "all" {
+                continue;
+            }
+            let columns = cells.iter_mut().zip(table.schema().columns());
+            columns
+                .filter(|(_, column)| !identity.contains(&column.name()))
+                .for_each(|(cell, _)| cell.clear());
+            cells[at("checked_answers")] = "3000".to_owned();
+            cells[at("wrong_answers")] = if text(row, &c::PHASE) == "look" { "2" } else { "0" }.to_owned();
+        }
+        kept.push_str(&(cells.join(",") + "\n"));
+    }
+    std::fs::write(&runs, kept).unwrap();
+
+    let answer = bench.run(&["run", "small.toml", "--resume"]).expect(1);
+    assert!(answer.out.contains("Wrong answers by standard: they get no number."), "{}", answer.out);
+    assert!(
+        !answer.out.lines().any(|line| line.starts_with("  standard")),
+        "it is in no table: {}",
+        answer.out
+    );
+    assert!(answer.err.contains("cells with wrong answers are in no chart"), "{}", answer.err);
+    assert!(!bench.read("plots/small/fpr-by-bloom.svg").contains("standard"), "it is in no chart");
+}

@@ -1,0 +1,210 @@
+//! The house rules that no compiler knows: who may know whom, how long files get, and that nothing leads nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+/// Lines that no source file exceeds.
+const MOST_LINES: usize = 700;
+
+/// Folders that are not the repository's own.
+const FOREIGN: [&str; 4] = ["target", "results", "plots", "mutants.out"];
+
+/// The crates of the repository that each one may use: arrows point down only, as ARCHITECTURE.md draws them.
+fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    let axes = ["memtable", "bloom", "fence", "compaction", "cache", "compression"];
+    let ground: &[&str] = &["types", "catalog"];
+    let below_tree = [&axes[..], &["storage"], ground].concat();
+    let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree"]].concat();
+    let mut arrows = BTreeMap::from([
+        ("types", &[][..]),
+        ("results", &[]),
+        ("catalog", &["types"]),
+        ("storage", ground),
+        ("workload", ground),
+        ("measure", &["results"]),
+        ("plot", &["results", "types"]),
+        ("tree", &below_tree),
+        ("harness", &all),
+    ]);
+    arrows.extend(axes.map(|axis| (axis, ground)));
+    arrows.into_iter().map(|(name, below)| (name, below.iter().copied().collect())).collect()
+}
+
+fn repository() -> PathBuf {
+    fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
+}
+
+/// Every file of the repository below `folder`, by its path in it.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(repository().join(folder)).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = folder.join(&name);
+        match entry.file_type().unwrap().is_dir() {
+            true if name.starts_with('.') || FOREIGN.contains(&name.as_str()) => {}
+            true => files.extend(files_below(&path)),
+            false => files.push(path),
+        }
+    }
+    files.sort();
+    files
+}
+
+fn with_ending(endings: &[&str]) -> Vec<PathBuf> {
+    let ends = |path: &PathBuf| path.extension().is_some_and(|found| endings.iter().any(|one| found == *one));
+    files_below(Path::new("")).into_iter().filter(ends).collect()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[track_caller]
+fn none(what: &str, found: &[String]) {
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are() {
+    let mut found = Vec::new();
+    for path in with_ending(&["rs"]) {
+        let text = read(&path);
+        let lines = text.lines().count();
+        if lines > MOST_LINES {
+            found.push(format!("{} has {lines} lines, {MOST_LINES} is the most", path.display()));
+        }
+        if !text.starts_with("//! ") {
+            found.push(format!("{}:1 does not begin with what the file is: //! …", path.display()));
+        }
+    }
+    none("too long, or without a head", &found);
+}
+
+#[test]
+fn nothing_is_left_for_later_and_no_path_is_of_one_machine() {
+    // Written in two parts, so that this file does not find itself.
+    let words = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("XX", "X"),
+        concat!("dbg", "!("),
+        concat!("unimplemented", "!("),
+        concat!("todo", "!("),
+        concat!("/wo", "rk/"),
+        concat!("/ho", "me/"),
+        concat!("/ro", "ot/"),
+    ];
+    let mut found = Vec::new();
+    for path in with_ending(&["rs", "toml", "md", "run"]) {
+        for (number, line) in read(&path).lines().enumerate() {
+            let named = words.iter().filter(|word| line.contains(*word));
+            found.extend(named.map(|word| format!("{}:{}: {word}", path.display(), number + 1)));
+        }
+    }
+    none("what does not belong here", &found);
+}
+
+/// A file without its `mod` line is silently no part of its crate: neither compiled nor tested.
+#[test]
+fn every_source_file_is_part_of_a_crate() {
+    let files: BTreeSet<PathBuf> = with_ending(&["rs"]).into_iter().collect();
+    let mut reached: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut to_read: Vec<PathBuf> = files.iter().filter(|path| is_root(path)).cloned().collect();
+    while let Some(path) = to_read.pop() {
+        for module in read(&path).lines().filter_map(module_of) {
+            let folder = folder_of_modules(&path);
+            let places = [folder.join(format!("{module}.rs")), folder.join(module).join("mod.rs")];
+            to_read.extend(places.into_iter().filter(|place| files.contains(place)));
+        }
+        reached.insert(path);
+    }
+    let lost: Vec<String> = files.difference(&reached).map(|path| path.display().to_string()).collect();
+    none("files without a `mod` line", &lost);
+}
+
+/// Whether a file is the root of a library, a program, a test, a bench or an example.
+fn is_root(path: &Path) -> bool {
+    let parts: Vec<&str> = path.iter().map(|part| part.to_str().unwrap()).collect();
+    match parts[..] {
+        ["crates", _, "build.rs"] | ["crates", _, "src", "lib.rs" | "main.rs"] => true,
+        ["crates", _, "tests" | "benches" | "examples", ..] => {
+            parts.len() == 4 || (parts.len() == 5 && parts[4] == "main.rs")
+        }
+        _ => false,
+    }
+}
+
+/// The module that a line takes in from a file of its own.
+fn module_of(line: &str) -> Option<&str> {
+    let line = line.trim().strip_suffix(';')?;
+    let (before, name) = line.rsplit_once("mod ")?;
+    (before.is_empty() || before.starts_with("pub")).then_some(name)
+}
+
+/// Where the modules of a file lie.
+fn folder_of_modules(path: &Path) -> PathBuf {
+    let folder = path.parent().unwrap();
+    let own = path.file_stem().is_some_and(|stem| ["lib", "main", "mod"].iter().any(|name| stem == *name));
+    if own || is_root(path) { folder.to_owned() } else { path.with_extension("") }
+}
+
+#[test]
+fn arrows_between_crates_point_down() {
+    let arrows = arrows();
+    let mut wrong = Vec::new();
+    for manifest in files_below(Path::new("crates")).into_iter().filter(|path| path.ends_with("Cargo.toml")) {
+        let name = manifest.iter().nth(1).unwrap().to_str().unwrap();
+        let Some(below) = arrows.get(name) else {
+            wrong.push(format!("{name} is new: say here and in ARCHITECTURE.md whom it may know"));
+            continue;
+        };
+        let table: Table = read(&manifest).parse().unwrap();
+        let dependencies = table.get("dependencies").and_then(toml::Value::as_table);
+        let names: Vec<&str> = dependencies.into_iter().flat_map(Table::keys).map(String::as_str).collect();
+        let ours = names.iter().filter(|dependency| arrows.contains_key(*dependency));
+        wrong.extend(
+            ours.filter(|one| !below.contains(*one)).map(|one| format!("{name} must not know {one}")),
+        );
+        if name == "types" && !names.is_empty() {
+            wrong.push(format!("types stands on the standard library alone, not on {}", names.join(", ")));
+        }
+    }
+    none("arrows that do not point down", &wrong);
+    let text = read(Path::new("ARCHITECTURE.md"));
+    let undrawn = arrows.keys().filter(|name| !text.contains(&format!("`{name}`")));
+    none("crates that ARCHITECTURE.md does not name", &undrawn.map(ToString::to_string).collect::<Vec<_>>());
+}
+
+#[test]
+fn links_and_paths_in_documents_lead_somewhere() {
+    let mut broken = Vec::new();
+    for page in with_ending(&["md"]) {
+        let text = read(&page);
+        let folder = page.parent().unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap_or_default();
+            let elsewhere = file.is_empty() || file.contains("://");
+            if !elsewhere && !repository().join(folder).join(file).exists() {
+                broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+        let named = text.split('`').skip(1).step_by(2).filter(|named| is_path_of_source(named));
+        broken.extend(
+            named
+                .filter(|path| !["", "crates"].iter().any(|root| repository().join(root).join(path).exists()))
+                .map(|path| format!("{}: `{path}`", page.display())),
+        );
+    }
+    none("links that lead nowhere", &broken);
+}
+
+/// Whether a quoted word is the path of a source file: `bloom/src/filter.rs`.
+fn is_path_of_source(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    word.contains("/src/")
+        && Path::new(word).extension().is_some_and(|ending| ending == "rs")
+        && word.chars().all(is_plain)
+}

@@ -1,0 +1,428 @@
+//! An append-only log with a hash index for lookups, sorted when frozen: `vector` without its slow reads.
+//!
+//! Versions stand in one arena. A key's hash chooses one of 16 shards, each a lock, a hash table with
+//! linear probing and the list of what came in: a slot of the table is 32 bits of the hash and the
+//! reference of the key's newest version, from which the older ones hang in a chain. A lookup costs one
+//! miss in the table and one for the version; a snapshot behind `n` newer versions of its key costs `n`
+//! more. An insert of a new key misses once, in the table.
+//!
+//! Order is made when it is asked for: by the freeze, which sorts the heads of all keys by radix, on all
+//! processors, or by a scan before, which sorts what came since the scan before it and merges. Bytes per
+//! entry: key, value, 24 of header and chain, 16 in the list, 11 to 21 of the table, and 16 once there is
+//! an order.
+//!
+//! The structure is that of FASTER's index over a log (Chandramouli et al., SIGMOD 2018), sharded instead
+//! of latched, with the sort at flush of RocksDB's `VectorRep`.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
+
+use crate::memtable::{Memtable, MemtablePolicy};
+use crate::radix::{self, Headed};
+use crate::shared_arena::{LinkWord, MapPool, Record, Ref, SharedArena, Version};
+use crate::versions::{self, Probe, Versions};
+
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+    "hash-vector",
+    "a log with a hash index, sorted when frozen: quickest lookups, scans before the freeze pay for a sort",
+    "",
+);
+
+/// Shards: writers of different ones do not wait for each other.
+const SHARDS: usize = 16;
+
+/// The slots of an empty shard's table.
+const FIRST_SLOTS: usize = 16;
+
+/// Makes [`HashVector`]s that hand their memory on.
+struct Policy {
+    pool: Arc<MapPool>,
+}
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn MemtablePolicy> for Policy {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+        Ok(Box::new(Self { pool: Arc::default() }))
+    }
+}
+
+impl MemtablePolicy for Policy {
+    fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
+        Box::new(HashVector {
+            arena: SharedArena::new(capacity_bytes, &self.pool),
+            shards: Default::default(),
+            order: RwLock::default(),
+        })
+    }
+}
+
+/// The log and its index.
+struct HashVector {
+    arena: SharedArena,
+    shards: [Shard; SHARDS],
+    /// The order of what the last scan or the freeze saw.
+    order: RwLock<Arc<Order>>,
+}
+
+/// One shard, on cache lines that no neighbour writes to.
+#[repr(align(128))]
+#[derive(Default)]
+struct Shard(RwLock<Index>);
+
+/// The index of a shard and the list of its versions.
+#[derive(Default)]
+struct Index {
+    /// Slots, as many as a power of two: the lower half of a hash above the reference of the newest version.
+    slots: Vec<LinkWord>,
+    keys: usize,
+    /// All versions in the order in which they came, with the heads of their keys.
+    log: Vec<Headed<Option<Ref<Version>>>>,
+}
+
+/// The shard of a key.
+fn shard_of(hash: KeyHash) -> usize {
+    hash.0 as usize >> (usize::BITS - SHARDS.ilog2())
+}
+
+impl Index {
+    /// The slot of `key`: where its newest version is, or where it would be.
+    #[inline]
+    fn slot(&self, arena: &SharedArena, key: HashedKey<'_>) -> usize {
+        let tag = key.hash.0 as u32;
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(tag);
+        loop {
+            match self.slots[at].target() {
+                None => return at,
+                Some(version) if self.slots[at].hint() == tag && arena.record(version).key == key.bytes => {
+                    return at;
+                }
+                Some(_) => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    /// Where the search for a tag begins: by its upper bits, so that a table that grows keeps its order.
+    #[inline]
+    fn home(&self, tag: u32) -> usize {
+        ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
+    }
+
+    fn insert(
+        &mut self,
+        arena: &SharedArena,
+        key: HashedKey<'_>,
+        sequence: SequenceNumber,
+        version: Ref<Version>,
+    ) {
+        self.log.push(Headed::new(key.bytes, Some(version)));
+        if (self.keys + 1) * 4 > self.slots.len() * 3 {
+            self.grow();
+        }
+        let slot = self.slot(arena, key);
+        let added = LinkWord::new(version, key.hash.0 as u32);
+        let newest = self.slots[slot];
+        let is_newer = |link: LinkWord| link.target().is_some_and(|at| arena.record(at).sequence > sequence);
+        self.keys += usize::from(newest.target().is_none());
+        if !is_newer(newest) {
+            arena.link(version, 0).store(newest);
+            self.slots[slot] = added;
+            return;
+        }
+        // Writers that run at the same time may come out of order.
+        let mut before = newest.target().expect("a newer version is one");
+        while is_newer(arena.link(before, 0).load()) {
+            before = arena.link(before, 0).load().target().expect("a newer version is one");
+        }
+        arena.link(version, 0).store(arena.link(before, 0).load());
+        arena.link(before, 0).store(added);
+    }
+
+    /// Doubles the table.
+    #[cold]
+    fn grow(&mut self) {
+        let slots = (self.slots.len() * 2).max(FIRST_SLOTS);
+        let old = std::mem::replace(&mut self.slots, vec![LinkWord::END; slots]);
+        for link in old.into_iter().filter(|link| link.target().is_some()) {
+            let mut at = self.home(link.hint());
+            while self.slots[at].target().is_some() {
+                at = (at + 1) & (slots - 1);
+            }
+            self.slots[at] = link;
+        }
+    }
+
+    /// The newest version of `key` not above `snapshot`.
+    #[inline]
+    fn visible<'a>(
+        &self,
+        arena: &'a SharedArena,
+        key: HashedKey<'_>,
+        snapshot: SequenceNumber,
+    ) -> Option<Record<'a>> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut version = self.slots[self.slot(arena, key)].target()?;
+        loop {
+            let record = arena.record(version);
+            if record.sequence <= snapshot {
+                return Some(record);
+            }
+            version = arena.link(version, 0).load().target()?;
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<LinkWord>()
+            + self.log.capacity() * size_of::<Headed<Option<Ref<Version>>>>()
+    }
+}
+
+/// The order of all versions that had come when it was made.
+#[derive(Default)]
+struct Order {
+    /// How far it has each shard's log.
+    taken: [usize; SHARDS],
+    /// How many bytes all keys share; heads are taken behind them.
+    prefix: Vec<u8>,
+    sorted: Vec<Headed<Option<Ref<Version>>>>,
+}
+
+/// The record of an item; an order and a log hold versions only.
+#[inline]
+fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> Record<'_> {
+    arena.record(item.expect("a version"))
+}
+
+impl Order {
+    /// The order of what the shards hold now.
+    fn extended_to(&self, table: &HashVector) -> Self {
+        let arena = &table.arena;
+        let mut taken = self.taken;
+        let mut new = Vec::with_capacity(arena.versions().saturating_sub(self.sorted.len()));
+        for (shard, taken) in table.shards.iter().zip(&mut taken) {
+            let index = shard.0.read();
+            new.extend_from_slice(&index.log[*taken..]);
+            *taken = index.log.len();
+        }
+        let mut known = self.sorted.clone();
+        let prefix = self.common_prefix(arena, &new);
+        let place = |item: &mut Headed<_>| item.head = head(&record(arena, item.item).key[prefix.len()..]);
+        if prefix.len() != self.prefix.len() {
+            known.iter_mut().for_each(place);
+        }
+        if !prefix.is_empty() {
+            new.iter_mut().for_each(place);
+        }
+        let tie = |a, b| {
+            let (a, b) = (record(arena, a), record(arena, b));
+            Probe { key: b.key, sequence: b.sequence }.order_of(&a)
+        };
+        radix::sort(&mut new, tie);
+        if !known.is_empty() {
+            // The stable sort finds the two runs and merges them.
+            known.append(&mut new);
+            known.sort_by(|a, b| a.head.cmp(&b.head).then_with(|| tie(a.item, b.item)));
+            new = known;
+        }
+        Self { taken, prefix, sorted: new }
+    }
+
+    /// What all keys share, those known and `new` ones, whose heads still begin with their keys.
+    fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
+        let Some(first) = new.first() else { return self.prefix.clone() };
+        let first_key = record(arena, first.item).key;
+        let differing = new.iter().fold(0, |bits, item| bits | item.head ^ first.head);
+        let mut prefix = if self.sorted.is_empty() { first_key } else { &self.prefix };
+        prefix = &prefix[..common_prefix(prefix, first_key)];
+        let shared = differing.leading_zeros() as usize / 8;
+        if shared < 8 {
+            // A head goes on with zeros where its key ends: only what comes before the first zero is the keys'.
+            let shared = &prefix[..shared.min(prefix.len())];
+            return shared.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
+        }
+        for item in new {
+            prefix = &prefix[..common_prefix(prefix, record(arena, item.item).key)];
+        }
+        prefix.to_vec()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.prefix.capacity() + self.sorted.capacity() * size_of::<Headed<Option<Ref<Version>>>>()
+    }
+}
+
+/// An order and the arena that its versions stand in.
+struct Ordered<'a> {
+    arena: &'a SharedArena,
+    order: &'a Order,
+}
+
+impl Ordered<'_> {
+    /// The number of versions before `probe`.
+    fn rank(&self, probe: Probe<'_>) -> usize {
+        let Order { prefix, sorted, .. } = self.order;
+        let shared = probe.key.len().min(prefix.len());
+        match probe.key[..shared].cmp(prefix) {
+            Ordering::Less => return 0,
+            Ordering::Greater => return sorted.len(),
+            Ordering::Equal => {}
+        }
+        let head = head(&probe.key[shared..]);
+        sorted.partition_point(|entry| match entry.head.cmp(&head) {
+            Ordering::Less => true,
+            Ordering::Equal => probe.order_of(&record(self.arena, entry.item)) == Ordering::Less,
+            Ordering::Greater => false,
+        })
+    }
+}
+
+impl Versions for Ordered<'_> {
+    type Cursor = usize;
+
+    fn seek(&self, from: Option<Probe<'_>>) -> Option<usize> {
+        let at = from.map_or(0, |from| self.rank(from));
+        (at < self.order.sorted.len()).then_some(at)
+    }
+
+    fn seek_before(&self, end: Option<Probe<'_>>) -> Option<usize> {
+        end.map_or(self.order.sorted.len(), |end| self.rank(end)).checked_sub(1)
+    }
+
+    fn next(&self, cursor: usize) -> Option<usize> {
+        Some(cursor + 1).filter(|next| *next < self.order.sorted.len())
+    }
+
+    fn previous(&self, cursor: usize) -> Option<usize> {
+        cursor.checked_sub(1)
+    }
+
+    fn record<'a>(&'a self, cursor: &usize) -> Record<'a> {
+        record(self.arena, self.order.sorted[*cursor].item)
+    }
+}
+
+impl HashVector {
+    /// The order of all versions whose insert has returned.
+    fn order(&self) -> Arc<Order> {
+        let known = Arc::clone(&self.order.read());
+        let logs = self.shards.iter().map(|shard| shard.0.read().log.len());
+        if logs.eq(known.taken) {
+            return known;
+        }
+        let order = Arc::new(known.extended_to(self));
+        *self.order.write() = Arc::clone(&order);
+        order
+    }
+}
+
+impl Memtable for HashVector {
+    fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        let version = self.arena.append(key.bytes, sequence, value, 1);
+        self.shards[shard_of(key.hash)].0.write().insert(&self.arena, key, sequence, version);
+    }
+
+    fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        let index = self.shards[shard_of(key.hash)].0.read();
+        versions::lookup(index.visible(&self.arena, key, snapshot), value)
+    }
+
+    fn scan(
+        &self,
+        from: std::ops::Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+        batch: &mut EntryBatch,
+    ) {
+        let ordered = Ordered { arena: &self.arena, order: &self.order() };
+        versions::scan(&ordered, from, direction, snapshot, limit, &mut |entry: Entry<'_>| batch.push(entry));
+    }
+
+    fn freeze(&self) {
+        self.order();
+    }
+
+    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
+        versions::drain(&Ordered { arena: &self.arena, order: &self.order() }, sink);
+    }
+
+    fn len(&self) -> usize {
+        self.arena.versions()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let shards = self.shards.iter().map(|shard| size_of::<Shard>() + shard.0.read().memory_bytes());
+        self.arena.memory_bytes() + shards.sum::<usize>() + self.order.read().memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> HashVector {
+        HashVector {
+            arena: SharedArena::new(1 << 16, &Arc::default()),
+            shards: Default::default(),
+            order: RwLock::default(),
+        }
+    }
+
+    #[test]
+    fn an_order_grows_like_it_is_made_at_once() {
+        let table = table();
+        let mut grown = Order::default();
+        let keys: [&[u8]; 11] = [
+            b"user00007",
+            b"user00001",
+            b"user0000",
+            b"user00001",
+            b"user000011",
+            b"user000",
+            b"user1",
+            b"use",
+            b"v",
+            b"",
+            b"user7",
+        ];
+        for (number, bytes) in keys.into_iter().enumerate() {
+            table.insert(HashedKey { bytes, hash: KeyHash(number as u64) }, number as u64 + 1, None);
+            grown = grown.extended_to(&table);
+            let made = Order::default().extended_to(&table);
+            assert!(grown.sorted == made.sorted && grown.prefix == made.prefix, "behind {number}");
+            let in_order: Vec<&[u8]> =
+                grown.sorted.iter().map(|entry| record(&table.arena, entry.item).key).collect();
+            assert!(in_order.is_sorted());
+        }
+    }
+
+    #[test]
+    fn a_lookup_survives_colliding_hashes_and_numbers_out_of_order() {
+        let table = table();
+        let key = |bytes: &'static [u8]| HashedKey { bytes, hash: KeyHash(0) };
+        for (bytes, sequence) in [(b"a", 5), (b"b", 9), (b"a", 3), (b"b", 7), (b"a", 8), (b"a", 4)] {
+            table.insert(key(bytes), sequence, Some(&[sequence as u8]));
+        }
+        let seen = |bytes, snapshot| {
+            let mut value = Vec::new();
+            table.get(key(bytes), snapshot, &mut value);
+            value.first().copied().unwrap_or(0)
+        };
+        assert_eq!([2, 3, 4, 5, 7, 8].map(|snapshot| seen(b"a", snapshot)), [0, 3, 4, 5, 5, 8]);
+        assert_eq!([6, 7, 8, 9].map(|snapshot| seen(b"b", snapshot)), [0, 7, 7, 9]);
+        assert_eq!(seen(b"c", 9), 0);
+    }
+}

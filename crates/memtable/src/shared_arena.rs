@@ -1,0 +1,536 @@
+//! An arena that many threads fill at once, without locks: records and nodes that never move and live as
+//! long as the arena, named by 32-bit references.
+//!
+//! The arena is one line of 8-byte units, cut into chunks: the first has about the memtable's capacity,
+//! each next one doubles the whole. Chunks are mapped, so that what is not used costs nothing, and ask for
+//! huge pages, since an ordered structure of 64 MiB otherwise spends more on address translation than on
+//! the search. Each thread takes blocks from the line and fills them through the cursor of its own shard;
+//! a shard's cache line is written by its threads alone.
+//!
+//! A reference comes from this arena only ([`Ref`] has no other maker), everything it names was written
+//! before it was handed out, and nothing is freed before the arena: that is what makes reading safe. To
+//! hand a reference to another thread, store it in an [`AtomicRef`] or a link word (release, acquire).
+
+#![allow(unsafe_code)]
+
+use std::marker::PhantomData;
+use std::num::NonZeroU32;
+use std::ptr;
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use memmap2::{MmapMut, MmapOptions};
+use parking_lot::Mutex;
+use types::SequenceNumber;
+
+/// The bytes of a unit; every record begins at a multiple of it.
+const UNIT_BYTES: usize = 8;
+
+/// The units of a cache line, to which nodes are aligned.
+const LINE_UNITS: u32 = 8;
+
+/// What a shard takes from the line at a time.
+const BLOCK_UNITS: u32 = (16 << 10) / UNIT_BYTES as u32;
+
+/// A record larger than this is placed on the line itself.
+const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
+
+/// The smallest and largest first chunk, as powers of two of units: 64 KiB and 256 MiB.
+const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
+
+/// The chunks that fill 2^32 units when the first is the smallest.
+const MAX_CHUNKS: usize = 20;
+
+/// The units of the whole line: 32 GiB, less what keeps a cursor that ran over its block from wrapping.
+const LINE_END: u64 = (1 << 32) - (1 << 20);
+
+/// Cursors; threads beyond as many share.
+const SHARDS: usize = 16;
+
+/// The length that marks a tombstone; no value is as long.
+const TOMBSTONE: u32 = u32::MAX;
+
+/// The units before the key: sequence number; lengths and height.
+const HEADER_UNITS: usize = 2;
+
+/// The tallest tower.
+pub(crate) const MAX_HEIGHT: usize = 24;
+
+/// Names a `T` in its arena.
+pub(crate) struct Ref<T>(NonZeroU32, PhantomData<fn() -> T>);
+
+impl<T> Clone for Ref<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Ref<T> {}
+
+impl<T> PartialEq for Ref<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// A place for a reference that threads hand to each other.
+#[derive(Debug)]
+pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
+
+impl<T> Default for AtomicRef<T> {
+    fn default() -> Self {
+        Self(AtomicU32::new(0), PhantomData)
+    }
+}
+
+impl<T> AtomicRef<T> {
+    /// The reference, if one was stored. What it names is seen whole.
+    #[inline]
+    pub(crate) fn load(&self) -> Option<Ref<T>> {
+        NonZeroU32::new(self.0.load(Ordering::Acquire)).map(|unit| Ref(unit, PhantomData))
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, to: Option<Ref<T>>) {
+        self.0.store(to.map_or(0, |to| to.0.get()), Ordering::Release);
+    }
+}
+
+/// A version of a key as it stands in the arena; only its reference is ever made.
+pub(crate) enum Version {}
+
+/// A link of a tower: the reference of the next version and, above it, the first four bytes of its key, so
+/// that most comparisons need not go there. 0 is the end.
+#[repr(transparent)]
+pub(crate) struct Link(AtomicU64);
+
+/// The value of a [`Link`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkWord(u64);
+
+impl LinkWord {
+    /// The end of the list.
+    pub(crate) const END: Self = Self(0);
+
+    /// A link to `version`, whose key begins with `hint`.
+    #[inline]
+    pub(crate) fn new(version: Ref<Version>, hint: u32) -> Self {
+        Self(u64::from(hint) << 32 | u64::from(version.0.get()))
+    }
+
+    /// Where it leads; `None` at the end.
+    #[inline]
+    pub(crate) fn target(self) -> Option<Ref<Version>> {
+        NonZeroU32::new(self.0 as u32).map(|unit| Ref(unit, PhantomData))
+    }
+
+    /// The first four bytes of the target's key.
+    #[inline]
+    pub(crate) fn hint(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+impl Link {
+    #[inline]
+    pub(crate) fn load(&self) -> LinkWord {
+        LinkWord(self.0.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, to: LinkWord) {
+        self.0.store(to.0, Ordering::Release);
+    }
+
+    /// Swings the link from `from` to `to`; `false` where it has gone elsewhere meanwhile.
+    #[inline]
+    pub(crate) fn swing(&self, from: LinkWord, to: LinkWord) -> bool {
+        self.0.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// A version, read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a> {
+    pub(crate) key: &'a [u8],
+    pub(crate) sequence: SequenceNumber,
+    /// `None` for a tombstone.
+    pub(crate) value: Option<&'a [u8]>,
+}
+
+/// Mapped memory that waits for the next arena.
+#[derive(Debug, Default)]
+pub(crate) struct MapPool {
+    idle: Mutex<Option<MmapMut>>,
+}
+
+impl MapPool {
+    /// `len` bytes, used before or all zero.
+    fn take(&self, len: usize) -> MmapMut {
+        let idle = self.idle.lock().take_if(|map| map.len() == len);
+        idle.unwrap_or_else(|| {
+            let map = MmapOptions::new().len(len).no_reserve_swap().map_anon();
+            let map = map.unwrap_or_else(|error| panic!("no {len} bytes for a memtable: {error}"));
+            // Advice that the kernel does not take leaves ordinary pages.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(memmap2::Advice::HugePage);
+            map
+        })
+    }
+}
+
+/// A cursor into the block that its threads fill, on cache lines of its own.
+#[repr(align(128))]
+#[derive(Default)]
+struct Shard {
+    /// The block's end, in the upper half, and what of it is taken, in units of the line.
+    cursor: AtomicU64,
+    /// Versions that its threads appended.
+    versions: AtomicUsize,
+    refill: Mutex<()>,
+}
+
+/// The arena.
+pub(crate) struct SharedArena {
+    /// For each chunk the address that unit 0 would have if the chunk reached back so far.
+    bases: [AtomicPtr<u64>; MAX_CHUNKS],
+    first_chunk_bits: u32,
+    /// Units in blocks and large records.
+    taken: AtomicU64,
+    shards: [Shard; SHARDS],
+    line: Mutex<Line>,
+    pool: Arc<MapPool>,
+}
+
+/// What of the line is in use.
+struct Line {
+    /// The first unit that nobody has.
+    next: u64,
+    chunks: Vec<MmapMut>,
+}
+
+impl SharedArena {
+    /// An empty arena for about `capacity_bytes`.
+    pub(crate) fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
+        // Headers, nodes and the ends of blocks come on top of keys and values.
+        let units = (capacity_bytes / UNIT_BYTES).saturating_mul(2).max(1);
+        let bits = (units.ilog2() + 1).clamp(*FIRST_CHUNK_BITS.start(), *FIRST_CHUNK_BITS.end());
+        Self {
+            bases: [const { AtomicPtr::new(ptr::null_mut()) }; MAX_CHUNKS],
+            first_chunk_bits: bits,
+            taken: AtomicU64::new(0),
+            shards: Default::default(),
+            // Unit 0 names nothing.
+            line: Mutex::new(Line { next: u64::from(BLOCK_UNITS), chunks: Vec::new() }),
+            pool: Arc::clone(pool),
+        }
+    }
+
+    /// Appends a version with a tower of `height` links, all at the end.
+    ///
+    /// # Panics
+    /// If `height` is above [`MAX_HEIGHT`], or where 32 GiB are full.
+    #[inline]
+    pub(crate) fn append(
+        &self,
+        key: &[u8],
+        sequence: SequenceNumber,
+        value: Option<&[u8]>,
+        height: usize,
+    ) -> Ref<Version> {
+        assert!(height <= MAX_HEIGHT, "a tower of {height}");
+        let bytes = value.unwrap_or_default();
+        let units = height + HEADER_UNITS + (key.len() + bytes.len()).div_ceil(UNIT_BYTES);
+        let shard = self.shard();
+        shard.versions.fetch_add(1, Ordering::Relaxed);
+        let unit = self.allocate(shard, units, 1) + height as u32;
+        let value_len = value.map_or(TOMBSTONE, |value| value.len() as u32);
+        let lengths = u64::from(value_len) << 32 | (height as u64) << 24 | key.len() as u64;
+        let at = self.pointer(unit);
+        // SAFETY: `units` units from `unit - height` on were just allocated, belong to nobody else, and
+        // have room for all that is written; words are written at multiples of a unit.
+        unsafe {
+            at.sub(height).write_bytes(0, height);
+            at.write(sequence);
+            at.add(1).write(lengths);
+            let at = at.add(HEADER_UNITS).cast::<u8>();
+            ptr::copy_nonoverlapping(key.as_ptr(), at, key.len());
+            ptr::copy_nonoverlapping(bytes.as_ptr(), at.add(key.len()), bytes.len());
+        }
+        Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
+    }
+
+    /// Reads a version.
+    #[inline]
+    pub(crate) fn record(&self, version: Ref<Version>) -> Record<'_> {
+        let at = self.pointer(version.0.get()).cast_const();
+        // SAFETY: the reference came from `append`, which wrote header, key and value before it handed it
+        // out, and nobody writes them again; other threads got it through a release and an acquire.
+        unsafe {
+            let sequence = at.read();
+            let lengths = at.add(1).read();
+            let (key_len, value_len) = ((lengths & 0xff_ffff) as usize, (lengths >> 32) as u32);
+            let at = at.add(HEADER_UNITS).cast::<u8>();
+            let key = slice::from_raw_parts(at, key_len);
+            let value =
+                (value_len != TOMBSTONE).then(|| slice::from_raw_parts(at.add(key_len), value_len as usize));
+            Record { key, sequence, value }
+        }
+    }
+
+    /// The link of a version's tower at `level`.
+    ///
+    /// # Panics
+    /// If the tower is not as tall.
+    #[inline]
+    pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {
+        let at = self.pointer(version.0.get()).cast_const();
+        // SAFETY: the header as in `record`. Below it stand `height` words that are only ever used as
+        // links, which is `u64` with atomic access; the assertion keeps the level among them.
+        unsafe {
+            let height = (at.add(1).read() >> 24 & 0xff) as usize;
+            assert!(level < height, "level {level} of a tower of {height}");
+            &*at.cast::<Link>().sub(level + 1)
+        }
+    }
+
+    /// Places a node, which is not dropped with the arena.
+    #[inline]
+    pub(crate) fn place<T: Send + Sync>(&self, node: T) -> Ref<T> {
+        const { assert!(align_of::<T>() <= LINE_UNITS as usize * UNIT_BYTES && !std::mem::needs_drop::<T>()) };
+        let unit = self.allocate(self.shard(), size_of::<T>().div_ceil(UNIT_BYTES), LINE_UNITS);
+        // SAFETY: the units were just allocated, are large enough and aligned to a cache line: chunks
+        // begin at pages.
+        unsafe { self.pointer(unit).cast::<T>().write(node) };
+        Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
+    }
+
+    /// The node that `at` names.
+    #[inline]
+    pub(crate) fn node<T: Send + Sync>(&self, at: Ref<T>) -> &T {
+        // SAFETY: a `Ref<T>` comes from `place::<T>` of this arena, which wrote the node before it handed
+        // the reference out; other threads got it through a release and an acquire. It is never moved,
+        // freed or lent mutably while the arena lives.
+        unsafe { &*self.pointer(at.0.get()).cast::<T>() }
+    }
+
+    /// Tells the processor that the first `bytes` of what `at` names will be read soon.
+    #[inline]
+    pub(crate) fn prefetch<T>(&self, at: Ref<T>, bytes: usize) {
+        let from = self.pointer(at.0.get());
+        for line in (0..bytes.div_ceil(UNIT_BYTES)).step_by(LINE_UNITS as usize) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a prefetch reads nothing, whatever the address.
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast());
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = (from, line);
+        }
+    }
+
+    /// The number of versions appended.
+    pub(crate) fn versions(&self) -> usize {
+        self.shards.iter().map(|shard| shard.versions.load(Ordering::Relaxed)).sum()
+    }
+
+    /// The bytes taken, in blocks and large records.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.taken.load(Ordering::Relaxed) as usize * UNIT_BYTES
+    }
+
+    /// The shard of the thread that asks.
+    #[inline]
+    fn shard(&self) -> &Shard {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+        }
+        &self.shards[THREAD.with(|thread| *thread) % SHARDS]
+    }
+
+    /// Where a unit stands; its chunk is mapped, since the unit was allocated.
+    #[inline]
+    fn pointer(&self, unit: u32) -> *mut u64 {
+        let chunk = u32::BITS - (unit >> self.first_chunk_bits).leading_zeros();
+        // The base was stored before any of the chunk's units was handed out, and whoever knows the unit
+        // knows what came before it: no order of its own is needed.
+        let base = self.bases[chunk as usize].load(Ordering::Relaxed);
+        base.wrapping_add(unit as usize)
+    }
+
+    /// Allocates `units` units, beginning at a multiple of `align`.
+    #[inline]
+    fn allocate(&self, shard: &Shard, units: usize, align: u32) -> u32 {
+        if units > LARGEST_IN_BLOCK_UNITS {
+            return self.take(units as u64);
+        }
+        let padded = units as u32 + align - 1;
+        let from = shard.bump(padded).unwrap_or_else(|| self.refill(shard, padded));
+        from.next_multiple_of(align)
+    }
+
+    /// Gives the shard a new block, unless another thread has, and allocates from it.
+    #[cold]
+    fn refill(&self, shard: &Shard, units: u32) -> u32 {
+        let _guard = shard.refill.lock();
+        loop {
+            if let Some(from) = shard.bump(units) {
+                return from;
+            }
+            let from = self.take(u64::from(BLOCK_UNITS));
+            shard.cursor.store(u64::from(from + BLOCK_UNITS) << 32 | u64::from(from), Ordering::Release);
+        }
+    }
+
+    /// Takes whole blocks from the line, all in one chunk.
+    #[cold]
+    fn take(&self, units: u64) -> u32 {
+        let mut line = self.line.lock();
+        let units = units.next_multiple_of(u64::from(BLOCK_UNITS));
+        let first = 1u64 << self.first_chunk_bits;
+        let mut from = line.next;
+        let mut end = first;
+        while from + units > end {
+            from = from.max(end);
+            end *= 2;
+        }
+        assert!(from + units <= LINE_END, "a memtable holds at most 32 GiB");
+        line.next = from + units;
+        self.taken.fetch_add(units, Ordering::Relaxed);
+        let chunk = (end / first).ilog2() as usize;
+        if self.bases[chunk].load(Ordering::Relaxed).is_null() {
+            let begin = if chunk == 0 { 0 } else { end / 2 };
+            let mut map = self.pool.take((end - begin) as usize * UNIT_BYTES);
+            #[expect(clippy::cast_ptr_alignment, reason = "a map begins at a page")]
+            let base = map.as_mut_ptr().cast::<u64>().wrapping_sub(begin as usize);
+            self.bases[chunk].store(base, Ordering::Release);
+            line.chunks.push(map);
+        }
+        from as u32
+    }
+}
+
+impl Shard {
+    /// Takes `units` from the block; `None` where it is full. A cursor that ran over its end stays there
+    /// until the refill, so that no smaller request can succeed behind a larger one that failed.
+    #[inline]
+    fn bump(&self, units: u32) -> Option<u32> {
+        let cursor = self.cursor.fetch_add(u64::from(units), Ordering::Acquire);
+        let (from, end) = (cursor as u32, (cursor >> 32) as u32);
+        (u64::from(from) + u64::from(units) <= u64::from(end)).then_some(from)
+    }
+}
+
+impl Drop for SharedArena {
+    fn drop(&mut self) {
+        // The first chunk is the one that the next memtable of the tree will want.
+        let first =
+            self.line.get_mut().chunks.drain(..).find(|map| map.len() == UNIT_BYTES << self.first_chunk_bits);
+        if let Some(first) = first {
+            *self.pool.idle.lock() = Some(first);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// What is kept of a version outside of the arena: the safe twin of its record.
+    type Twin = (Ref<Version>, Vec<u8>, SequenceNumber, Option<Vec<u8>>, usize);
+
+    /// Appends versions of all sizes and shapes, each a function of its number.
+    fn append(arena: &SharedArena, numbers: impl Iterator<Item = u64>) -> Vec<Twin> {
+        let sizes = [0, 1, 7, 8, 9, 100, 4095, 4096, 20_000, 200_000];
+        let twin = |number: u64| {
+            let key = vec![number as u8; number as usize * 7 % 300];
+            let len = sizes[number as usize % sizes.len()];
+            let value = (!number.is_multiple_of(13)).then(|| vec![!number as u8; len]);
+            let height = number as usize % (MAX_HEIGHT + 1);
+            (arena.append(&key, number, value.as_deref(), height), key, number, value, height)
+        };
+        numbers.map(twin).collect()
+    }
+
+    fn check(arena: &SharedArena, twins: &[Twin]) {
+        for (at, key, sequence, value, height) in twins {
+            let record = arena.record(*at);
+            assert_eq!((record.key, record.sequence, record.value), (&key[..], *sequence, value.as_deref()));
+            assert!((0..*height).all(|level| arena.link(*at, level).load() == LinkWord::END));
+        }
+    }
+
+    #[test]
+    fn what_many_threads_append_stays_as_it_was() {
+        let pool = Arc::default();
+        // The second arena writes over what the first one left.
+        for _ in 0..2 {
+            let arena = SharedArena::new(1 << 16, &pool);
+            let twins: Vec<Twin> = thread::scope(|scope| {
+                let threads: Vec<_> = (0..4)
+                    .map(|thread| {
+                        scope.spawn({
+                            let arena = &arena;
+                            move || append(arena, (thread..800).step_by(4))
+                        })
+                    })
+                    .collect();
+                threads.into_iter().flat_map(|thread| thread.join().expect("no append panics")).collect()
+            });
+            check(&arena, &twins);
+            assert_eq!(arena.versions(), 800);
+            let payload = twins.iter().map(|twin| twin.1.len() + twin.3.as_ref().map_or(0, Vec::len));
+            let payload = payload.sum::<usize>();
+            assert!((payload..payload * 3 / 2).contains(&arena.memory_bytes()), "{}", arena.memory_bytes());
+        }
+    }
+
+    #[test]
+    fn links_lead_where_they_were_sent() {
+        let arena = SharedArena::new(0, &Arc::default());
+        let (a, b) = (arena.append(b"a", 1, None, 3), arena.append(b"b", 2, Some(b"value"), 1));
+        let link = LinkWord::new(b, 0xdead_beef);
+        assert!(arena.link(a, 2).swing(LinkWord::END, link));
+        assert!(!arena.link(a, 2).swing(LinkWord::END, link), "it leads elsewhere now");
+        let word = arena.link(a, 2).load();
+        assert!(word.target() == Some(b) && word.hint() == 0xdead_beef);
+        assert!(arena.link(a, 1).load() == LinkWord::END && arena.record(b).value == Some(b"value"));
+    }
+
+    #[test]
+    #[should_panic(expected = "level 1 of a tower of 1")]
+    fn a_tower_has_no_link_above_its_height() {
+        let arena = SharedArena::new(0, &Arc::default());
+        arena.link(arena.append(b"a", 1, None, 1), 1);
+    }
+
+    #[test]
+    fn nodes_stand_on_cache_lines() {
+        #[repr(align(64))]
+        struct Node([u64; 40]);
+        let arena = SharedArena::new(0, &Arc::default());
+        for number in 0..1000 {
+            arena.append(b"between", number, None, 0);
+            let node = arena.node(arena.place(Node([number; 40])));
+            assert!(ptr::from_ref(node).is_aligned() && node.0 == [number; 40]);
+        }
+    }
+
+    #[test]
+    fn the_first_chunk_goes_to_the_next_arena() {
+        let pool = Arc::<MapPool>::default();
+        let base = |arena: &SharedArena| arena.bases[0].load(Ordering::Relaxed);
+        let first = SharedArena::new(1 << 20, &pool);
+        first.append(b"key", 1, Some(&[7; 5000]), 0);
+        let own = base(&first);
+        drop(first);
+        let second = SharedArena::new(1 << 20, &pool);
+        second.append(b"key", 1, None, 0);
+        assert_eq!(base(&second), own);
+    }
+}

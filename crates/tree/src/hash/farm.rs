@@ -1,0 +1,15 @@
+//! `FarmHash` Fingerprint64 (Pike, Google): the form that is the same on every machine.
+
+hash_function!(Farm, "farm", "the successor of CityHash", farmhash::fingerprint64);
+
+#[cfg(test)]
+mod tests {
+    use super::super::hasher::KeyHasher;
+    use super::*;
+
+    #[test]
+    fn it_is_the_published_function() {
+        // The reference program, empty input.
+        assert_eq!(Farm.hash(b"").0, 0x9ae1_6a3b_2f90_404f);
+    }
+}

@@ -1,0 +1,20 @@
+//! rapidhash, version 3 (Nicoshev), which grew out of wyhash.
+
+hash_function!(
+    Rapidhash,
+    "rapidhash",
+    "the successor of wyhash: the same multiplication, fewer steps",
+    rapidhash::v3::rapidhash_v3
+);
+
+#[cfg(test)]
+mod tests {
+    use super::super::hasher::KeyHasher;
+    use super::*;
+
+    #[test]
+    fn it_is_the_published_function() {
+        // The reference program, empty input.
+        assert_eq!(Rapidhash.hash(b"").0, 0x0338_dc4b_e2ce_cdae);
+    }
+}

@@ -1,0 +1,178 @@
+//! What goes on behind the writers' backs: flushes, compactions and syncs end, in time, and tell what went
+//! wrong.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lsmbench_tree::Mode;
+use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Storage, Unsynced};
+
+use crate::common::{memory, open, small_design};
+use crate::probe::{Gate, Probe, in_time, is_a};
+
+const DIRECTORY: &str = "tree";
+
+fn key(number: u64) -> Vec<u8> {
+    format!("key{number:06}").into_bytes()
+}
+
+/// A disk on which tables are begun only while the gate is open.
+fn gated_disk() -> (Probe, Arc<Gate>) {
+    let gate = Arc::new(Gate::default());
+    let passed = Arc::clone(&gate);
+    let probe = Probe::new(move |_, operation, path| {
+        if operation == Operation::Create && is_a(path, "table") {
+            passed.pass();
+        }
+    });
+    (probe, gate)
+}
+
+#[test]
+fn threads_read_what_they_wrote_in_counted_mode_too() {
+    for round in 0..10 {
+        let tree =
+            open(&small_design("compaction = \"none\""), Mode::Counted, &memory(), Path::new(DIRECTORY));
+        thread::scope(|scope| {
+            for writer in 0..4u64 {
+                let tree = &tree;
+                scope.spawn(move || {
+                    for number in 0..300u64 {
+                        let key = key(writer * 8 + number % 8);
+                        tree.put(&key, &number.to_be_bytes()).unwrap();
+                        let got = tree.get(&key).unwrap();
+                        assert_eq!(
+                            got,
+                            Some(number.to_be_bytes().to_vec()),
+                            "round {round}, writer {writer}"
+                        );
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn nothing_goes_on_behind_a_settled_tree() {
+    let design = small_design("compaction = { kind = \"leveled\", size_ratio = 3 }");
+    for _ in 0..5 {
+        let tree = open(&design, Mode::Timed, &memory(), Path::new(DIRECTORY));
+        for number in 0..1000u64 {
+            tree.put(&key(number % 300), &[7; 40]).unwrap();
+            if number % 25 == 24 {
+                tree.settle().unwrap();
+                let settled = tree.stats().counts;
+                thread::sleep(Duration::from_micros(300));
+                let later = tree.stats().counts;
+                let work =
+                    |counts: &lsmbench_tree::Counts| (counts.flushes, counts.compactions, counts.moves);
+                assert_eq!(work(&settled), work(&later), "after {number} writes");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flush_ends_while_others_go_on_writing() {
+    // A disk that takes a while to begin a table: writers are always ahead of it.
+    let disk = Probe::new(|_, operation, path| {
+        if operation == Operation::Create && is_a(path, "table") {
+            thread::sleep(Duration::from_millis(2));
+        }
+    });
+    let storage: Arc<dyn Storage> = Arc::new(disk);
+    let text = "compaction = \"none\"\nwal = \"none\"\nmemory = \"1GiB\"\nstall = { frozen_memtables = 4 }";
+    let tree = open(&small_design(text), Mode::Timed, &storage, Path::new(DIRECTORY));
+    in_time("flush", move || {
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for writer in 0..3u64 {
+                let (tree, stop) = (&tree, &stop);
+                scope.spawn(move || {
+                    for number in 0.. {
+                        if stop.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        tree.put(&key(writer * 1000 + number % 500), &[3; 50]).unwrap();
+                    }
+                });
+            }
+            (0..10).for_each(|_| tree.flush().unwrap());
+            stop.store(true, Ordering::Relaxed);
+        });
+    });
+}
+
+#[test]
+fn a_panic_in_the_background_reaches_the_writers() {
+    let panics = Arc::new(AtomicBool::new(false));
+    let armed = Arc::clone(&panics);
+    let disk = Probe::new(move |_, operation, path| {
+        let is_table = operation == Operation::Create && is_a(path, "table");
+        assert!(!(is_table && armed.load(Ordering::SeqCst)), "planned");
+    });
+    let storage: Arc<dyn Storage> = Arc::new(disk);
+    let tree = open(&small_design(""), Mode::Timed, &storage, Path::new(DIRECTORY));
+    panics.store(true, Ordering::SeqCst);
+    let error =
+        in_time("writers", move || (0..2000).find_map(|number| tree.put(&key(number), &[1; 30]).err()));
+    let message = error.expect("the writers hear of it").to_string();
+    assert!(message.contains("panicked"), "{message}");
+}
+
+#[test]
+fn sync_makes_frozen_memtables_durable() {
+    let design = small_design("wal = \"buffered\"\nstall = { frozen_memtables = 4 }");
+    let (probe, gate) = gated_disk();
+    let storage: Arc<dyn Storage> = Arc::new(probe.clone());
+    let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));
+    gate.close();
+    (0..60).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    let image = in_time("sync", move || {
+        let opener = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(100));
+            gate.open();
+        });
+        tree.sync().unwrap();
+        let image = probe.after_crash(Unsynced::Dropped);
+        opener.join().unwrap();
+        image
+    });
+    let image: Arc<dyn Storage> = image;
+    let tree = open(&design, Mode::Counted, &image, Path::new(DIRECTORY));
+    let missing = (0..60).filter(|number| tree.get(&key(*number)).unwrap().is_none()).count();
+    assert_eq!(missing, 0);
+}
+
+#[test]
+fn closing_syncs_what_waits_for_its_period() {
+    let design = small_design("wal = { kind = \"interval\", period = \"10s\" }");
+    let probe = Probe::new(|_, _, _| {});
+    let storage: Arc<dyn Storage> = Arc::new(probe.clone());
+    let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));
+    tree.put(b"a", b"1").unwrap();
+    let start = Instant::now();
+    tree.close().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(9), "closing waits for no period");
+    let image: Arc<dyn Storage> = probe.after_crash(Unsynced::Dropped);
+    let tree = open(&design, Mode::Counted, &image, Path::new(DIRECTORY));
+    assert_eq!(tree.get(b"a").unwrap(), Some(b"1".to_vec()));
+}
+
+#[test]
+fn a_table_that_could_not_be_written_is_removed() {
+    let memory = Arc::new(Memory::default());
+    let faulty = Arc::new(Faulty::new(Arc::clone(&memory) as _));
+    let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
+    let tree = open(&small_design("wal = \"none\""), Mode::Counted, &storage, Path::new(DIRECTORY));
+    (0..20).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    let at = faulty.calls().len() + 1;
+    faulty.inject(Fault { at, extent: Extent::Once, error: DiskError::NoSpace, effect: Effect::Prefix(100) });
+    tree.flush().unwrap_err();
+    let names = memory.list(Path::new(DIRECTORY)).unwrap();
+    assert!(!names.iter().any(|name| is_a(Path::new(name), "table")), "{names:?}");
+}

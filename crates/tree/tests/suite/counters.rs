@@ -1,0 +1,103 @@
+//! The tree's counters: they say what storage saw, and the same in every run.
+
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use lsmbench_tree::{AXES, Counts, Mode};
+use storage::{Counting, Purpose, Storage};
+
+use crate::common::{memory, open, small_design};
+
+const DIRECTORY: &str = "tree";
+
+fn key(number: u64) -> Vec<u8> {
+    format!("key{number:06}").into_bytes()
+}
+
+#[test]
+fn log_counters_are_what_storage_saw() {
+    for wal in ["none", "buffered", "sync", "group"] {
+        let counting = Arc::new(Counting::new(memory()));
+        let storage: Arc<dyn Storage> = Arc::clone(&counting) as _;
+        let design = small_design(&format!("wal = \"{wal}\""));
+        let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+        (0..300).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+        let (counts, seen) = (tree.stats().counts, counting.counts().of(Purpose::Log));
+        assert_eq!((counts.wal_bytes, counts.wal_syncs), (seen.bytes_written, seen.syncs), "wal = {wal}");
+    }
+}
+
+#[test]
+fn two_runs_count_the_same_with_every_cache() {
+    let axis = AXES.iter().find(|axis| axis.name() == "cache").expect("there is such an axis");
+    for cache in axis.variants() {
+        let design = small_design(&format!("cache = \"{}\"", cache.kind));
+        let run = || -> Counts {
+            let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
+            (0..2000).for_each(|number| tree.put(&key(number * 7919 % 5000), &[1; 300]).unwrap());
+            for number in 0..5000u64 {
+                // Squared, so that some are asked for more often than others.
+                let place = number * 2_654_435_761 % 5000;
+                tree.get(&key(place * place / 5000)).unwrap();
+            }
+            tree.stats().counts
+        };
+        assert_eq!(run(), run(), "{}", cache.kind);
+    }
+}
+
+#[test]
+fn blocks_that_only_a_scan_looks_into_are_not_searched_by_gets() {
+    let tree = open(&small_design("fence = \"page-search\""), Mode::Counted, &memory(), Path::new(DIRECTORY));
+    (0..600).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    let before = tree.stats().counts;
+    let mut range = tree.range((Bound::Included(&key(100)[..]), Bound::Unbounded)).unwrap();
+    while range.next().unwrap().is_some() {}
+    drop(range);
+    assert_eq!(tree.stats().counts.since(&before).blocks_searched, 0);
+}
+
+/// Filters of a tree with this allocation: bits per entry, and the rates of all runs summed up.
+fn filters_under(allocation: &str) -> (f64, f64) {
+    let design = small_design(&format!(
+        "bloom = {{ kind = \"standard\", bits_per_key = 8, allocation = \"{allocation}\" }}\n\
+         memtable = {{ capacity = \"8KiB\" }}\n\
+         table = {{ capacity = \"1MiB\" }}\n\
+         compaction = {{ kind = \"leveled\", size_ratio = 4 }}"
+    ));
+    let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
+    (0..30_000u64).for_each(|number| tree.put(&key(number * 7919 % 100_003), &[1; 10]).unwrap());
+    let stats = tree.stats();
+    let (entries, runs) =
+        stats.levels.iter().fold((0, 0), |(e, r), level| (e + level.entries, r + level.runs));
+    assert!(runs >= 3, "{runs} runs show nothing");
+    let rates = stats.expected_fpr.expect("there are filters") * runs as f64;
+    (stats.filter_bytes as f64 * 8.0 / entries as f64, rates)
+}
+
+/// A table keeps the filter it was written with while the levels around it grow: the memory is equal but for
+/// that, and the rest is made up for by what theory says it is worth.
+#[test]
+fn monkey_has_fewer_false_positives_in_the_same_memory() {
+    let (bits, rates) = filters_under("uniform");
+    let at_equal_memory = |allocation: &str| {
+        let (own_bits, own_rates) = filters_under(allocation);
+        let more = own_bits - bits;
+        assert!(more.abs() < 0.1 * bits, "{allocation}: {own_bits} bits where uniform has {bits}");
+        own_rates * (more * std::f64::consts::LN_2.powi(2)).exp()
+    };
+    let (monkey, inverse) = (at_equal_memory("monkey"), at_equal_memory("inverse"));
+    assert!(monkey < 0.8 * rates && rates < 0.8 * inverse, "{monkey} {rates} {inverse}");
+}
+
+#[test]
+fn the_allocation_has_two_names_and_stays_until_it_is_named() {
+    let under_bloom = small_design("bloom = { allocation = \"monkey\" }");
+    assert_eq!(under_bloom, small_design("allocation = \"monkey\""));
+    assert_eq!(under_bloom.choice("bloom"), small_design("").choice("bloom"));
+    let swapped = under_bloom.with(&"bloom = \"ribbon\"".parse().unwrap()).unwrap();
+    assert_eq!((swapped.choice("bloom").kind(), swapped.choice("allocation").kind()), ("ribbon", "monkey"));
+    let error = under_bloom.with(&"bloom = { allocation = \"monky\" }".parse().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("did you mean \"monkey\""), "{error}");
+}

@@ -1,0 +1,278 @@
+//! Power failures while many threads write in `timed` mode: what comes back holds all that was promised,
+//! whole batches only, and nothing without what it followed.
+
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use lsmbench_tree::{Design, Mode, OpenOptions, Tree, WriteBatch, verify};
+use parking_lot::Mutex;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Storage, Unsynced};
+
+use crate::common::{open, small_design};
+use crate::probe::{Probe, in_time, is_a};
+
+const DIRECTORY: &str = "tree";
+const WRITERS: usize = 4;
+/// Commits of each writer.
+const COMMITS: u64 = 150;
+/// Of how many calls to the disk one is photographed.
+const CALLS_PER_IMAGE: usize = 11;
+
+/// How far each writer is.
+type Progress = [u64; WRITERS];
+
+/// What is known of the writers at every moment, by the number of their commits.
+#[derive(Default)]
+struct Ledger {
+    begun: [AtomicU64; WRITERS],
+    acknowledged: [AtomicU64; WRITERS],
+    /// What a call to `sync` that returned has made durable.
+    durable: [AtomicU64; WRITERS],
+}
+
+fn load(counters: &[AtomicU64; WRITERS]) -> Progress {
+    std::array::from_fn(|writer| counters[writer].load(Ordering::SeqCst))
+}
+
+/// A disk as it was found after a power failure.
+struct Image {
+    disk: Arc<Memory>,
+    unsynced: Unsynced,
+    /// What must be there, and what may be there at most.
+    least: Progress,
+    most: Progress,
+    /// When it was taken.
+    moment: String,
+}
+
+/// What a log mode promises of acknowledged writes, if the disk is left as `unsynced` says.
+fn promises(wal: &str, unsynced: Unsynced) -> bool {
+    match wal {
+        "sync" | "group" => true,
+        "buffered" | "interval" => unsynced == Unsynced::Kept,
+        _ => false,
+    }
+}
+
+/// One commit: a key that says what its writer knew of the others, one that is overwritten, and two of
+/// which one moves away.
+fn commit(tree: &Tree, ledger: &Ledger, writer: usize, number: u64) {
+    ledger.begun[writer].store(number, Ordering::SeqCst);
+    let known: Vec<u8> = load(&ledger.acknowledged).iter().flat_map(|commit| commit.to_be_bytes()).collect();
+    let mut batch = WriteBatch::new();
+    batch.put(&key("commit", writer, Some(number)), &known).unwrap();
+    batch.put(&key("latest", writer, None), &number.to_be_bytes()).unwrap();
+    batch.delete(&key("moving", writer, Some(number - 1))).unwrap();
+    batch.put(&key("moving", writer, Some(number)), &vec![b'm'; (number % 400) as usize]).unwrap();
+    tree.write(&batch).unwrap();
+    ledger.acknowledged[writer].store(number, Ordering::SeqCst);
+}
+
+fn key(kind: &str, writer: usize, number: Option<u64>) -> Vec<u8> {
+    let number = number.map_or_else(String::new, |number| format!("/{number:06}"));
+    format!("{kind}/{writer}{number}").into_bytes()
+}
+
+/// All keys that begin with `prefix`, and their values.
+fn entries(tree: &Tree, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let end = [prefix, b"~"].concat();
+    let mut range = tree.range((Bound::Included(prefix), Bound::Excluded(&end[..]))).unwrap();
+    let mut entries = Vec::new();
+    while let Some((key, value)) = range.next().unwrap() {
+        entries.push((key.to_vec(), value.to_vec()));
+    }
+    entries
+}
+
+/// How far each writer came by what a tree holds, which must fit together.
+fn progress(tree: &Tree, context: &str) -> Progress {
+    let commits: [Vec<(Vec<u8>, Vec<u8>)>; WRITERS] =
+        std::array::from_fn(|writer| entries(tree, &key("commit", writer, None)));
+    let progress: Progress = std::array::from_fn(|writer| commits[writer].len() as u64);
+    for writer in 0..WRITERS {
+        let count = progress[writer];
+        for ((found, known), number) in commits[writer].iter().zip(1..) {
+            assert_eq!(*found, key("commit", writer, Some(number)), "{context}: writer {writer} has a gap");
+            for (other, known) in known.as_chunks().0.iter().enumerate() {
+                let known = u64::from_be_bytes(*known);
+                assert!(
+                    known <= progress[other],
+                    "{context}: commit {number} of writer {writer} followed commit {known} of writer {other}, \
+                     of whom {} are there",
+                    progress[other]
+                );
+            }
+        }
+        let latest = tree.get(&key("latest", writer, None)).unwrap();
+        assert_eq!(latest, (count > 0).then(|| count.to_be_bytes().to_vec()), "{context}: writer {writer}");
+        let moving: Vec<Vec<u8>> =
+            entries(tree, &key("moving", writer, None)).into_iter().map(|(key, _)| key).collect();
+        let expected: Vec<Vec<u8>> =
+            (count > 0).then(|| key("moving", writer, Some(count))).into_iter().collect();
+        assert_eq!(moving, expected, "{context}: writer {writer}: a torn batch");
+    }
+    progress
+}
+
+/// Writes with all threads while the disk is photographed; returns the photographs.
+fn images(design: &Design, wal: &'static str, kinds: &'static [Unsynced]) -> Vec<Image> {
+    let ledger = Arc::new(Ledger::default());
+    let images: Arc<Mutex<Vec<Image>>> = Arc::default();
+    let calls = AtomicUsize::new(0);
+    let probe = Probe::new({
+        let (ledger, images) = (Arc::clone(&ledger), Arc::clone(&images));
+        move |disk, operation, path| {
+            let is_log_sync = operation == Operation::Sync && is_a(path, "wal");
+            if wal == "group" && is_log_sync {
+                // Others come meanwhile, and share the next sync.
+                thread::sleep(Duration::from_micros(300));
+            }
+            let call = calls.fetch_add(1, Ordering::SeqCst);
+            // A log that was written and not yet synced is what a power failure tears.
+            let interval = if is_log_sync { CALLS_PER_IMAGE / 3 } else { CALLS_PER_IMAGE };
+            if call.is_multiple_of(interval) {
+                let unsynced = match kinds[call / interval % kinds.len()] {
+                    Unsynced::Torn { .. } => Unsynced::Torn { seed: call as u64 },
+                    kind => kind,
+                };
+                let promised = if promises(wal, unsynced) { &ledger.acknowledged } else { &ledger.durable };
+                let least = load(promised);
+                let disk = disk.after_crash(unsynced);
+                let most = load(&ledger.begun);
+                let moment = format!("{operation:?} {}", path.display());
+                images.lock().push(Image { disk, unsynced, least, most, moment });
+            }
+        }
+    });
+    let storage: Arc<dyn Storage> = Arc::new(probe);
+    let tree = open(design, Mode::Timed, &storage, Path::new(DIRECTORY));
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (tree, ledger, done) = (&tree, &*ledger, &done);
+        let write = |writer| (1..=COMMITS).for_each(|number| commit(tree, ledger, writer, number));
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
+        scope.spawn(move || maintain(tree, ledger, done));
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        done.store(true, Ordering::SeqCst);
+    });
+    tree.close().unwrap();
+    std::mem::take(&mut *images.lock())
+}
+
+fn maintain(tree: &Tree, ledger: &Ledger, done: &AtomicBool) {
+    for turn in 0.. {
+        if done.load(Ordering::SeqCst) {
+            return;
+        }
+        match turn % 4 {
+            0 => {
+                let acknowledged = load(&ledger.acknowledged);
+                tree.sync().unwrap();
+                for (durable, commit) in ledger.durable.iter().zip(acknowledged) {
+                    durable.store(commit, Ordering::SeqCst);
+                }
+            }
+            1 => tree.checkpoint(PathBuf::from(format!("copy-{turn}"))).unwrap(),
+            2 => tree.compact().unwrap(),
+            _ => thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+/// Opens an image and checks what it holds; then lets the power fail again, in the middle of the next
+/// recovery and behind it.
+fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusPlus) {
+    let context = format!("wal = {wal}, {:?}, before {}", image.unsynced, image.moment);
+    let storage: Arc<dyn Storage> = Arc::clone(&image.disk) as _;
+    match verify(&storage, Path::new(DIRECTORY)) {
+        Ok(report) => assert!(report.damage.is_empty(), "{context}: {:?}", report.damage),
+        Err(error) => assert_eq!(image.least, [0; WRITERS], "{context}: {error}"),
+    }
+    check_copies(design, &storage, &context);
+    let mut disk = Arc::clone(&image.disk);
+    let mut expected: Option<Progress> = None;
+    for life in 0..3u64 {
+        let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
+        let at = random.random_range(0..60);
+        faulty.inject(Fault { at, extent: Extent::Onwards, error: DiskError::Io, effect: Effect::Nothing });
+        let _ = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(faulty).open(DIRECTORY);
+        disk = Arc::new(disk.after_crash(Unsynced::Torn { seed: random.random() }));
+        let storage: Arc<dyn Storage> = Arc::clone(&disk) as _;
+        let mode = if random.random() { Mode::Counted } else { Mode::Timed };
+        let options = OpenOptions::new(design.clone()).mode(mode).storage(storage);
+        let tree = options.open(DIRECTORY).unwrap_or_else(|error| panic!("{context}, life {life}: {error}"));
+        let found = progress(&tree, &context);
+        let (least, most) = (expected.unwrap_or(image.least), expected.unwrap_or(image.most));
+        assert!(
+            (0..WRITERS).all(|writer| (least[writer]..=most[writer]).contains(&found[writer])),
+            "{context}, life {life}: {found:?} came back, {least:?} to {most:?} was expected"
+        );
+        expected = Some(found);
+        let lives = entries(&tree, b"life/").len() as u64;
+        assert!(lives <= life, "{context}");
+        tree.put(format!("life/{life}").as_bytes(), b"lived").unwrap();
+        drop(tree);
+        disk = Arc::new(disk.after_crash(Unsynced::Torn { seed: random.random() }));
+    }
+}
+
+/// A checkpoint in an image is a tree whose content fits together, or was not finished.
+fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
+    for turn in (1..).step_by(4).take(200) {
+        let copy = PathBuf::from(format!("copy-{turn}"));
+        if storage.list(&copy).is_ok_and(|names| names.iter().any(|name| name == "manifest")) {
+            let copy = open(design, Mode::Counted, storage, &copy);
+            progress(&copy, &format!("{context}, checkpoint {turn}"));
+        }
+    }
+}
+
+fn fail_everywhere(wal: &'static str, kinds: &'static [Unsynced]) {
+    for compaction in ["leveled", "tiered"] {
+        let design = small_design(&format!("wal = \"{wal}\"\ncompaction = \"{compaction}\""));
+        in_time(wal, move || {
+            let images = images(&design, wal, kinds);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+            images.iter().for_each(|image| check(&design, wal, image, &mut random));
+            println!("wal = {wal}, {compaction}: {} images", images.len());
+        });
+    }
+}
+
+const TORN: Unsynced = Unsynced::Torn { seed: 0 };
+
+#[test]
+fn synced_commits_of_many_threads_survive_power_loss() {
+    fail_everywhere("sync", &[Unsynced::Dropped, TORN, Unsynced::Kept, TORN]);
+}
+
+#[test]
+fn buffered_commits_of_many_threads_survive_the_death_of_the_process() {
+    fail_everywhere("buffered", &[Unsynced::Kept]);
+}
+
+#[test]
+fn without_a_log_a_prefix_of_the_commits_of_many_threads_comes_back() {
+    fail_everywhere("none", &[Unsynced::Dropped, TORN, Unsynced::Kept]);
+}
+
+#[test]
+fn grouped_commits_of_many_threads_survive_power_loss() {
+    fail_everywhere("group", &[Unsynced::Dropped, TORN, Unsynced::Kept, TORN]);
+}
+
+#[test]
+fn buffered_commits_of_many_threads_come_back_as_a_prefix_after_power_loss() {
+    fail_everywhere("buffered", &[Unsynced::Dropped, TORN, TORN]);
+}
+
+#[test]
+fn commits_synced_at_a_period_come_back_as_a_prefix_after_power_loss() {
+    fail_everywhere("interval", &[Unsynced::Dropped, TORN, Unsynced::Kept, TORN]);
+}

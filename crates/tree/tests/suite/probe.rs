@@ -1,0 +1,158 @@
+//! A disk in memory that tests can watch, hold up and photograph while many threads use it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex, RwLock};
+use storage::{Memory, Operation, Purpose, ReadFile, Storage, StorageError, Unsynced, WriteFile};
+
+/// What is called before every call that changes the disk; it may take its time, or photographs.
+type Before = dyn Fn(&Disk, Operation, &Path) + Send + Sync;
+
+/// A [`Memory`] whose state is photographed between two calls, never inside of one.
+#[derive(Clone)]
+pub(crate) struct Probe(Arc<Disk>);
+
+/// The disk behind a probe.
+pub(crate) struct Disk {
+    memory: Memory,
+    /// Held shared by every call that changes the disk, alone by the photographer.
+    still: RwLock<()>,
+    before: Box<Before>,
+}
+
+impl Probe {
+    /// A disk that calls `before` ahead of every change.
+    pub(crate) fn new(before: impl Fn(&Disk, Operation, &Path) + Send + Sync + 'static) -> Self {
+        let (memory, still) = (Memory::default(), RwLock::default());
+        Self(Arc::new(Disk { memory, still, before: Box::new(before) }))
+    }
+
+    /// The disk as it may be found if the power fails now.
+    pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
+        self.0.after_crash(unsynced)
+    }
+}
+
+impl Disk {
+    /// The disk as it may be found if the power fails now.
+    pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
+        let _still = self.still.write();
+        Arc::new(self.memory.after_crash(unsynced))
+    }
+
+    fn change<R>(&self, operation: Operation, path: &Path, change: impl FnOnce() -> R) -> R {
+        (self.before)(self, operation, path);
+        let _moving = self.still.read();
+        change()
+    }
+}
+
+impl Storage for Probe {
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        let inner = self.0.change(Operation::Create, path, || self.0.memory.create(path, purpose))?;
+        Ok(Box::new(ProbeWriter { inner, path: path.into(), disk: Arc::clone(&self.0) }))
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        self.0.memory.open(path, purpose)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        self.0.change(Operation::Rename, from, || self.0.memory.rename(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        self.0.change(Operation::Remove, path, || self.0.memory.remove(path))
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        self.0.change(Operation::HardLink, new, || self.0.memory.hard_link(existing, new))
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        self.0.memory.list(directory)
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.0.change(Operation::CreateDirectory, directory, || self.0.memory.create_directory(directory))
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.0.change(Operation::SyncDirectory, directory, || self.0.memory.sync_directory(directory))
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        self.0.memory.lock(path)
+    }
+}
+
+struct ProbeWriter {
+    inner: Box<dyn WriteFile>,
+    path: Arc<Path>,
+    disk: Arc<Disk>,
+}
+
+impl WriteFile for ProbeWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.disk.change(Operation::Append, &self.path, || self.inner.append(bytes))
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.disk.change(Operation::Sync, &self.path, || self.inner.sync())
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+}
+
+/// A gate that callers of a disk pass only while it is open.
+#[derive(Default)]
+pub(crate) struct Gate {
+    is_closed: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Lets nobody pass from now on.
+    pub(crate) fn close(&self) {
+        *self.is_closed.lock() = true;
+    }
+
+    /// Lets everybody pass.
+    pub(crate) fn open(&self) {
+        *self.is_closed.lock() = false;
+        self.changed.notify_all();
+    }
+
+    /// Returns once the gate is open.
+    pub(crate) fn pass(&self) {
+        let mut is_closed = self.is_closed.lock();
+        while *is_closed {
+            self.changed.wait(&mut is_closed);
+        }
+    }
+}
+
+/// Whether a path has this ending.
+pub(crate) fn is_a(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == ending)
+}
+
+/// Runs `work` on a thread of its own and fails if it takes longer than a minute: nothing may hang.
+pub(crate) fn in_time<R: Send + 'static>(what: &str, work: impl FnOnce() -> R + Send + 'static) -> R {
+    const LIMIT: Duration = Duration::from_mins(1);
+    let (done, outcome) = mpsc::channel();
+    let thread = thread::spawn(move || done.send(work()).is_ok());
+    match outcome.recv_timeout(LIMIT) {
+        Ok(outcome) => outcome,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: it hangs"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            std::panic::resume_unwind(thread.join().expect_err("the thread ended without an outcome"))
+        }
+    }
+}

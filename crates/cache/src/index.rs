@@ -5,8 +5,7 @@
 //! are bits of the hash, so that readers seldom look at the wrong entry; two count the block's uses. A hit
 //! touches three cache lines: the place, the entry, and the reference count of the block, which is the only
 //! one it writes, once the uses have reached three. Entries that were taken out, and tables that were
-//! outgrown, are freed when no reader can still see them, by the reclamation scheme of `seize` (Nikolaev and
-//! Ravindran, "Hyaline", PODC 2019, with process-wide barriers instead of fences in readers).
+//! outgrown, are freed when no reader can still see them, by [`Epochs`].
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -14,16 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
-use seize::{Collector, Guard, reclaim};
 use types::Bytes;
 
 use crate::cache::BlockId;
+use crate::epochs::{Epochs, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
 /// A block and its name: one cache line.
 #[repr(align(64))]
-struct Entry {
+pub(crate) struct Entry {
     id: BlockId,
     block: Bytes,
 }
@@ -45,7 +44,7 @@ const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize
 
 /// The tag of a hash: 1 to 15, from bits that choose neither shard nor place.
 fn tag(hash: u64) -> usize {
-    (1 + (hash >> 56) as usize % 15) << 2
+    ((hash >> 60) as usize).max(1) << 2
 }
 
 /// The address of a word's entry, without tag and uses.
@@ -54,7 +53,7 @@ fn entry_of(word: Word) -> Word {
 }
 
 /// Places: a power of two.
-struct Table {
+pub(crate) struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
 
@@ -77,7 +76,7 @@ impl Table {
 /// The table, its writer's books, and a state of the writer's own, `T`.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
-    collector: Arc<Collector>,
+    epochs: Arc<Epochs<Garbage>>,
     writer: Mutex<Books<T>>,
 }
 
@@ -95,8 +94,8 @@ struct Books<T> {
 }
 
 impl<T> Index<T> {
-    /// An empty table. Several may share a collector, which then frees for all of them.
-    pub(crate) fn new(collector: Arc<Collector>, state: T) -> Self {
+    /// An empty table. Several may share epochs, so that a thread reads in one of them at a time.
+    pub(crate) fn new(epochs: Arc<Epochs<Garbage>>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
             places: Vec::new(),
@@ -107,19 +106,19 @@ impl<T> Index<T> {
             state,
         };
         let table = AtomicPtr::new(Box::into_raw(Box::new(Table::new(MIN_PLACES))));
-        Self { table, collector, writer: Mutex::new(books) }
+        Self { table, epochs, writer: Mutex::new(books) }
     }
 
     /// The block of this name, which hashes to `hash`; counts a use of it. Takes no lock.
     #[inline]
     pub(crate) fn get(&self, hash: u64, id: &BlockId) -> Option<Bytes> {
-        let guard = self.collector.enter();
+        let _reading: Reading<'_> = self.epochs.read();
         // SAFETY: the table was made by `Box::into_raw` and is never null. Who takes it out of `self.table`
-        // retires it with the same collector, which frees it after `guard` is gone.
-        let table = unsafe { &*guard.protect(&self.table, Ordering::Acquire) };
+        // throws it away in the same epochs, which drop it after `_reading`.
+        let table = unsafe { &*self.table.load(Ordering::Acquire) };
         for place in table.path(hash) {
             let place = &table.places[place];
-            let word = guard.protect(place, Ordering::Acquire);
+            let word = place.load(Ordering::Acquire);
             if word.addr() & TAG != tag(hash) {
                 if word.is_null() {
                     break;
@@ -127,8 +126,8 @@ impl<T> Index<T> {
                 continue;
             }
             // SAFETY: only words of entries have a tag. The entry was made by `Box::into_raw` and is not
-            // changed while it is shared; who takes the word out of its place retires the entry with the
-            // same collector, which frees it after `guard` is gone.
+            // changed while it is shared; who takes the word out of its place throws the entry away in the
+            // same epochs, which drop it after `_reading`.
             let entry = unsafe { &*entry_of(word) };
             if entry.id == *id {
                 if word.addr() & USES < USES {
@@ -265,9 +264,8 @@ impl<T> Writer<'_, T> {
             }
         }
         let outgrown = self.index.table.swap(Box::into_raw(Box::new(table)), Ordering::AcqRel);
-        // SAFETY: the table was made by `Box::into_raw`, and no reader that comes finds it; readers that are
-        // under way hold guards of this collector. Dropping it frees no entries.
-        unsafe { self.index.collector.retire(outgrown, reclaim::boxed) };
+        // No reader that comes finds it; those that are under way are known to the epochs.
+        self.index.epochs.throw_away(Garbage::Table(outgrown));
     }
 
     /// Puts another block of the same name into a slot, and counts a use.
@@ -278,20 +276,18 @@ impl<T> Writer<'_, T> {
         let uses = MAX_USES.min((word.addr() & USES) as u8 + 1);
         let bits = word.addr() & TAG | usize::from(uses);
         let old = self.table().places[place].swap(entry.map_addr(|address| address | bits), Ordering::AcqRel);
-        self.retire(old);
+        self.throw_away(old);
     }
 
-    /// Takes a block out; says its length in bytes.
-    pub(crate) fn remove(&mut self, slot: Slot) -> usize {
+    /// Takes a block out.
+    pub(crate) fn remove(&mut self, slot: Slot) {
         let place = self.books.places[slot as usize];
-        let len = self.held(slot).1.block.len();
         let gone: Word = ptr::without_provenance_mut(GONE);
         let old = self.table().places[place].swap(gone, Ordering::AcqRel);
         self.books.live -= 1;
         self.books.vacant.push(slot);
         self.clear_gone(place);
-        self.retire(old);
-        len
+        self.throw_away(old);
     }
 
     /// Makes null of places without an entry that no search needs to pass: those before one that is null.
@@ -311,12 +307,34 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees the entry of a word that was taken out of the table, once no reader can see it.
-    fn retire(&self, word: Word) {
-        // SAFETY: the entry was made by `Box::into_raw`, and no reader that comes finds it: its word was in
-        // one place of one table, and is not there any more. An outgrown table may still hold the word; who
-        // reads in that entered before it was replaced, so before now.
-        unsafe { self.index.collector.retire(entry_of(word), reclaim::boxed) };
+    /// Frees the entry of a word that was taken out of its place, once no reader can see it.
+    ///
+    /// No reader that comes finds it: its word was in one place of one table, and is not there any more. An
+    /// outgrown table may still hold the word; who reads in that began before it was replaced, so before now.
+    fn throw_away(&self, word: Word) {
+        self.index.epochs.throw_away(Garbage::Entry(entry_of(word)));
+    }
+}
+
+/// What was taken out: made by `Box::into_raw`, owned by this alone, and seen by readers for a while.
+pub(crate) enum Garbage {
+    /// An entry, without tag and uses.
+    Entry(*mut Entry),
+    /// A table. Its words are in another one.
+    Table(*mut Table),
+}
+
+// SAFETY: an entry owns a name and a block, a table owns places; any thread may drop them.
+unsafe impl Send for Garbage {}
+
+impl Drop for Garbage {
+    fn drop(&mut self) {
+        match *self {
+            // SAFETY: by the promise of the type; epochs drop it when readers are done.
+            Self::Entry(entry) => drop(unsafe { Box::from_raw(entry) }),
+            // SAFETY: as above. Dropping places drops no entries.
+            Self::Table(table) => drop(unsafe { Box::from_raw(table) }),
+        }
     }
 }
 
@@ -380,7 +398,7 @@ mod tests {
 
     /// Hashes of which many begin at the same places and have the same tag.
     fn hash(name: u64) -> u64 {
-        xxh3_64(&name.to_le_bytes()) & 0x0300_0000_0000_003f
+        xxh3_64(&name.to_le_bytes()) & 0x3000_0000_0000_003f
     }
 
     /// A block that says its name in every byte.
@@ -396,7 +414,7 @@ mod tests {
     #[test]
     fn it_agrees_with_a_map_call_by_call() {
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
-        let index = Index::new(Arc::new(Collector::new()), ());
+        let index = Index::new(Arc::new(Epochs::new()), ());
         let mut model: HashMap<u64, (Slot, usize, u8)> = HashMap::new();
         for step in 0..60_000 {
             let name = random.random_range(0..if step % 20_000 < 10_000 { 20 } else { NAMES });
@@ -409,7 +427,8 @@ mod tests {
                     model.insert(name, (slot, 5, 0));
                 }
                 (Some((slot, len, _)), 0) => {
-                    assert_eq!(writer.remove(slot), len);
+                    assert_eq!(writer.held(slot).1.block.len(), len);
+                    writer.remove(slot);
                     model.remove(&name);
                 }
                 (Some((slot, _, uses)), 1) => {
@@ -436,12 +455,12 @@ mod tests {
 
     #[test]
     fn removal_leaves_no_places_behind_that_searches_must_pass() {
-        let index = Index::new(Arc::new(Collector::new()), ());
+        let index = Index::new(Arc::new(Epochs::new()), ());
         for round in 0..200 {
             let slots: Vec<Slot> = (0..20)
                 .map(|name| index.write().insert(hash(name + round), id(name + round), block(name, 1)))
                 .collect();
-            slots.into_iter().for_each(|slot| assert_eq!(index.write().remove(slot), 1));
+            slots.into_iter().for_each(|slot| index.write().remove(slot));
             let writer = index.write();
             assert_eq!((writer.books.used, writer.books.live), (0, 0));
         }
@@ -449,7 +468,7 @@ mod tests {
 
     #[test]
     fn readers_see_whole_blocks_of_their_name_while_a_writer_changes_everything() {
-        let index = Index::new(Arc::new(Collector::new().batch_size(4)), ());
+        let index = Index::new(Arc::new(Epochs::new()), ());
         let is_done = std::sync::atomic::AtomicBool::new(false);
         thread::scope(|scope| {
             let read = |seed| {

@@ -3,6 +3,7 @@
 mod arc;
 mod cache;
 mod clock;
+mod epochs;
 mod fifo;
 mod ghosts;
 mod hasher;

@@ -8,7 +8,8 @@
 //! Shapes: per block 64 bytes of entry (96 with what an allocator adds to align it), 24 to 48 of table, 24 of
 //! books, 17 of queues, per ghost about 30. A hit touches three cache lines: place, entry and the block's
 //! reference count; it writes the last, and the first until three uses are counted. Blocks that were evicted
-//! are freed some 64 evictions of the same thread later: that many blocks lie outside of the capacity.
+//! are freed in batches of 64: up to that many lie outside of the capacity, and more while a reader is stopped
+//! in the middle of a hit.
 //!
 //! Sources: the counters in the words of a lock-free table are those of RocksDB's `HyperClockCache`
 //! (`cache/clock_cache.h`); the queues are those of Yang et al. (SOSP 2023), see `s3-fifo`.
@@ -18,14 +19,14 @@ use std::sync::Arc;
 
 use catalog::{Build, ByteSize, Variant};
 use parking_lot::Mutex;
-use seize::Collector;
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::cache::{BlockId, Cache};
+use crate::epochs::Epochs;
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::index::{Index, Writer};
-use crate::policy::Incoming;
+use crate::policy::{Incoming, Slot};
 use crate::s3_fifo::Queues;
 use crate::sharded::{affordable_shards, check_shards, sharded_reference};
 
@@ -34,10 +35,6 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "hits take no lock and share no word: scales with readers; evicts as s3-fifo does",
     sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 5.0\n"),
 );
-
-/// Evicted blocks that a thread gathers before it frees them together: each time costs a barrier in all
-/// threads, a microsecond or two.
-const FREED_TOGETHER: usize = 64;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -59,10 +56,10 @@ impl Build<dyn Cache> for Params {
 
     fn build(params: Self) -> Result<Box<dyn Cache>, String> {
         check_shards(params.shards)?;
-        let collector = Arc::new(Collector::new().batch_size(FREED_TOGETHER));
+        let epochs = Arc::new(Epochs::new());
         let shard = |_| {
             let held = Held { queues: Queues::new(params.small)?, weight_bytes: 0, share_bytes: 0 };
-            Ok(Index::new(Arc::clone(&collector), held))
+            Ok(Index::new(Arc::clone(&epochs), held))
         };
         let shards: Result<_, String> =
             (0..affordable_shards(params.shards, params.capacity.0)).map(shard).collect();
@@ -99,29 +96,28 @@ struct Held {
     share_bytes: u64,
 }
 
-/// Takes a block out that is no longer in the queues.
-fn take_out(shard: &mut Writer<'_, Held>, slot: crate::policy::Slot) {
-    let bytes = shard.remove(slot) as u64;
-    shard.state().weight_bytes -= bytes;
-}
-
 /// Evicts until `more` bytes fit beside what is held.
 fn evict(shard: &mut Writer<'_, Held>, more: u64) {
     while shard.state().weight_bytes + more > shard.state().share_bytes && !shard.is_empty() {
         let (held, hashes, mut uses) = shard.parts();
-        let victim = held.queues.victim(hashes, &mut uses);
-        take_out(shard, victim);
+        let (victim, weight) = held.queues.victim(hashes, &mut uses);
+        held.weight_bytes -= weight;
+        shard.remove(victim);
     }
+}
+
+/// Takes a block out that is not evicted.
+fn remove(shard: &mut Writer<'_, Held>, slot: Slot) {
+    let held = shard.state();
+    held.weight_bytes -= held.queues.remove(slot);
+    shard.remove(slot);
 }
 
 fn insert(shard: &mut Writer<'_, Held>, hash: u64, id: BlockId, block: Bytes) {
     let incoming = Incoming { hash, weight: block.len() as u64 };
     match shard.find(hash, &id) {
         Some((slot, len)) if len == block.len() => return shard.replace(slot, block),
-        Some((slot, _)) => {
-            shard.state().queues.remove(slot);
-            take_out(shard, slot);
-        }
+        Some((slot, _)) => remove(shard, slot),
         None => {}
     }
     // An empty block weighs nothing, so that nothing would bound the number of them.
@@ -150,8 +146,7 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         for shard in &self.shards {
             let mut shard = shard.write();
             for slot in shard.slots_where(|id| (id.tree, id.table) == (tree, table)) {
-                shard.state().queues.remove(slot);
-                take_out(&mut shard, slot);
+                remove(&mut shard, slot);
             }
         }
     }
@@ -182,6 +177,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
+    use crate::epochs::COLLECTED;
 
     /// A block that says when it is freed.
     struct Counted<'a>(&'a AtomicU64);
@@ -208,7 +204,7 @@ mod tests {
             cache.insert(BlockId { tree: 1, table: 2, offset }, block);
         }
         let unfreed = 1000 - FREED.load(Ordering::Relaxed);
-        assert!((20..=20 + 2 * FREED_TOGETHER as u64).contains(&unfreed), "{unfreed} of 20 that are held");
+        assert!((20..=20 + 2 * COLLECTED as u64).contains(&unfreed), "{unfreed} of 20 that are held");
         drop(cache);
         assert_eq!(FREED.load(Ordering::Relaxed), 1000);
     }

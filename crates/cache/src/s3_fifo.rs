@@ -113,20 +113,20 @@ impl Queues {
         self.ghosts.trim(self.main_share);
     }
 
-    /// As [`Policy::victim`].
-    pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Slot {
+    /// As [`Policy::victim`]; says its weight too.
+    pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
         victim.expect("a block is held")
     }
 
     /// The block that the small queue gives up; none if it promoted so many that it is small enough.
-    fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<Slot> {
+    fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;
             if uses.of(slot) < PROMOTED_USES {
                 self.ghosts.push(hashes[slot as usize], weight);
                 self.ghosts.trim(self.main_share);
-                return Some(slot);
+                return Some((slot, weight));
             }
             uses.clear(slot);
             self.is_main.set(slot, true);
@@ -138,11 +138,11 @@ impl Queues {
         None
     }
 
-    fn victim_of_main(&mut self, uses: &mut impl Uses) -> Option<Slot> {
+    fn victim_of_main(&mut self, uses: &mut impl Uses) -> Option<(Slot, u64)> {
         loop {
             let (slot, weight) = self.links.pop(&mut self.main)?;
             if !uses.spend(slot) {
-                return Some(slot);
+                return Some((slot, weight));
             }
             self.links.push(&mut self.main, slot, weight);
         }
@@ -156,10 +156,10 @@ impl Queues {
         self.links.push(queue, slot, incoming.weight);
     }
 
-    /// As [`Policy::remove`].
-    pub(crate) fn remove(&mut self, slot: Slot) {
+    /// As [`Policy::remove`]; says the weight of the block.
+    pub(crate) fn remove(&mut self, slot: Slot) -> u64 {
         let queue = if *self.is_main.get(slot) { &mut self.main } else { &mut self.small };
-        self.links.remove(queue, slot);
+        self.links.remove(queue, slot)
     }
 }
 
@@ -186,7 +186,7 @@ impl Policy for S3Fifo {
     }
 
     fn victim(&mut self, hashes: &[u64]) -> Slot {
-        self.queues.victim(hashes, &mut self.uses)
+        self.queues.victim(hashes, &mut self.uses).0
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {

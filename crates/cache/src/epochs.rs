@@ -1,0 +1,212 @@
+//! When it is safe to free what readers without a lock may still look at: once every one of them that began
+//! before it was taken out is done.
+//!
+//! A reader writes the present epoch into a cell of its thread's own when it begins, and zero when it is
+//! done: two plain stores, no atomic instruction and no word that threads share. Garbage carries the epoch
+//! in which it was thrown away, and is freed when no cell holds that epoch or an older one. What keeps a
+//! reader's loads from overtaking its own store is paid by the one who collects: a barrier in all threads
+//! of the process (`membarrier(2)`), once for [`COLLECTED`] pieces; where the system has none, readers
+//! pay with a fence each. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; the
+//! barrier that is paid by the other side is that of Desnoyers et al., "User-Level Implementations of
+//! Read-Copy Update" (IEEE TPDS 23(2), 2012).
+
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence, fence};
+
+use crossbeam_utils::CachePadded;
+use parking_lot::Mutex;
+use thread_local::ThreadLocal;
+
+/// Pieces of garbage that are gathered before they are freed together: the barrier costs a microsecond or
+/// two, and disturbs all threads.
+pub(crate) const COLLECTED: usize = 64;
+
+/// What a cell holds while its thread does not read. Epochs begin after it.
+const IDLE: u64 = 0;
+
+/// The present epoch, who reads since when, and the garbage, oldest first.
+pub(crate) struct Epochs<G> {
+    present: AtomicU64,
+    cells: ThreadLocal<CachePadded<AtomicU64>>,
+    garbage: Mutex<Garbage<G>>,
+    has_process_barrier: bool,
+}
+
+struct Garbage<G> {
+    pieces: VecDeque<(u64, G)>,
+    /// The number of pieces at which to collect: more than were left over, so that a reader who takes long
+    /// does not make every writer try in vain.
+    collect_at: usize,
+}
+
+/// A reader, until it is dropped. A thread has one at a time of the same epochs.
+pub(crate) struct Reading<'a>(&'a AtomicU64);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        // Who sees the cell idle sees all that was read before.
+        self.0.store(IDLE, Ordering::Release);
+    }
+}
+
+impl<G> Epochs<G> {
+    /// Epochs without readers and garbage.
+    pub(crate) fn new() -> Self {
+        let garbage = Garbage { pieces: VecDeque::new(), collect_at: COLLECTED };
+        Self {
+            present: AtomicU64::new(IDLE + 1),
+            cells: ThreadLocal::new(),
+            garbage: Mutex::new(garbage),
+            has_process_barrier: *HAS_PROCESS_BARRIER,
+        }
+    }
+
+    /// Begins to read: what is reachable from now on stays until the result is dropped.
+    #[inline]
+    pub(crate) fn read(&self) -> Reading<'_> {
+        let cell = &**self.cells.get_or_default();
+        debug_assert_eq!(cell.load(Ordering::Relaxed), IDLE, "a thread reads once at a time");
+        // Who reads a later epoch than that of a piece sees that it was taken out.
+        cell.store(self.present.load(Ordering::Acquire), Ordering::Relaxed);
+        if self.has_process_barrier {
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            fence(Ordering::SeqCst);
+        }
+        Reading(cell)
+    }
+
+    /// Drops `piece`, which nobody who begins to read now can reach, once nobody who could have reached it
+    /// reads any more.
+    pub(crate) fn throw_away(&self, piece: G) {
+        let mut garbage = self.garbage.lock();
+        garbage.pieces.push_back((self.present.load(Ordering::Relaxed), piece));
+        if garbage.pieces.len() >= garbage.collect_at {
+            let free = self.collect(&mut garbage);
+            drop(garbage);
+            drop(free);
+        }
+    }
+
+    /// The garbage that nobody can see any more.
+    fn collect(&self, garbage: &mut Garbage<G>) -> Vec<(u64, G)> {
+        // Under the lock that pieces are thrown away under: whoever reads the new epoch sees them gone.
+        self.present.fetch_add(1, Ordering::AcqRel);
+        // Behind it, a reader either shows in its cell, or has not yet looked at anything.
+        if self.has_process_barrier {
+            process_barrier();
+        } else {
+            fence(Ordering::SeqCst);
+        }
+        let epochs = self.cells.iter().map(|cell| cell.load(Ordering::Acquire));
+        let oldest = epochs.filter(|epoch| *epoch != IDLE).min().unwrap_or(u64::MAX);
+        let free = garbage.pieces.partition_point(|(epoch, _)| *epoch < oldest);
+        garbage.collect_at = garbage.pieces.len() - free + COLLECTED;
+        garbage.pieces.drain(..free).collect()
+    }
+}
+
+/// Whether the system can put a barrier into all threads of the process, which is asked for once.
+static HAS_PROCESS_BARRIER: LazyLock<bool> = LazyLock::new(register_process_barrier);
+
+#[cfg(target_os = "linux")]
+fn register_process_barrier() -> bool {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+}
+
+#[cfg(target_os = "linux")]
+fn process_barrier() {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    membarrier(MembarrierCommand::PrivateExpedited).expect("a registered barrier does not fail");
+}
+
+#[cfg(not(target_os = "linux"))]
+fn register_process_barrier() -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn process_barrier() {
+    fence(Ordering::SeqCst);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use super::*;
+
+    /// A piece that counts those of its kind that are gone.
+    struct Piece(Arc<AtomicU64>);
+
+    impl Drop for Piece {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn both_kinds() -> [Epochs<Piece>; 2] {
+        [true, false].map(|wanted| {
+            let mut epochs = Epochs::new();
+            epochs.has_process_barrier &= wanted;
+            epochs
+        })
+    }
+
+    #[test]
+    fn garbage_is_freed_in_batches_where_nobody_reads() {
+        for epochs in both_kinds() {
+            let gone = Arc::new(AtomicU64::new(0));
+            for thrown in 1..=3 * COLLECTED as u64 {
+                drop(epochs.read());
+                epochs.throw_away(Piece(Arc::clone(&gone)));
+                assert_eq!(gone.load(Ordering::Relaxed), thrown / COLLECTED as u64 * COLLECTED as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_waits_for_a_reader_that_began_before_and_for_no_other() {
+        for epochs in both_kinds() {
+            let gone = Arc::new(AtomicU64::new(0));
+            let throw = |pieces: usize| (0..pieces).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+            throw(COLLECTED - 1);
+            let reading = epochs.read();
+            throw(COLLECTED * 5);
+            assert_eq!(gone.load(Ordering::Relaxed), 0, "the reader may see any of them");
+            drop(reading);
+            let reading = epochs.read();
+            throw(COLLECTED);
+            let freed = gone.load(Ordering::Relaxed);
+            assert!(freed >= 4 * COLLECTED as u64, "{freed}: what was thrown away before is free");
+            drop(reading);
+        }
+    }
+
+    #[test]
+    fn readers_of_other_threads_are_waited_for() {
+        for epochs in both_kinds() {
+            let gone = Arc::new(AtomicU64::new(0));
+            let (go, going) = std::sync::mpsc::channel();
+            let (read, reading) = std::sync::mpsc::channel();
+            let (epochs, reader_epochs) = (&epochs, &epochs);
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    let held = reader_epochs.read();
+                    read.send(()).unwrap();
+                    going.recv().unwrap();
+                    drop(held);
+                });
+                reading.recv().unwrap();
+                (0..COLLECTED * 3).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+                assert_eq!(gone.load(Ordering::Relaxed), 0);
+                go.send(()).unwrap();
+            });
+            (0..COLLECTED * 2).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+            assert!(gone.load(Ordering::Relaxed) >= 3 * COLLECTED as u64);
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use measure::{Criteria, Ranked, Sample, Verdict, compare_exact, rank};
 use results::{Better, Column, Schema, Table, Unit, columns as c};
+use tree::axis;
 
 use super::report::ALL;
 use crate::experiment::{Cell, Experiment, RunMode, differences};
@@ -88,19 +89,23 @@ impl<'a> Judged<'a> {
 
     fn winner(&self, baseline: &str, sample: &Sample) -> String {
         let what = self.what();
-        let Some(best) = self.ranked.first() else {
+        let rivals: Vec<&Ranked> = self.ranked.iter().filter(|other| !self.is_oracle(&other.name)).collect();
+        let Some(best) = rivals.first() else {
             let value = sample.median().map_or_else(String::new, |value| self.value(value));
-            return format!("{baseline} has a {what} of {value}; there is nothing to compare it with.");
+            let rivals = if self.ranked.is_empty() { "nothing" } else { "nothing but oracles" };
+            return format!("{baseline} has a {what} of {value}; there is {rivals} to compare it with.");
         };
-        let all = |verdict| self.ranked.iter().all(|other| other.comparison.verdict == verdict);
-        let better = self.ranked.iter().filter(|other| other.comparison.verdict == Verdict::Improved).count();
+        let all = |verdict| rivals.iter().all(|other| other.comparison.verdict == verdict);
+        let better = rivals.iter().filter(|other| other.comparison.verdict == Verdict::Improved).count();
         if best.comparison.verdict == Verdict::Improved {
             let others = match better {
                 1 => String::new(),
-                2 => " (1 other does, by less)".to_owned(),
-                _ => format!(" ({} others do, by less)", better - 1),
+                2 => " (1 other does too)".to_owned(),
+                _ => format!(" ({} others do too)", better - 1),
             };
-            return format!("{} beats {baseline}{others}: {what} {}.", best.name, best.comparison.change());
+            let confounded = self.confounded(&best.name);
+            let change = best.comparison.change();
+            return format!("{} beats {baseline}{others}: {what} {change}{confounded}.", best.name);
         }
         if all(Verdict::Regressed) {
             return format!("{baseline} beats every other: their {what} is worse.");
@@ -111,6 +116,31 @@ impl<'a> Judged<'a> {
         let change = best.comparison.change();
         let best = format!(" The best of the others is {}: {what} {change}.", best.name);
         format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
+    }
+
+    /// The cell of this label, beside the baseline's.
+    fn beside_baseline(&self, label: &str) -> Option<(&Cell, &Cell)> {
+        let entry = self.entries.iter().find(|entry| entry.cell.label == label)?;
+        Some((self.entries.first()?.cell, entry.cell))
+    }
+
+    /// Whether a cell has an oracle where the baseline has none: it bounds the others, and is no rival.
+    fn is_oracle(&self, label: &str) -> bool {
+        self.beside_baseline(label).is_some_and(|(baseline, cell)| {
+            let choices = cell.design.choices().zip(baseline.design.choices());
+            choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
+                let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
+                variants.iter().any(|variant| variant.oracle && variant.kind == choice.kind())
+            })
+        })
+    }
+
+    /// What stands behind the change of a cell that differs from the baseline in more than one factor.
+    fn confounded(&self, label: &str) -> String {
+        let factors = self.beside_baseline(label).map(|(baseline, cell)| factors(baseline, cell));
+        factors
+            .filter(|factors| factors.starts_with("confounded"))
+            .map_or_else(String::new, |factors| format!("; {factors}"))
     }
 
     /// `throughput in phase mixed`, or `p99 service time of get in phase lookup`.
@@ -134,8 +164,9 @@ impl<'a> Judged<'a> {
             vec![["", self.column.name(), "memory", "against the baseline", apart].map(str::to_owned)];
         for entry in entries {
             let ranked = self.ranked.iter().find(|ranked| ranked.name == entry.sample.name);
+            let oracle = if self.is_oracle(&entry.cell.label) { " [oracle]" } else { "" };
             rows.push([
-                entry.cell.label.clone(),
+                format!("{}{oracle}", entry.cell.label),
                 self.value(median(entry)),
                 entry.memory_bytes.map_or_else(String::new, |bytes| plot::format_value(bytes, Unit::Bytes)),
                 ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()),

@@ -14,7 +14,7 @@ fn counters_need_no_interval() {
     let answer = bench.ok(&["run", "small.toml"]);
     let verdict = verdict(&answer);
     assert!(
-        verdict[0].contains(" beats none (1 other does, by less): false-positive rate in phase look ×0.0"),
+        verdict[0].contains(" beats none (1 other does too): false-positive rate in phase look ×0.0"),
         "{answer}"
     );
     assert_eq!(
@@ -60,4 +60,20 @@ fn confounded_comparisons_are_called_so() {
     assert_eq!(differs("blocked + leveled"), "confounded: 3 factors");
     let widest = verdict(&answer)[1..].iter().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 120, "{widest} columns are hard to read:\n{answer}");
+}
+
+#[test]
+fn an_oracle_bounds_the_others_and_wins_nothing() {
+    let bench = Bench::new();
+    bench.write(
+        "x.toml",
+        SMALL.replace("\"none\", \"standard\", \"blocked\"", "\"none\", \"standard\", \"perfect\""),
+    );
+    let answer = bench.ok(&["run", "x.toml"]);
+    let verdict = verdict(&answer);
+    assert!(verdict[0].starts_with("standard beats none: "), "{answer}");
+    assert!(verdict.iter().any(|line| line.trim_start().starts_with("perfect [oracle]  ")), "{answer}");
+    bench.write("y.toml", SMALL.replace("\"none\", \"standard\", \"blocked\"", "\"standard\", \"perfect\""));
+    let answer = bench.ok(&["run", "y.toml"]);
+    assert!(answer.contains("there is nothing but oracles to compare it with"), "{answer}");
 }

@@ -1,7 +1,7 @@
 //! Races every filter against `fastbloom` on absent keys at 10 bits per key: 1 M keys, which fit the caches,
 //! and 40 M keys, which do not; probe by probe, and in batches of 32.
 //!
-//! `cargo run --release -p lsmbench-bloom --example race [-- [--keys N] KIND…]`
+//! `cargo run --release -p lsmbench-bloom --example bloom_race [-- [--keys N] KIND…]`
 //!
 //! All filters take turns in one run, on the same fresh hashes, and a ratio is taken within each round: what
 //! disturbs the machine disturbs both sides. Printed are the medians over the rounds.

@@ -10,7 +10,7 @@
 //! time, and behind it how much more they would do if each had a processor to itself: what is left of two
 //! for the processor time that they cost each other, which leaves out the time that locks let them sleep.
 //!
-//! `cargo run --release -p lsmbench-memtable --example race -- [ENTRIES] [ROUNDS] [LABEL…]`
+//! `cargo run --release -p lsmbench-memtable --example memtable_race -- [ENTRIES] [ROUNDS] [LABEL…]`
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 

@@ -7,7 +7,7 @@
 //! Contenders take turns; the figure is the median of the rounds, the ratio the median of the ratios within
 //! rounds.
 //!
-//! `cargo run --release -p lsmbench-fence --example race -- [--rounds N] [VARIANT…]`
+//! `cargo run --release -p lsmbench-fence --example fence_race -- [--rounds N] [VARIANT…]`
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 

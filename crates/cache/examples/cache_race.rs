@@ -1,7 +1,7 @@
 //! All caches of the catalog in one interleaved run: hit rates by load and size with Belady's bound, then
 //! the time of a hit and of a mixed load by one thread and by several, as ratios to `quick`.
 //!
-//! `cargo run --release -p lsmbench-cache --example race -- [rates|times] [--trace FILE.xz] [--load NAME] [--scale N]
+//! `cargo run --release -p lsmbench-cache --example cache_race -- [rates|times] [--trace FILE.xz] [--load NAME] [--scale N]
 //! [--threads N] [--bursts N] [LABEL…]`: without labels every variant with its defaults. A trace is a stream of
 //! big-endian 32-bit names, xz-compressed; each is a request for one block.
 #![allow(clippy::print_stdout)]

@@ -2,9 +2,9 @@
 
 use types::KeyHash;
 
-use crate::large;
 use crate::position::{reduce, remix};
-use crate::prefetch::prefetch;
+use memory::large;
+use memory::prefetch;
 
 /// Bits addressed by hashes; its length is a multiple of 64 and not 0.
 pub(crate) struct BitArray(Vec<u64>);
@@ -60,7 +60,7 @@ impl BitArray {
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         for derived in [hash.0, remix(hash.0)] {
-            prefetch(&self.0[reduce(derived, self.len()) / 64]);
+            prefetch(&self.0, reduce(derived, self.len()) / 64);
         }
     }
 

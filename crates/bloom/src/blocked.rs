@@ -13,14 +13,14 @@ use types::{Bytes, KeyHash};
 use crate::batch::in_groups;
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::large;
 use crate::position::reduce;
-use crate::prefetch::prefetch;
 use crate::processor::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::{Avx2, Avx512};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
+use memory::large;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
     "blocked",
@@ -131,7 +131,7 @@ impl<L: Lookup> Filter for BlockedFilter<L> {
     }
 
     fn prefetch(&self, hash: KeyHash) {
-        prefetch(&self.lines[reduce(hash.0, self.lines.len())]);
+        prefetch(&self.lines, reduce(hash.0, self.lines.len()));
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
@@ -205,9 +205,9 @@ impl Lookup for Portable {
     }
 
     fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
-        let line = |hash: KeyHash| &lines[reduce(hash.0, lines.len())];
+        let place = |hash: KeyHash| reduce(hash.0, lines.len());
         let probe = |hash| self.may_contain(lines, probes, hash);
-        in_groups(hashes, answers, |hash| prefetch(line(hash)), probe);
+        in_groups(hashes, answers, |hash| prefetch(lines, place(hash)), probe);
     }
 }
 
@@ -231,8 +231,13 @@ mod vector {
         fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
             #[target_feature(enable = "avx512f")]
             fn batch(lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
-                let line = |hash: KeyHash| &lines[reduce(hash.0, lines.len())];
-                in_groups(hashes, answers, |hash| prefetch(line(hash)), |hash| avx512(lines, probes, hash));
+                let place = |hash: KeyHash| reduce(hash.0, lines.len());
+                in_groups(
+                    hashes,
+                    answers,
+                    |hash| prefetch(lines, place(hash)),
+                    |hash| avx512(lines, probes, hash),
+                );
             }
             // SAFETY: `self` exists only where AVX-512 F was detected.
             unsafe { batch(lines, probes, hashes, answers) }
@@ -249,8 +254,13 @@ mod vector {
         fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
             #[target_feature(enable = "avx2")]
             fn batch(lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]) {
-                let line = |hash: KeyHash| &lines[reduce(hash.0, lines.len())];
-                in_groups(hashes, answers, |hash| prefetch(line(hash)), |hash| avx2(lines, probes, hash));
+                let place = |hash: KeyHash| reduce(hash.0, lines.len());
+                in_groups(
+                    hashes,
+                    answers,
+                    |hash| prefetch(lines, place(hash)),
+                    |hash| avx2(lines, probes, hash),
+                );
             }
             // SAFETY: `self` exists only where AVX2 was detected.
             unsafe { batch(lines, probes, hashes, answers) }

@@ -17,7 +17,6 @@ use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, reduce};
-use crate::prefetch::prefetch;
 use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
@@ -186,7 +185,7 @@ impl Filter for Table {
     fn prefetch(&self, hash: KeyHash) {
         let (bucket, tag) = self.home(mix(hash.0, 0));
         for bucket in [bucket, self.other(bucket, tag)] {
-            prefetch(self.tags.first_byte(bucket * BUCKET));
+            self.tags.prefetch(bucket * BUCKET);
         }
     }
 

@@ -23,11 +23,11 @@ use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::large;
 use crate::position::{reduce, remix};
-use crate::prefetch::prefetch;
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
+use memory::large;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<DoubleProbe>(
     "double-probe",
@@ -169,7 +169,7 @@ impl Filter for WordsFilter {
     /// The words of the first two double probes, as cs265 does.
     fn prefetch(&self, hash: KeyHash) {
         word_probes(hash, self.pairs.min(2), self.words.len())
-            .for_each(|(word, _)| prefetch(&self.words[word]));
+            .for_each(|(word, _)| prefetch(&self.words, word));
     }
 
     /// All double probes hit: each is a probe of a word with two bits from every pair that fell there.
@@ -261,7 +261,7 @@ impl Filter for BlocksFilter {
     }
 
     fn prefetch(&self, hash: KeyHash) {
-        prefetch(&self.blocks[reduce(hash.0, self.blocks.len())]);
+        prefetch(&self.blocks, reduce(hash.0, self.blocks.len()));
     }
 
     /// Partners hold the keys of two blocks, which pairing makes about the same number everywhere. A block

@@ -11,11 +11,11 @@ use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::large;
 use crate::position::reduce;
-use crate::prefetch::prefetch;
 use crate::stored::Head;
 use crate::theory;
+use memory::large;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<FastBloom>(
     "fastbloom",
@@ -86,7 +86,7 @@ impl Filter for FastBloomFilter {
 
     /// The word of the crate's first probe.
     fn prefetch(&self, hash: KeyHash) {
-        prefetch(&self.bits.as_slice()[reduce(hash.0, self.bits.num_bits()) / 64]);
+        prefetch(self.bits.as_slice(), reduce(hash.0, self.bits.num_bits()) / 64);
     }
 
     fn expected_fpr(&self) -> f64 {

@@ -1,6 +1,6 @@
 //! An array of numbers of a few bits each, one after another without gaps.
 
-use crate::large;
+use memory::{large, prefetch};
 
 /// The widest number, in bits: one unaligned word must hold it wherever it begins in a byte.
 pub(crate) const MOST_WIDTH: u32 = 32;
@@ -70,10 +70,10 @@ impl Packed {
         place.copy_from_slice(&word.to_le_bytes());
     }
 
-    /// The byte in which number `index` begins, for a prefetch.
+    /// Asks for the cache line in which entry `index` begins.
     #[inline]
-    pub(crate) fn first_byte(&self, index: usize) -> &u8 {
-        &self.bytes[index * self.width as usize / 8]
+    pub(crate) fn prefetch(&self, index: usize) {
+        prefetch(&self.bytes, index * self.width as usize / 8);
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

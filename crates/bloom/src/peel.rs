@@ -11,7 +11,6 @@ use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
-use crate::prefetch::prefetch;
 use crate::stored::Head;
 
 /// Which numbers of the array a key selects.
@@ -153,7 +152,7 @@ impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
 
     fn prefetch(&self, hash: KeyHash) {
         let Some((seed, selection, array)) = &self.parts else { return };
-        selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| prefetch(array.first_byte(place)));
+        selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| array.prefetch(place));
     }
 
     /// The sum of an absent key is any number alike, however many keys there are.

@@ -17,14 +17,14 @@ use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::large;
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, reduce, remix};
-use crate::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::Bmi2;
 use crate::processor::Portable;
 use crate::stored::Head;
+use memory::large;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
     "quotient",
@@ -312,9 +312,9 @@ impl<L: Lookup> Filter for QuotientFilter<L> {
     fn prefetch(&self, hash: KeyHash) {
         let slots = &self.slots;
         let (quotient, _) = split(hash, slots.quotients, 0);
-        prefetch(&slots.blocks[quotient / BLOCK]);
-        prefetch(slots.offsets.first_byte(quotient / BLOCK));
-        prefetch(slots.remainders.first_byte(quotient));
+        prefetch(&slots.blocks, quotient / BLOCK);
+        slots.offsets.prefetch(quotient / BLOCK);
+        slots.remainders.prefetch(quotient);
     }
 
     /// The share of the pairs of quotient and remainder that are there.

@@ -14,11 +14,11 @@ use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::large;
 use crate::position::{reduce, remix};
-use crate::prefetch::prefetch;
 use crate::stored::Head;
 use crate::theory;
+use memory::large;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Register>(
     "register",
@@ -136,7 +136,7 @@ impl<const PROBES: u32> Filter for RegisterFilter<PROBES> {
     }
 
     fn prefetch(&self, hash: KeyHash) {
-        prefetch(&self.words[reduce(hash.0, self.words.len())]);
+        prefetch(&self.words, reduce(hash.0, self.words.len()));
     }
 
     fn expected_fpr(&self) -> f64 {

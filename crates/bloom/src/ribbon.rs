@@ -30,13 +30,13 @@ use types::{Bytes, KeyHash};
 use crate::banding::{Banding, Equation, WIDTH};
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::large;
 use crate::position::mix;
-use crate::prefetch::prefetch;
 use crate::processor::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::{Avx512Popcnt, Popcnt};
 use crate::stored::Head;
+use memory::large;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
     "ribbon",
@@ -424,8 +424,8 @@ impl System {
         let Some(layer) = self.layers.first() else { return };
         let block = layer.first + Equation::of(mix(hash.0, layer.seed), layer.rows).start / WIDTH;
         let offset = self.layout.offset(block);
-        prefetch(&self.solution[offset]);
-        prefetch(&self.solution[offset + self.layout.columns(block)]);
+        prefetch(&self.solution, offset);
+        prefetch(&self.solution, offset + self.layout.columns(block));
     }
 
     /// The mean over all starts, each answered by the layer that does not bump it.

@@ -13,14 +13,14 @@ use types::{Bytes, KeyHash};
 use crate::batch::in_groups;
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::large;
 use crate::position::reduce;
-use crate::prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::Avx2;
 use crate::processor::Portable;
 use crate::stored::Head;
 use crate::theory;
+use memory::large;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<SplitBlock>(
     "split-block",
@@ -110,7 +110,7 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
     }
 
     fn prefetch(&self, hash: KeyHash) {
-        prefetch(&self.blocks[reduce(hash.0, self.blocks.len())]);
+        prefetch(&self.blocks, reduce(hash.0, self.blocks.len()));
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
@@ -196,8 +196,8 @@ fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
 /// The batch of lookups; `answers` are as many as `hashes`.
 #[inline(always)]
 fn may_contain_batch(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-    let block = |hash: KeyHash| &blocks[reduce(hash.0, blocks.len())];
-    in_groups(hashes, answers, |hash| prefetch(block(hash)), |hash| may_contain(blocks, hash));
+    let place = |hash: KeyHash| reduce(hash.0, blocks.len());
+    in_groups(hashes, answers, |hash| prefetch(blocks, place(hash)), |hash| may_contain(blocks, hash));
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{HeadFence, HeadIndex};
-use crate::prefetch::prefetch;
 use crate::stored;
 use crate::suffixes::Bound;
+use memory::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",

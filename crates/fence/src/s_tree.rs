@@ -21,13 +21,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{GROUP, HeadFence, HeadIndex};
-use crate::huge_pages;
 #[cfg(target_arch = "x86_64")]
 use crate::line::{Avx2, Avx512};
 use crate::line::{Compare, LINE, Line, Portable, Search, signed};
-use crate::prefetch::prefetch;
 use crate::stored;
 use crate::suffixes::{Bound, Place, Suffixes};
+use memory::{large, prefetch};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<STree>(
     "s-tree",
@@ -112,7 +111,7 @@ struct Tree {
 impl Tree {
     /// A tree of heads in sorted order.
     fn new(heads: &[u64]) -> Self {
-        let mut leaves = huge_pages::filled(heads.len().div_ceil(LINE).max(1), Line::EMPTY);
+        let mut leaves = large::filled(heads.len().div_ceil(LINE).max(1), Line::EMPTY).into_boxed_slice();
         heads.iter().enumerate().for_each(|(rank, head)| leaves[rank / LINE].set(rank % LINE, *head));
         let (mut inner, mut entry) = (Vec::new(), None);
         // The nodes of the layer below, and the heads under each but the last of them.
@@ -127,7 +126,7 @@ impl Tree {
             if below == 1 {
                 break;
             }
-            let mut layer = huge_pages::filled(below.div_ceil(CHILDREN), Line::EMPTY);
+            let mut layer = large::filled(below.div_ceil(CHILDREN), Line::EMPTY).into_boxed_slice();
             for (child, head) in largest().filter(|(child, _)| child % CHILDREN < LINE) {
                 layer[child / CHILDREN].set(child % CHILDREN, head);
             }

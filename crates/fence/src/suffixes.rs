@@ -9,8 +9,8 @@
 
 use types::{common_prefix, head};
 
-use crate::prefetch::prefetch;
 use crate::separators::Separators;
+use memory::prefetch;
 
 /// All separators of a table but the first, without their common prefix and beside their heads.
 ///

@@ -16,11 +16,13 @@ const FOREIGN: [&str; 4] = ["target", "results", "plots", "mutants.out"];
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let axes = ["memtable", "bloom", "fence", "compaction", "cache", "compression"];
     let ground: &[&str] = &["types", "catalog"];
+    let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
     let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
         ("results", &[]),
+        ("memory", &[]),
         ("catalog", &["types"]),
         ("storage", ground),
         ("workload", ground),
@@ -29,7 +31,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("tree", &below_tree),
         ("harness", &all),
     ]);
-    arrows.extend(axes.map(|axis| (axis, ground)));
+    arrows.extend(axes.map(|axis| (axis, below_axis)));
     arrows.into_iter().map(|(name, below)| (name, below.iter().copied().collect())).collect()
 }
 

@@ -1,12 +1,14 @@
 //! A hint to the processor that a cache line will be read soon.
 //!
-//! A search through 16 K heads takes some 15 % less time with it, through 250 K heads 40 % less.
+//! Batched probes of a filter beyond the caches take a quarter to a third of the time with it, and half to
+//! two thirds of what reading one word of each line ahead, its safe twin, takes. A search through 16 K heads
+//! takes some 15 % less time with it, through 250 K heads 40 % less.
 #![allow(unsafe_code)]
 
 /// Asks for the line where element `index` of `slice` is, or would be if the slice were longer. It never
 /// faults and changes nothing but time; where the processor is none of x86-64 it does nothing.
 #[inline]
-pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch of any address is allowed, mapped or not; the address is computed, never read.
     unsafe {

@@ -5,13 +5,15 @@
 //! over the light one. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run
 //! repeats; this adapts to the data.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, DamagedBlock, RAW};
-use crate::picked::Picked;
+use crate::dictionaries::Dictionaries;
+use crate::picked::{self, Picked};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Adaptive>(
     "adaptive",
@@ -55,8 +57,8 @@ impl Pays {
 struct Adaptive {
     margin: f64,
     period: u64,
-    light: Box<dyn Compression>,
-    dense: Box<dyn Compression>,
+    /// The light one and the dense one.
+    codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
     /// A place in [`Pays::ALL`].
     found: AtomicU8,
@@ -73,17 +75,22 @@ impl Build<dyn Compression> for Adaptive {
         if period == 0 {
             return Err("period is 0; 1 tries both codecs on every block".to_owned());
         }
-        let (blocks, found) = (AtomicU64::new(0), AtomicU8::new(Pays::Light as u8));
-        Ok(Box::new(Self { margin, period, light: light.build()?, dense: dense.build()?, blocks, found }))
+        Ok(Box::new(Self::new(margin, period, [light.build()?, dense.build()?])))
     }
 }
 
 impl Adaptive {
+    /// One that has tried nothing yet.
+    fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
+        let (blocks, found) = (AtomicU64::new(0), AtomicU8::new(Pays::Light as u8));
+        Self { margin, period, codecs, blocks, found }
+    }
+
     /// Has both codecs compress a block, keeps the better for it, and remembers which paid.
     fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
-        let light_tag = self.light.compress(level, block, &mut light);
-        let dense_tag = self.dense.compress(level, block, &mut dense);
+        let light_tag = self.codecs[0].compress(level, block, &mut light);
+        let dense_tag = self.codecs[1].compress(level, block, &mut dense);
         let saves = |stored: &[u8], of: usize| stored.len() as f64 <= of as f64 * (1.0 - self.margin);
         let (pays, tag, stored) = if saves(&dense, light.len().min(block.len())) {
             (Pays::Dense, dense_tag, &dense[..])
@@ -108,8 +115,8 @@ impl Compression for Adaptive {
             return self.try_both(level, block, out);
         }
         match Pays::ALL[usize::from(self.found.load(Ordering::Relaxed))] {
-            Pays::Light => self.light.compress(level, block, out),
-            Pays::Dense => self.dense.compress(level, block, out),
+            Pays::Light => self.codecs[0].compress(level, block, out),
+            Pays::Dense => self.codecs[1].compress(level, block, out),
             Pays::Nothing => {
                 out.extend_from_slice(block);
                 RAW
@@ -119,6 +126,20 @@ impl Compression for Adaptive {
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
         Err(DamagedBlock::of_selector())
+    }
+
+    fn sample_bytes(&self, level: usize) -> usize {
+        picked::sample_bytes(&self.codecs, level)
+    }
+
+    fn learn(
+        &self,
+        level: usize,
+        samples: &[&[u8]],
+        dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        let codecs = picked::learn(&self.codecs, level, samples, dictionaries)?;
+        Some(Arc::new(Self::new(self.margin, self.period, codecs)))
     }
 }
 

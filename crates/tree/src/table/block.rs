@@ -1,26 +1,13 @@
-//! A data block: delta-coded entries, restart points, and an optional index; looking one key up in it.
-//!
-//! Layout (LevelDB's, with an index as an option):
-//!
-//! ```text
-//! entry*      varint shared, varint unshared, varint (value length << 1 | tombstone), key suffix, value
-//! restarts    u32 × restart count: offsets of entries that share nothing with the one before
-//! index       nothing, or a hash index (see `hash_index`), or fingerprints (see `fingerprints`)
-//! tail        u32 restart count, u8 kind of the index, u24 bytes of the index
-//! ```
+//! A data block: where its parts lie, whatever its format, and looking one key up in it.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
-use types::{HashedKey, common_prefix};
+use types::HashedKey;
 
-use super::fingerprints;
+use super::format::{TAIL_BYTES, Tail};
 use super::hash_index::{self, Bucket};
-use crate::codec::varint;
+use super::{delta, fingerprints, plain, whole};
 use crate::design::BlockIndex;
-
-/// The bytes of the tail.
-pub(super) const TAIL_BYTES: usize = 8;
 
 /// A block whose parts are known to lie inside it.
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +19,53 @@ pub(super) struct Block<'a> {
 /// Where the parts of a block lie.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layout {
-    /// Where the entries end and the restarts begin.
+    /// Where the entries begin.
+    pub(super) entries_start: usize,
+    /// Where the entries end.
     pub(super) entries_end: usize,
+    /// How an entry is written.
+    pub(super) entries: Entries,
     /// The number of restart points; at least one.
     pub(super) restart_count: usize,
-    index: BlockIndex,
-    /// The bytes of the index.
-    index_len: usize,
+    /// How restart points are found.
+    pub(super) restarts: Restarts,
+    /// Whether the block names its smallest and its largest key: see [`plain`].
+    pub(super) has_bounds: bool,
+    /// What the block carries to find a key without a search.
+    pub(super) index: BlockIndex,
+    /// The bytes of the index, which stands before the tail.
+    pub(super) index_len: usize,
+}
+
+/// How an entry is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Entries {
+    /// As the difference to the one before: see [`delta`].
+    #[default]
+    Delta,
+    /// With its whole key: see [`whole`].
+    Whole,
+}
+
+/// How restart points are found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Restarts {
+    /// Offsets of four bytes stand behind the entries.
+    #[default]
+    Behind,
+    /// Offsets of two bytes stand before the entries.
+    Before,
+    /// They are so many bytes from each other, from the first entry on.
+    Every(u32),
+}
+
+/// What depends on how entries are written; all of it is compiled into the walk over them.
+pub(super) trait EntryCodec {
+    /// The entry at offset `at` of `entries`, which end with the last one; `None` where it does not fit.
+    fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
+
+    /// Looks for `target` among the entries from `at`, a restart point, to `end`.
+    fn find_between(entries: &[u8], at: usize, end: usize, target: &[u8]) -> Option<Found>;
 }
 
 /// The head of an entry, and where its parts lie in the block.
@@ -67,15 +94,9 @@ pub(super) enum Found {
 
 impl Layout {
     /// Reads the tail and checks that the parts it tells of fit in the block.
+    #[inline]
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        let (rest, index) = bytes.split_last_chunk::<4>()?;
-        let (_, restarts) = rest.split_last_chunk::<4>()?;
-        let restart_count = u32::from_le_bytes(*restarts) as usize;
-        let index_len = u32::from_le_bytes(*index) as usize >> 8;
-        let index = *BlockIndex::ALL.get(usize::from(index[0]))?;
-        let behind_entries = restart_count.checked_mul(4)?.checked_add(index_len)?.checked_add(TAIL_BYTES)?;
-        let entries_end = bytes.len().checked_sub(behind_entries)?;
-        (restart_count > 0).then_some(Self { entries_end, restart_count, index, index_len })
+        Tail::layout(bytes)
     }
 
     /// The offset of a restart point, if it lies among the entries.
@@ -84,35 +105,46 @@ impl Layout {
         if index >= self.restart_count {
             return None;
         }
-        let at = self.entries_end + index * 4;
-        let offset = u32::from_le_bytes(*bytes.get(at..)?.first_chunk::<4>()?) as usize;
-        (offset < self.entries_end).then_some(offset)
+        let offset = match self.restarts {
+            Restarts::Behind => {
+                let at = self.entries_end + index * 4;
+                u32::from_le_bytes(*bytes.get(at..)?.first_chunk::<4>()?) as usize
+            }
+            Restarts::Before => {
+                let at = self.entries_start - (self.restart_count - index) * 2;
+                usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk::<2>()?))
+            }
+            Restarts::Every(stride) => self.entries_start + index * stride as usize,
+        };
+        (offset >= self.entries_start && offset < self.entries_end).then_some(offset)
     }
 
-    /// The entry at offset `at`; `None` where its parts do not fit before the restarts.
+    /// The entry at offset `at`; `None` where its parts do not fit among the entries.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], at: usize) -> Option<EntryHead> {
         let entries = &bytes[..self.entries_end];
-        let (shared, at) = varint(entries, at)?;
-        let (unshared, at) = varint(entries, at)?;
-        let (value, at) = varint(entries, at)?;
-        let key_end = at.checked_add(usize::try_from(unshared).ok()?)?;
-        let value_end = key_end.checked_add(usize::try_from(value >> 1).ok()?)?;
-        (value_end <= self.entries_end).then_some(EntryHead {
-            shared: shared as usize,
-            suffix: at..key_end,
-            value: key_end..value_end,
-            tombstone: value & 1 == 1,
-        })
+        match self.entries {
+            Entries::Delta => delta::Delta::head(entries, at),
+            Entries::Whole => whole::Whole::head(entries, at),
+        }
     }
 
     /// The last restart point whose key is at or below `target`, or the first one.
+    #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], target: &[u8]) -> Option<usize> {
+        match self.entries {
+            Entries::Delta => self.seek_among::<delta::Delta>(bytes, target),
+            Entries::Whole => self.seek_among::<whole::Whole>(bytes, target),
+        }
+    }
+
+    fn seek_among<E: EntryCodec>(&self, bytes: &[u8], target: &[u8]) -> Option<usize> {
+        let entries = &bytes[..self.entries_end];
         let (mut low, mut high) = (0, self.restart_count);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
-            let head = self.entry(bytes, self.restart(bytes, middle)?)?;
-            if bytes[head.suffix] <= *target { low = middle } else { high = middle }
+            let head = E::head(entries, self.restart(bytes, middle)?)?;
+            if entries[head.suffix] <= *target { low = middle } else { high = middle }
         }
         Some(low)
     }
@@ -127,33 +159,44 @@ impl<'a> Block<'a> {
 
     /// The first key.
     pub(super) fn first_key(&self) -> Option<Range<usize>> {
-        self.layout.entry(self.bytes, 0).map(|head| head.suffix)
+        self.layout.entry(self.bytes, self.layout.entries_start).map(|head| head.suffix)
     }
 
     /// Looks up a key; `None` where the block turns out to be damaged.
     #[inline]
     pub(super) fn find(&self, key: HashedKey<'_>) -> Option<Found> {
+        match self.layout.entries {
+            Entries::Delta => self.find_among::<delta::Delta>(key),
+            Entries::Whole => self.find_among::<whole::Whole>(key),
+        }
+    }
+
+    fn find_among<E: EntryCodec>(&self, key: HashedKey<'_>) -> Option<Found> {
+        if self.layout.has_bounds && plain::is_outside(self.bytes, key.bytes)? {
+            return Some(Found::Absent);
+        }
         match self.layout.index {
-            BlockIndex::Fingerprint => self.find_by_fingerprint(key),
+            BlockIndex::Fingerprint => self.find_by_fingerprint::<E>(key),
             BlockIndex::Hash if self.layout.index_len > 0 => {
                 match hash_index::lookup(self.index()?, key.hash) {
                     Bucket::Empty => Some(Found::Absent),
-                    Bucket::Restart(restart) => self.find_behind(usize::from(restart), key.bytes),
-                    Bucket::Collision => self.search(key.bytes),
+                    Bucket::Restart(restart) => self.find_behind::<E>(usize::from(restart), key.bytes),
+                    Bucket::Collision => self.search::<E>(key.bytes),
                 }
             }
-            BlockIndex::Hash | BlockIndex::None => self.search(key.bytes),
+            BlockIndex::Hash | BlockIndex::None => self.search::<E>(key.bytes),
         }
     }
 
     /// Searches the restart points.
-    fn search(&self, target: &[u8]) -> Option<Found> {
-        self.find_behind(self.layout.seek_restart(self.bytes, target)?, target)
+    fn search<E: EntryCodec>(&self, target: &[u8]) -> Option<Found> {
+        self.find_behind::<E>(self.layout.seek_among::<E>(self.bytes, target)?, target)
     }
 
-    fn find_by_fingerprint(&self, key: HashedKey<'_>) -> Option<Found> {
+    #[inline]
+    fn find_by_fingerprint<E: EntryCodec>(&self, key: HashedKey<'_>) -> Option<Found> {
         for restart in fingerprints::restarts(self.index()?, key.hash)? {
-            match self.find_behind(restart, key.bytes)? {
+            match self.find_behind::<E>(restart, key.bytes)? {
                 Found::Absent => {}
                 found => return Some(found),
             }
@@ -161,55 +204,27 @@ impl<'a> Block<'a> {
         Some(Found::Absent)
     }
 
+    #[inline]
     fn index(&self) -> Option<&'a [u8]> {
-        let start = self.layout.entries_end + self.layout.restart_count * 4;
-        self.bytes.get(start..start + self.layout.index_len)
+        let end = self.bytes.len() - TAIL_BYTES;
+        self.bytes.get(end - self.layout.index_len..end)
     }
 
     /// Looks for a key among the entries from a restart point to the next one.
     #[inline]
-    fn find_behind(&self, restart: usize, target: &[u8]) -> Option<Found> {
+    fn find_behind<E: EntryCodec>(&self, restart: usize, target: &[u8]) -> Option<Found> {
         let end = match restart + 1 < self.layout.restart_count {
             true => self.layout.restart(self.bytes, restart + 1)?,
             false => self.layout.entries_end,
         };
-        self.find_between(self.layout.restart(self.bytes, restart)?, end, target)
-    }
-
-    /// Walks the entries from `at`, whose key shares nothing with the one before, to `end`.
-    ///
-    /// No key is put together: `matched` bytes of the target equal the key before, which is below the
-    /// target, so the shared length alone decides most comparisons.
-    #[inline]
-    fn find_between(&self, mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
-        let mut matched = 0;
-        while at < end {
-            let head = self.layout.entry(self.bytes, at)?;
-            at = head.value.end;
-            match head.shared.cmp(&matched) {
-                // It still differs from the target where the key before did: below it.
-                Ordering::Greater => {}
-                // It differs from the key before inside what matched, and keys rise: above the target.
-                Ordering::Less => return Some(Found::Absent),
-                Ordering::Equal => {
-                    let suffix = &self.bytes[head.suffix.clone()];
-                    let rest = &target[matched..];
-                    let common = common_prefix(suffix, rest);
-                    match (suffix.get(common), rest.get(common)) {
-                        (None, None) => return Some(head.found()),
-                        (Some(key), Some(wanted)) if key > wanted => return Some(Found::Absent),
-                        (Some(_), None) => return Some(Found::Absent),
-                        _ => matched += common,
-                    }
-                }
-            }
-        }
-        Some(Found::Absent)
+        let start = self.layout.restart(self.bytes, restart)?;
+        E::find_between(&self.bytes[..self.layout.entries_end], start, end, target)
     }
 }
 
 impl EntryHead {
-    fn found(self) -> Found {
+    #[inline]
+    pub(super) fn found(self) -> Found {
         if self.tombstone { Found::Tombstone } else { Found::Value(self.value) }
     }
 }

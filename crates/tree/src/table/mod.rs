@@ -7,16 +7,24 @@
 mod block;
 mod block_builder;
 mod block_cursor;
+mod btree_page;
 mod check;
+mod delta;
 mod directory;
 mod fingerprints;
 mod footer;
+mod format;
 mod hash_index;
+mod plain;
 mod properties;
 mod reader;
 mod run_cursor;
+mod samples;
+mod store;
+mod whole;
 mod writer;
 
+pub(crate) use format::CATALOG as FORMATS;
 pub(crate) use properties::Properties;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
 pub(crate) use run_cursor::{ReadMode, RunCursor};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bloom::{Allocation, Filter, FilterPolicy};
 use cache::{BlockId, Cache};
 use catalog::Catalog;
-use compression::{Compression, RAW};
+use compression::{Compression, Decompressor, RAW};
 use fence::{Fence, FenceError, FencePolicy, ReadError, TableView};
 use storage::{Purpose, ReadFile, Storage};
 use toml::Value;
@@ -18,6 +18,7 @@ use super::Properties;
 use super::block::{Block, Found};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
+use super::format::BlockFormat;
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Options};
@@ -49,10 +50,19 @@ pub(crate) struct TableContext {
     pub(crate) fence: Component<dyn FencePolicy>,
     /// The hash function of the tree.
     pub(crate) hash: Component<dyn KeyHasher>,
+    /// How the entries of new blocks are laid out.
+    pub(crate) format: Box<dyn BlockFormat>,
     /// How new blocks are compressed.
     pub(crate) compression: Box<dyn Compression>,
     /// The plain options of the design.
     pub(crate) options: Options,
+}
+
+impl TableContext {
+    /// Whether new blocks take whole pages.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.options.block.align || self.format.is_page_aligned()
+    }
 }
 
 /// A component with the label under which a file names it.
@@ -99,6 +109,7 @@ struct TableFile {
     path: PathBuf,
     file: Arc<dyn ReadFile>,
     properties: Properties,
+    decompressor: Decompressor,
     directory: Directory,
     footer: Footer,
     fence_checksums: Vec<u32>,
@@ -132,8 +143,10 @@ impl Table {
             }
         };
         let properties = section(footer.properties, "properties block")?;
-        let properties = Properties::decode(&properties)
+        let mut properties = Properties::decode(&properties)
             .ok_or_else(|| damaged(footer.properties.offset, "the properties cannot be read".to_owned()))?;
+        let decompressor = Decompressor::open(&std::mem::take(&mut properties.dictionaries))
+            .map_err(|error| damaged(footer.properties.offset, error.to_string()))?;
         let directory = section(footer.directory, "block directory")?;
         let (directory, fence_checksums) = decode_directory(&directory, &footer).ok_or_else(|| {
             damaged(footer.directory.offset, "the block directory cannot be read".to_owned())
@@ -155,6 +168,7 @@ impl Table {
             path: path.clone(),
             file,
             properties,
+            decompressor,
             directory,
             footer,
             fence_checksums,
@@ -409,7 +423,7 @@ impl TableFile {
             return Ok(stored.slice(0..stored_len));
         }
         let decompressed =
-            Bytes::with_len(raw_len, |out| compression::decompress(codec, &stored[..stored_len], out));
+            Bytes::with_len(raw_len, |out| self.decompressor.decompress(codec, &stored[..stored_len], out));
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 

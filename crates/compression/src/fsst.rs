@@ -41,6 +41,9 @@ const SAMPLE_BYTES: usize = 256 << 10;
 /// The bytes of the longest symbol.
 const SYMBOL_BYTES: usize = 8;
 
+/// What is kept free for eight codes at once: their bytes, and those that the last one's may spill over.
+const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
+
 /// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -104,35 +107,71 @@ impl Symbols {
         self.fill(codes, out).ok_or_else(|| DamagedBlock::impossible("fsst"))
     }
 
-    fn fill(&self, codes: &[u8], out: &mut [u8]) -> Option<()> {
-        let (mut at, mut next) = (0, 0);
-        // Whole symbols are written; what is too much of each is overwritten by the next.
-        while let (Some(code), Some(space)) = (codes.get(next), out.get_mut(at..at + SYMBOL_BYTES)) {
-            if *code == ESCAPE_CODE {
-                space[0] = *codes.get(next + 1)?;
-                next += 2;
-                at += 1;
-            } else {
-                space.copy_from_slice(&self.bytes[usize::from(*code)]);
-                next += 1;
-                at += usize::from(self.lengths[usize::from(*code)]);
+    fn fill(&self, mut codes: &[u8], out: &mut [u8]) -> Option<()> {
+        let mut at = 0;
+        while let (Some((eight, behind)), Some(space)) =
+            (codes.split_first_chunk::<8>(), out.get_mut(at..).and_then(<[u8]>::first_chunk_mut))
+        {
+            let word = u64::from_le_bytes(*eight);
+            let escapes = escapes(word);
+            if escapes == 0 {
+                at += self.put(word, 8, space);
+                codes = behind;
+                continue;
             }
-        }
-        while let Some(code) = codes.get(next) {
-            let escaped;
-            let symbol = if *code == ESCAPE_CODE {
-                next += 1;
-                escaped = *codes.get(next)?;
-                std::slice::from_ref(&escaped)
-            } else {
-                &self.bytes[usize::from(*code)][..usize::from(self.lengths[usize::from(*code)])]
+            let plain = escapes.trailing_zeros() as usize / 8;
+            let written = self.put(word, plain, space);
+            at += written;
+            codes = match eight.get(plain + 1) {
+                Some(escaped) => {
+                    space[written] = *escaped;
+                    at += 1;
+                    &codes[plain + 2..]
+                }
+                // What it escapes is not among the eight.
+                None => &codes[plain..],
             };
-            next += 1;
-            out.get_mut(at..at + symbol.len())?.copy_from_slice(symbol);
-            at += symbol.len();
         }
-        (at == out.len()).then_some(())
+        self.fill_end(codes, &mut out[at..])
     }
+
+    /// Writes what the lowest `count` bytes of `codes` stand for, none of them an escape; returns the bytes of
+    /// that.
+    #[inline]
+    fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
+        let mut at = 0;
+        for code in (0..count).map(|place| (codes >> (8 * place)) as u8) {
+            // Eight bytes are written; what is too much is overwritten by the next symbol. No code begins
+            // beyond seven symbols: the mask changes nothing but tells the compiler so.
+            let start = at & 63;
+            space[start..start + SYMBOL_BYTES].copy_from_slice(&self.bytes[usize::from(code)]);
+            at += usize::from(self.lengths[usize::from(code)]);
+        }
+        at
+    }
+
+    /// Decodes the end of a block, where not eight symbols can be written at once.
+    fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
+        let mut codes = codes.iter();
+        while let Some(code) = codes.next() {
+            let symbol = match *code {
+                ESCAPE_CODE => std::slice::from_ref(codes.next()?),
+                code => &self.bytes[usize::from(code)][..usize::from(self.lengths[usize::from(code)])],
+            };
+            let (space, behind) = out.split_at_mut_checked(symbol.len())?;
+            space.copy_from_slice(symbol);
+            out = behind;
+        }
+        out.is_empty().then_some(())
+    }
+}
+
+/// The highest bit of the first escape among eight codes, and bits behind it that mean nothing; 0 where there is
+/// none.
+#[inline]
+fn escapes(codes: u64) -> u64 {
+    let inverted = !codes;
+    inverted.wrapping_sub(0x0101_0101_0101_0101) & !inverted & 0x8080_8080_8080_8080
 }
 
 /// Opens the symbols of a table.

@@ -12,8 +12,8 @@ pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }
 
-/// The checksum of a data block, of the kind that the design says; 0 for none.
-pub(crate) fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
+/// The checksum of a data block at `offset` of table `file`, of the kind that the design says; 0 for none.
+pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
     match kind {
         Checksum::None => 0,
         Checksum::Crc32c => checksum(file, offset, bytes),

@@ -11,7 +11,7 @@ use crate::design::BlockIndex;
 
 /// A block whose parts are known to lie inside it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block<'a> {
+pub struct Block<'a> {
     bytes: &'a [u8],
     layout: Layout,
 }
@@ -83,7 +83,7 @@ pub(super) struct EntryHead {
 
 /// What a block says of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub enum Found {
     /// The key is not in the block.
     Absent,
     /// A tombstone.
@@ -153,7 +153,7 @@ impl Layout {
 impl<'a> Block<'a> {
     /// The block in `bytes`; `None` where the bytes are no block.
     #[inline]
-    pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
+    pub fn new(bytes: &'a [u8]) -> Option<Self> {
         Layout::of(bytes).map(|layout| Self { bytes, layout })
     }
 
@@ -164,7 +164,7 @@ impl<'a> Block<'a> {
 
     /// Looks up a key; `None` where the block turns out to be damaged.
     #[inline]
-    pub(super) fn find(&self, key: HashedKey<'_>) -> Option<Found> {
+    pub fn find(&self, key: HashedKey<'_>) -> Option<Found> {
         match self.layout.entries {
             Entries::Delta => self.find_among::<delta::Delta>(key),
             Entries::Whole => self.find_among::<whole::Whole>(key),

@@ -10,14 +10,14 @@ use crate::design::{BlockIndex, BlockOptions};
 const MAX_HEAD_BYTES: usize = 15;
 
 /// Collects entries in key order and lays them out in a format.
-pub(super) struct BlockBuilder {
+pub struct BlockBuilder {
     writer: Box<dyn EntryWriter>,
     draft: Draft,
     entries: usize,
 }
 
 /// What a format does to lay out the entries of a block.
-pub(crate) trait EntryWriter: Send {
+pub trait EntryWriter: Send {
     /// Takes the next entry; its key is above the one before.
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
 
@@ -30,7 +30,7 @@ pub(crate) trait EntryWriter: Send {
 }
 
 /// A block in the making: what all formats have in common.
-pub(crate) struct Draft {
+pub struct Draft {
     /// The bytes of the block so far.
     pub(super) bytes: Vec<u8>,
     /// The last key added.
@@ -41,7 +41,8 @@ pub(crate) struct Draft {
 }
 
 impl BlockBuilder {
-    pub(super) fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
+    /// A builder of blocks of a format.
+    pub fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
         let draft =
             Draft { bytes: Vec::new(), last_key: Vec::new(), index: options.index, hashes: Vec::new() };
         Self { writer: format.writer(options), draft, entries: 0 }
@@ -57,7 +58,7 @@ impl BlockBuilder {
     }
 
     /// Whether the block, finished after one more entry, may exceed `limit` bytes.
-    pub(super) fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
+    pub fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
         let entries = self.entries + 1;
         let index = match self.draft.index {
             BlockIndex::None => 0,
@@ -69,7 +70,7 @@ impl BlockBuilder {
     }
 
     /// Appends an entry; keys must rise.
-    pub(super) fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
+    pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
         self.writer.add(&mut self.draft, &entry);
         if self.draft.index != BlockIndex::None {
             self.draft.hashes.push(hash);
@@ -78,7 +79,7 @@ impl BlockBuilder {
     }
 
     /// Completes the block, hands its bytes to `take`, and begins the next one.
-    pub(super) fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
+    pub fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
         self.writer.finish(&mut self.draft);
         let taken = take(&self.draft.bytes);
         self.draft.bytes.clear();

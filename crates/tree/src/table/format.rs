@@ -20,7 +20,7 @@ use super::{btree_page, delta, plain};
 use crate::design::{BlockIndex, BlockOptions};
 
 /// How the entries of a block are laid out. What it takes to read a block is in the block.
-pub(crate) trait BlockFormat: Send + Sync {
+pub trait BlockFormat: Send + Sync {
     /// What lays out the entries of one block after the other.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 
@@ -31,7 +31,7 @@ pub(crate) trait BlockFormat: Send + Sync {
 }
 
 /// All formats. The first is the baseline.
-pub(crate) static CATALOG: Catalog<dyn BlockFormat> = Catalog {
+pub static CATALOG: Catalog<dyn BlockFormat> = Catalog {
     axis: "format",
     summary: "how entries are laid out in a block; also written block.format",
     variants: &[delta::VARIANT, plain::VARIANT, btree_page::VARIANT],

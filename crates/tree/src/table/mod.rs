@@ -24,7 +24,9 @@ mod store;
 mod whole;
 mod writer;
 
-pub(crate) use format::CATALOG as FORMATS;
+pub use block::{Block, Found};
+pub use block_builder::BlockBuilder;
+pub use format::{BlockFormat, CATALOG as FORMATS};
 pub(crate) use properties::Properties;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
 pub(crate) use run_cursor::{ReadMode, RunCursor};

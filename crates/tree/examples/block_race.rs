@@ -1,8 +1,8 @@
 //! Looking keys up in blocks of every format with every index, and checking blocks by every checksum, in one
 //! interleaved run.
 //!
-//! Blocks of 4 KiB with keys of 24 bytes (`user` and 20 digits) and values of 100, enough of them to fill half a
-//! megabyte, all in the processor's caches, visited in random order; a lookup includes reading the block's
+//! Blocks of 4 KiB with keys of 24 bytes (`user` and 20 digits) and values of 100, sixteen of them, which stay in the
+//! processor's caches, visited in random order with other keys in every round; a lookup includes reading the block's
 //! tail, as a get in a tree does. Keys that are present, then keys that are not but lie between those of the
 //! block. Prints nanoseconds per lookup, the medians of the rounds, and
 //! how many times faster than a search over restart points, the medians of the rounds' ratios.
@@ -15,7 +15,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use lsmbench_tree::block::{Block, BlockBuilder, CATALOG, Found, checksum};
+use lsmbench_tree::block::{BlockBuilder, CATALOG, Found, checksum, find};
 use lsmbench_tree::{BlockIndex, BlockOptions, Checksum, hash};
 use toml::Value;
 use types::{Entry, HashedKey, KeyHash};
@@ -23,8 +23,8 @@ use types::{Entry, HashedKey, KeyHash};
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const BLOCK_BYTES: usize = 4096 - 13;
-const BLOCKS: usize = 128;
-const LOOKUPS: usize = 1 << 14;
+const BLOCKS: usize = 16;
+const LOOKUPS: usize = 1 << 10;
 const KEY_BYTES: usize = 24;
 const VALUE: [u8; 100] = [7; 100];
 
@@ -74,12 +74,18 @@ impl Contender {
     }
 
     /// Blocks in random order with a key for each, present or `absent`.
-    fn probes(&self, absent: u64, hash: impl Fn(&[u8]) -> KeyHash) -> Vec<(usize, [u8; KEY_BYTES], KeyHash)> {
+    fn probes(
+        &self,
+        absent: u64,
+        seed: u64,
+        hash: impl Fn(&[u8]) -> KeyHash,
+    ) -> Vec<(usize, [u8; KEY_BYTES], KeyHash)> {
         let probe = |draw: usize| {
-            let place = mix(draw as u64) as usize % self.blocks.len();
+            let draw = seed << 32 | draw as u64;
+            let place = mix(draw) as usize % self.blocks.len();
             let numbers = &self.blocks[place].numbers;
             let entries = (numbers.end - numbers.start) / 2 - absent;
-            let key = key(numbers.start + mix(!(draw as u64)) % entries * 2 + absent);
+            let key = key(numbers.start + mix(!draw) % entries * 2 + absent);
             (place, key, hash(&key))
         };
         (0..LOOKUPS).map(probe).collect()
@@ -91,8 +97,8 @@ impl Contender {
         let mut found = 0;
         for (place, key, hash) in probes {
             let key = HashedKey { bytes: key, hash: *hash };
-            let block = Block::new(black_box(&self.blocks[*place].block)).expect("it was just built");
-            found += usize::from(matches!(block.find(key), Some(Found::Value(_))));
+            let block = black_box(&self.blocks[*place].block[..]);
+            found += usize::from(matches!(find(block, key), Some(Found::Value(_))));
         }
         (found, start.elapsed().as_nanos() as f64 / probes.len() as f64)
     }
@@ -119,13 +125,15 @@ fn race_lookups(rounds: usize) -> Outcome<()> {
     let hasher = hash::CATALOG.build(&hash::CATALOG.baseline())?;
     let hash = |key: &[u8]| hasher.hash(key);
     let contenders = contenders(&hash)?;
-    let probes: Vec<_> = contenders.iter().map(|c| [0, 1].map(|absent| c.probes(absent, hash))).collect();
     let mut times = vec![[const { Vec::new() }; 2]; contenders.len()];
     for round in 0..rounds {
         for turn in 0..contenders.len() {
             let at = (turn + round) % contenders.len();
             for absent in [0, 1] {
-                let (found, time) = contenders[at].look_up(&probes[at][absent]);
+                let [cold, warm] =
+                    [0, 1].map(|half| contenders[at].probes(absent as u64, 2 * round as u64 + half, hash));
+                contenders[at].look_up(&cold);
+                let (found, time) = contenders[at].look_up(&warm);
                 assert_eq!(found, LOOKUPS * (1 - absent), "{}", contenders[at].name);
                 times[at][absent].push(time);
             }
@@ -180,7 +188,7 @@ fn race_checksums(rounds: usize) {
 }
 
 fn main() -> Outcome<()> {
-    let rounds = std::env::args().nth(1).map_or(Ok(31), |text| text.parse())?;
+    let rounds = std::env::args().nth(1).map_or(Ok(301), |text| text.parse())?;
     race_lookups(rounds)?;
     race_checksums(rounds);
     Ok(())

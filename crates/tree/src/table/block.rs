@@ -2,19 +2,13 @@
 
 use std::ops::Range;
 
-use types::HashedKey;
+use types::{HashedKey, common_prefix};
 
+use super::fingerprints::{Fingerprints, Matches};
 use super::format::{TAIL_BYTES, Tail};
 use super::hash_index::{self, Bucket};
-use super::{delta, fingerprints, plain, whole};
+use super::{delta, plain, whole};
 use crate::design::BlockIndex;
-
-/// A block whose parts are known to lie inside it.
-#[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
-    bytes: &'a [u8],
-    layout: Layout,
-}
 
 /// Where the parts of a block lie.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,7 +90,12 @@ impl Layout {
     /// Reads the tail and checks that the parts it tells of fit in the block.
     #[inline]
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        Tail::layout(bytes)
+        Tail::of(bytes)?.layout(bytes)
+    }
+
+    /// Where the first key stands.
+    pub(super) fn first_key(&self, bytes: &[u8]) -> Option<Range<usize>> {
+        self.entry(bytes, self.entries_start).map(|head| head.suffix)
     }
 
     /// The offset of a restart point, if it lies among the entries.
@@ -150,75 +149,102 @@ impl Layout {
     }
 }
 
-impl<'a> Block<'a> {
-    /// The block in `bytes`; `None` where the bytes are no block.
-    #[inline]
-    pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        Layout::of(bytes).map(|layout| Self { bytes, layout })
+/// Looks a key up in a block; `None` where the block turns out to be damaged.
+#[inline]
+pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+    let tail = Tail::of(block)?;
+    if tail.index == BlockIndex::Fingerprint {
+        let index = Fingerprints::new(&block[..tail.end()], tail.index_len)?;
+        let mut matches = index.matches(key.hash);
+        // An absent key mostly ends here, before anything else of the block is looked at.
+        let Some(first) = matches.next() else { return Some(Found::Absent) };
+        let (interval, key) = (index.interval, key.bytes);
+        return with_layout(&tail, block, |layout| match layout.entries {
+            Entries::Delta => layout.find_matching::<delta::Delta>(block, interval, first, matches, key),
+            Entries::Whole => layout.find_matching::<whole::Whole>(block, interval, first, matches, key),
+        });
     }
+    with_layout(&tail, block, |layout| match layout.entries {
+        Entries::Delta => layout.find::<delta::Delta>(block, key),
+        Entries::Whole => layout.find::<whole::Whole>(block, key),
+    })
+}
 
-    /// The first key.
-    pub(super) fn first_key(&self) -> Option<Range<usize>> {
-        self.layout.entry(self.bytes, self.layout.entries_start).map(|head| head.suffix)
+/// Hands the layout of a block to `work`, which is compiled twice: for the default format, whose layout never
+/// comes to stand in memory, and for the others. A layout that is handed on whole is written and read in pieces
+/// of different sizes, for which a processor waits as long as for a search.
+#[inline]
+fn with_layout<R>(tail: &Tail, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
+    match usize::from(tail.format) {
+        delta::CODE => match &delta::layout(block, tail) {
+            Some(layout) => work(layout),
+            None => None,
+        },
+        _ => match &tail.layout(block) {
+            Some(layout) => work(layout),
+            None => None,
+        },
     }
+}
 
-    /// Looks up a key; `None` where the block turns out to be damaged.
-    #[inline]
-    pub fn find(&self, key: HashedKey<'_>) -> Option<Found> {
-        match self.layout.entries {
-            Entries::Delta => self.find_among::<delta::Delta>(key),
-            Entries::Whole => self.find_among::<whole::Whole>(key),
-        }
-    }
-
-    fn find_among<E: EntryCodec>(&self, key: HashedKey<'_>) -> Option<Found> {
-        if self.layout.has_bounds && plain::is_outside(self.bytes, key.bytes)? {
+impl Layout {
+    fn find<E: EntryCodec>(&self, block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+        if self.has_bounds && plain::is_outside(block, key.bytes)? {
             return Some(Found::Absent);
         }
-        match self.layout.index {
-            BlockIndex::Fingerprint => self.find_by_fingerprint::<E>(key),
-            BlockIndex::Hash if self.layout.index_len > 0 => {
-                match hash_index::lookup(self.index()?, key.hash) {
-                    Bucket::Empty => Some(Found::Absent),
-                    Bucket::Restart(restart) => self.find_behind::<E>(usize::from(restart), key.bytes),
-                    Bucket::Collision => self.search::<E>(key.bytes),
+        if self.index == BlockIndex::Hash && self.index_len > 0 {
+            let end = block.len() - TAIL_BYTES;
+            match hash_index::lookup(&block[end - self.index_len..end], key.hash) {
+                Bucket::Empty => return Some(Found::Absent),
+                Bucket::Restart(restart) => {
+                    return self.find_behind::<E>(block, usize::from(restart), key.bytes);
+                }
+                Bucket::Collision => {}
+            }
+        }
+        self.find_behind::<E>(block, self.seek_among::<E>(block, key.bytes)?, key.bytes)
+    }
+
+    /// Looks for a key among entries with its fingerprint, `first` and the others, where every `interval`-th entry
+    /// is a restart point.
+    #[inline]
+    fn find_matching<E: EntryCodec>(
+        &self,
+        block: &[u8],
+        interval: usize,
+        first: usize,
+        mut others: Matches<'_>,
+        target: &[u8],
+    ) -> Option<Found> {
+        let entries = &block[..self.entries_end];
+        let mut entry = first;
+        loop {
+            if interval > 1 {
+                match self.find_behind::<E>(block, entry / interval, target)? {
+                    Found::Absent => {}
+                    found => return Some(found),
+                }
+            } else {
+                let head = E::head(entries, self.restart(block, entry)?)?;
+                if is_same(&entries[head.suffix.clone()], target) {
+                    return Some(head.found());
                 }
             }
-            BlockIndex::Hash | BlockIndex::None => self.search::<E>(key.bytes),
-        }
-    }
-
-    /// Searches the restart points.
-    fn search<E: EntryCodec>(&self, target: &[u8]) -> Option<Found> {
-        self.find_behind::<E>(self.layout.seek_among::<E>(self.bytes, target)?, target)
-    }
-
-    #[inline]
-    fn find_by_fingerprint<E: EntryCodec>(&self, key: HashedKey<'_>) -> Option<Found> {
-        for restart in fingerprints::restarts(self.index()?, key.hash)? {
-            match self.find_behind::<E>(restart, key.bytes)? {
-                Found::Absent => {}
-                found => return Some(found),
+            match others.next() {
+                Some(other) => entry = other,
+                None => return Some(Found::Absent),
             }
         }
-        Some(Found::Absent)
-    }
-
-    #[inline]
-    fn index(&self) -> Option<&'a [u8]> {
-        let end = self.bytes.len() - TAIL_BYTES;
-        self.bytes.get(end - self.layout.index_len..end)
     }
 
     /// Looks for a key among the entries from a restart point to the next one.
     #[inline]
-    fn find_behind<E: EntryCodec>(&self, restart: usize, target: &[u8]) -> Option<Found> {
-        let end = match restart + 1 < self.layout.restart_count {
-            true => self.layout.restart(self.bytes, restart + 1)?,
-            false => self.layout.entries_end,
+    fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
+        let end = match restart + 1 < self.restart_count {
+            true => self.restart(block, restart + 1)?,
+            false => self.entries_end,
         };
-        let start = self.layout.restart(self.bytes, restart)?;
-        E::find_between(&self.bytes[..self.layout.entries_end], start, end, target)
+        E::find_between(&block[..self.entries_end], self.restart(block, restart)?, end, target)
     }
 }
 
@@ -227,4 +253,10 @@ impl EntryHead {
     pub(super) fn found(self) -> Found {
         if self.tombstone { Found::Tombstone } else { Found::Value(self.value) }
     }
+}
+
+/// Whether two keys are the same: without the call that `==` of slices is, which takes longer than most keys.
+#[inline]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && common_prefix(a, b) == a.len()
 }

@@ -107,14 +107,14 @@ impl Draft {
             BlockIndex::Fingerprint => fingerprints::build(&self.hashes, interval, &mut self.bytes),
         }
         let index_len = self.bytes.len() - index_at;
-        let tail = Tail { restart_count, index: self.index, index_at, index_len };
-        self.bytes.extend_from_slice(&tail.encode(format as u8));
+        let tail = Tail { format: format as u8, restart_count, index: self.index, index_at, index_len };
+        self.bytes.extend_from_slice(&tail.encode());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::{Block, Found};
+    use super::super::block::{Found, Layout, find};
     use super::super::format::tests::formats;
     use super::*;
     use types::HashedKey;
@@ -165,10 +165,10 @@ mod tests {
         for (name, format, options) in all_options() {
             for keys in [keys(), uniform_keys(), keys()[..1].to_vec()] {
                 let bytes = build(&*format, &keys, &options);
-                let block = Block::new(&bytes).unwrap();
-                assert_eq!(bytes[block.first_key().unwrap()], keys[0]);
+                let layout = Layout::of(&bytes).unwrap();
+                assert_eq!(bytes[layout.first_key(&bytes).unwrap()], keys[0]);
                 for (index, key) in keys.iter().enumerate() {
-                    match block.find(hashed(key)).unwrap() {
+                    match find(&bytes, hashed(key)).unwrap() {
                         Found::Tombstone => assert_eq!(index % 5, 3),
                         Found::Value(range) => assert_eq!(bytes[range], *format!("value {index}").as_bytes()),
                         Found::Absent => panic!("{name}: {key:?} is not found"),
@@ -176,7 +176,7 @@ mod tests {
                     let shorter = &key[..key.len().saturating_sub(1)];
                     for near in [shorter, &[key, &b"\0"[..]].concat(), &[key, &b"x"[..]].concat()] {
                         if !keys.iter().any(|key| key == near) {
-                            assert_eq!(block.find(hashed(near)), Some(Found::Absent), "{name}: {near:?}");
+                            assert_eq!(find(&bytes, hashed(near)), Some(Found::Absent), "{name}: {near:?}");
                         }
                     }
                 }
@@ -191,7 +191,7 @@ mod tests {
                 let options = BlockOptions { index, ..BlockOptions::default() };
                 for keys in [keys()[..40].to_vec(), uniform_keys()[..20].to_vec()] {
                     let bytes = build(&*format, &keys, &options);
-                    assert!(Block::new(&bytes).is_some(), "{label}");
+                    assert!(Layout::of(&bytes).is_some(), "{label}");
                     damage_everywhere(&bytes, &keys);
                 }
             }
@@ -203,18 +203,16 @@ mod tests {
             for bit in 0..8 {
                 let mut damaged = bytes.to_vec();
                 damaged[at] ^= 1 << bit;
-                if let Some(block) = Block::new(&damaged) {
-                    block.first_key();
-                    for key in keys {
-                        if let Some(Found::Value(range)) = block.find(hashed(key)) {
-                            assert!(range.end <= damaged.len());
-                        }
+                if let Some(layout) = Layout::of(&damaged) {
+                    layout.first_key(&damaged);
+                }
+                for key in keys {
+                    if let Some(Found::Value(range)) = find(&damaged, hashed(key)) {
+                        assert!(range.end <= damaged.len());
                     }
                 }
             }
-            assert!(
-                Block::new(&bytes[..at]).is_none_or(|block| block.find(hashed(b"user")).is_none_or(|_| true))
-            );
+            find(&bytes[..at], hashed(b"user"));
         }
     }
 

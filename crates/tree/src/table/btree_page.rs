@@ -70,7 +70,7 @@ pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
     let mut header = Reader::new(&block[..tail.index_at]);
     let (kind, pairs) = (header.u32()?, header.u32()? as usize);
     let entries_start = HEADER_BYTES.checked_add(pairs.checked_mul(SLOT_BYTES)?)?;
-    let fits = kind == LEAF && pairs == tail.restart_count && entries_start <= tail.index_at;
+    let fits = kind == LEAF && pairs > 0 && pairs == tail.restart_count && entries_start <= tail.index_at;
     fits.then_some(Layout {
         entries_start,
         entries_end: tail.index_at,

@@ -54,7 +54,7 @@ impl BlockFormat for Delta {
 #[inline]
 pub(super) fn layout(_: &[u8], tail: &Tail) -> Option<Layout> {
     let entries_end = tail.index_at.checked_sub(tail.restart_count.checked_mul(size_of::<u32>())?)?;
-    Some(Layout {
+    (tail.restart_count > 0).then_some(Layout {
         entries_start: 0,
         entries_end,
         entries: Entries::Delta,

@@ -10,8 +10,8 @@ use types::KeyHash;
 /// The bytes before the fingerprints.
 const HEAD_BYTES: usize = 2;
 
-/// Fingerprints that are looked at before the first entry is.
-const LANES: usize = 64;
+/// Fingerprints that are compared before the first entry is looked at.
+const GROUP: usize = 64;
 
 /// Fingerprints that are compared at once.
 const CHUNK: usize = 16;
@@ -27,67 +27,80 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
     out.extend(hashes.iter().map(|hash| fingerprint(*hash)));
 }
 
-/// The restart points behind which entries with the fingerprint of `hash` stand, in order, each once; `None`
-/// where `index` is no such index.
-pub(super) fn restarts(index: &[u8], hash: KeyHash) -> Option<Restarts<'_>> {
-    let (interval, fingerprints) = index.split_first_chunk::<HEAD_BYTES>()?;
-    let interval = usize::from(u16::from_le_bytes(*interval));
-    (interval > 0).then(|| Restarts {
-        fingerprints,
-        wanted: fingerprint(hash),
-        interval,
-        base: 0,
-        mask: 0,
-        last: usize::MAX,
-    })
+/// The fingerprints of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Fingerprints<'a> {
+    /// Every how many entries a restart point stands; at least one.
+    pub(super) interval: usize,
+    /// The block up to the end of the index.
+    bytes: &'a [u8],
+    count: usize,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// The index of `len` bytes at the end of `bytes`, which begin with the block; `None` where it is none.
+    #[inline]
+    pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
+        let index = bytes.get(bytes.len().checked_sub(len)?..)?;
+        let (interval, fingerprints) = index.split_first_chunk::<HEAD_BYTES>()?;
+        let interval = usize::from(u16::from_le_bytes(*interval));
+        (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
+    }
+
+    /// The numbers of the entries with the fingerprint of `hash`, each once.
+    #[inline]
+    pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
+        Matches { left: self, wanted: fingerprint(hash), mask: 0 }
+    }
 }
 
 fn fingerprint(hash: KeyHash) -> u8 {
     hash.0 as u8
 }
 
-/// See [`restarts`].
-pub(super) struct Restarts<'a> {
-    /// Those that were not looked at yet.
-    fingerprints: &'a [u8],
+/// See [`Fingerprints::matches`].
+pub(super) struct Matches<'a> {
+    /// Those that were not compared yet: groups are taken from the end.
+    left: Fingerprints<'a>,
     wanted: u8,
-    interval: usize,
-    /// The entry behind those that the bits of `mask` stand for.
-    base: usize,
-    /// Entries that match and were not given out, those before `base`.
+    /// The entries behind those that are left which match and were not given out.
     mask: u64,
-    /// The restart point given out last.
-    last: usize,
 }
 
-impl Restarts<'_> {
-    /// Compares the next fingerprints.
+impl Iterator for Matches<'_> {
+    type Item = usize;
+
     #[inline]
-    fn compare(&mut self) {
-        let count = self.fingerprints.len().min(LANES);
-        let (now, later) = self.fingerprints.split_at(count);
-        self.fingerprints = later;
-        self.base += LANES;
-        self.mask = equal(now, self.wanted);
+    fn next(&mut self) -> Option<usize> {
+        while self.mask == 0 {
+            if self.left.count == 0 {
+                return None;
+            }
+            let taken = self.left.count.min(GROUP);
+            self.mask = equal_last(self.left.bytes, taken, self.wanted);
+            self.left.count -= taken;
+            self.left.bytes = &self.left.bytes[..self.left.bytes.len() - taken];
+        }
+        let entry = self.left.count + self.mask.trailing_zeros() as usize;
+        self.mask &= self.mask - 1;
+        Some(entry)
     }
 }
 
-/// The bytes of `bytes`, at most [`LANES`], that equal `wanted`, as bits.
+/// Which of the last `count` bytes, one to [`GROUP`], equal `wanted`, as bits.
 #[inline]
-fn equal(bytes: &[u8], wanted: u8) -> u64 {
-    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
-    let mut mask = 0;
-    for (chunk, at) in chunks.iter().zip((0..).step_by(CHUNK)) {
-        mask |= u64::from(equal_chunk(chunk, wanted)) << at;
-    }
-    if rest.is_empty() {
-        return mask;
-    }
-    let start = bytes.len() - rest.len();
-    match bytes.last_chunk::<CHUNK>() {
-        // The last bytes once more, with some before them.
-        Some(last) => mask | u64::from(equal_chunk(last, wanted)) >> (CHUNK - rest.len()) << start,
-        None => rest.iter().rev().fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted)),
+fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
+    match bytes.last_chunk::<GROUP>() {
+        // What stands before them is compared too, and shifted out: cheaper than to tell how many there are.
+        Some(group) => {
+            let (chunks, _) = group.as_chunks::<CHUNK>();
+            let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
+            masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count)
+        }
+        None => {
+            let bytes = bytes[bytes.len() - count..].iter().rev();
+            bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
+        }
     }
 }
 
@@ -113,62 +126,42 @@ fn equal_chunk_plainly(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
 #[cfg(not(target_arch = "x86_64"))]
 use equal_chunk_plainly as equal_chunk;
 
-impl Iterator for Restarts<'_> {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        loop {
-            while self.mask == 0 {
-                if self.fingerprints.is_empty() {
-                    return None;
-                }
-                self.compare();
-            }
-            let entry = self.base - LANES + self.mask.trailing_zeros() as usize;
-            self.mask &= self.mask - 1;
-            // A division costs more than a comparison of sixteen entries.
-            let restart = if self.interval == 1 { entry } else { entry / self.interval };
-            if restart != self.last {
-                self.last = restart;
-                return Some(restart);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn hash(number: u64) -> KeyHash {
+        KeyHash(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8)
+    }
+
     #[test]
-    fn every_key_finds_its_restart_point_and_few_others() {
-        let hash = |i: u64| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8);
-        for (entries, interval) in [(1, 1), (31, 1), (32, 1), (33, 4), (200, 16), (200, 1)] {
-            let mut index = Vec::new();
-            let hashes: Vec<KeyHash> = (0..entries).map(hash).collect();
-            build(&hashes, interval, &mut index);
-            assert_eq!(index.len(), len(entries as usize));
-            let mut found = 0;
-            for entry in 0..entries {
-                let restarts: Vec<usize> = restarts(&index, hash(entry)).unwrap().collect();
-                assert!(restarts.contains(&(entry as usize / interval)), "{entry}: {restarts:?}");
-                assert!(restarts.is_sorted_by(|a, b| a < b));
-                found += restarts.len();
+    fn every_key_finds_itself_and_few_others() {
+        for before in [0, 7, 300] {
+            for entries in [1, 31, 32, 33, 63, 64, 65, 200] {
+                let mut bytes = vec![0; before];
+                let hashes: Vec<KeyHash> = (0..entries).map(hash).collect();
+                build(&hashes, 16, &mut bytes);
+                assert_eq!(bytes.len() - before, len(hashes.len()));
+                let index = Fingerprints::new(&bytes, len(hashes.len())).unwrap();
+                assert_eq!(index.interval, 16);
+                for wanted in &hashes {
+                    let mut found: Vec<usize> = index.matches(*wanted).collect();
+                    found.sort_unstable();
+                    let same = |entry: &usize| fingerprint(hashes[*entry]) == fingerprint(*wanted);
+                    assert_eq!(found, (0..hashes.len()).filter(same).collect::<Vec<_>>());
+                }
             }
-            let chance = 1.0 + entries as f64 / 128.0;
-            assert!(found as f64 <= entries as f64 * chance, "{found} of {entries}");
         }
-        let bytes: Vec<u8> = (0..LANES as u64).map(|i| hash(i % 7).0 as u8).collect();
-        for (from, to) in (0..LANES).flat_map(|from| (from..=LANES).map(move |to| (from, to))) {
-            let plainly =
-                (from..to).filter(|at| bytes[*at] == bytes[3]).fold(0, |mask, at| mask | 1 << (at - from));
-            assert_eq!(equal(&bytes[from..to], bytes[3]), plainly, "{from}..{to}");
-        }
+        assert!(Fingerprints::new(&[0], 1).is_none());
+        assert!(Fingerprints::new(&[0, 0, 1], 3).is_none());
+        assert!(Fingerprints::new(&[1, 0, 1], 4).is_none());
+    }
+
+    #[test]
+    fn sixteen_at_a_time_is_one_at_a_time() {
+        let bytes: Vec<u8> = (0..100).map(|i| hash(i % 7).0 as u8).collect();
         for chunk in bytes.array_windows::<CHUNK>() {
             assert_eq!(equal_chunk(chunk, bytes[3]), equal_chunk_plainly(chunk, bytes[3]));
         }
-        assert!(restarts(&[0], hash(1)).is_none());
-        assert!(restarts(&[0, 0, 1], hash(1)).is_none());
     }
 }

@@ -37,7 +37,7 @@ pub static CATALOG: Catalog<dyn BlockFormat> = Catalog {
     variants: &[delta::VARIANT, plain::VARIANT, btree_page::VARIANT],
 };
 
-/// What finds the parts of a block of a format, of a block that ends at its tail.
+/// What finds the parts of a block of a format, given its tail.
 type LayoutOf = fn(&[u8], &Tail) -> Option<Layout>;
 
 /// The formats by their codes in tails, which never change their meaning.
@@ -48,6 +48,8 @@ pub(super) const TAIL_BYTES: usize = 8;
 
 /// What stands at the end of every block.
 pub(super) struct Tail {
+    /// The format of the block: a place in [`LAYOUTS`].
+    pub(super) format: u8,
     /// The number of restart points; at least one.
     pub(super) restart_count: usize,
     /// What the block carries to find a key without a search.
@@ -60,35 +62,44 @@ pub(super) struct Tail {
 
 impl Tail {
     /// The tail as bytes.
-    pub(super) fn encode(&self, format: u8) -> [u8; TAIL_BYTES] {
+    pub(super) fn encode(&self) -> [u8; TAIL_BYTES] {
         let mut bytes = [0; TAIL_BYTES];
         bytes[..4].copy_from_slice(&(self.restart_count as u32).to_le_bytes());
-        let kinds = u32::from(format) << 4 | self.index as u32;
+        let kinds = u32::from(self.format) << 4 | self.index as u32;
         bytes[4..].copy_from_slice(&((self.index_len as u32) << 8 | kinds).to_le_bytes());
         bytes
     }
 
-    /// Reads the tail, and the layout of the block that it ends.
+    /// Reads the tail of a block.
     #[inline]
-    pub(super) fn layout(block: &[u8]) -> Option<Layout> {
+    pub(super) fn of(block: &[u8]) -> Option<Self> {
         let (before, tail) = block.split_last_chunk::<TAIL_BYTES>()?;
         let [restarts @ .., _, _, _, _] = *tail;
         let [_, _, _, _, kinds @ ..] = *tail;
         let (restart_count, kinds) = (u32::from_le_bytes(restarts) as usize, u32::from_le_bytes(kinds));
         let index_len = kinds as usize >> 8;
-        let tail = Self {
+        Some(Self {
             restart_count,
+            format: (kinds >> 4 & 0xf) as u8,
             index: *BlockIndex::ALL.get(kinds as usize & 0xf)?,
             index_at: before.len().checked_sub(index_len)?,
             index_len,
-        };
-        if restart_count == 0 {
-            return None;
-        }
-        match kinds as usize >> 4 & 0xf {
+        })
+    }
+
+    /// Where the tail begins, and the index ends.
+    #[inline]
+    pub(super) fn end(&self) -> usize {
+        self.index_at + self.index_len
+    }
+
+    /// Where the parts of the block lie that the tail is of; `None` where they do not fit in it.
+    #[inline]
+    pub(super) fn layout(&self, block: &[u8]) -> Option<Layout> {
+        match usize::from(self.format) {
             // Spelt out, so that it is compiled into the caller: the default is met with every get.
-            delta::CODE => delta::layout(block, &tail),
-            code => LAYOUTS.get(code)?(block, &tail),
+            delta::CODE => delta::layout(block, self),
+            code => LAYOUTS.get(code)?(block, self),
         }
     }
 }
@@ -115,10 +126,9 @@ pub(super) mod tests {
 
     #[test]
     fn blocks_without_restart_points_or_of_unknown_formats_are_refused() {
-        let tail = Tail { restart_count: 1, index: BlockIndex::None, index_at: 4, index_len: 0 };
         let block = |format: u8, restart_count: usize| {
-            let tail = Tail { restart_count, ..tail };
-            [&[0; 4][..], &tail.encode(format)].concat()
+            let tail = Tail { format, restart_count, index: BlockIndex::None, index_at: 4, index_len: 0 };
+            [&[0; 4][..], &tail.encode()].concat()
         };
         assert!(Layout::of(&block(0, 1)).is_some());
         assert!(Layout::of(&block(0, 0)).is_none());

@@ -24,7 +24,7 @@ mod store;
 mod whole;
 mod writer;
 
-pub use block::{Block, Found};
+pub use block::{Found, find};
 pub use block_builder::BlockBuilder;
 pub use format::{BlockFormat, CATALOG as FORMATS};
 pub(crate) use properties::Properties;

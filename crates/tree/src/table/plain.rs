@@ -97,7 +97,7 @@ pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
     let (start, end) = (reader.position(), tail.index_at);
     let (stride, fits) = match stride {
         0 => (end - start, tail.restart_count == 1),
-        stride => (stride, tail.restart_count.checked_mul(stride) == Some(end - start)),
+        stride => (stride, end > start && tail.restart_count.checked_mul(stride) == Some(end - start)),
     };
     fits.then_some(Layout {
         entries_start: start,

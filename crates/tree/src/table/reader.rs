@@ -15,7 +15,7 @@ use toml::Value;
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
-use super::block::{Block, Found};
+use super::block::{Found, Layout, find};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
 use super::format::BlockFormat;
@@ -262,7 +262,7 @@ impl Table {
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
         let bytes = self.file.block(index, counters)?;
         counters.blocks_searched.bump();
-        match Block::new(&bytes).and_then(|block| block.find(key)) {
+        match find(&bytes, key) {
             Some(Found::Value(range)) => {
                 value.extend_from_slice(&bytes[range]);
                 Ok(Lookup::Found)
@@ -476,7 +476,7 @@ impl TableView for View<'_> {
     fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
-        match Block::new(&bytes).and_then(|block| block.first_key()) {
+        match Layout::of(&bytes).and_then(|layout| layout.first_key(&bytes)) {
             Some(key) => Ok(bytes.slice(key)),
             None => Err(Box::new(self.file.damaged(0, format!("block {block} is damaged inside")))),
         }

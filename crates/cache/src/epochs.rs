@@ -40,13 +40,18 @@ struct Garbage<G> {
     collect_at: usize,
 }
 
-/// A reader, until it is dropped. A thread has one at a time of the same epochs.
-pub(crate) struct Reading<'a>(&'a AtomicU64);
+/// A reader, until it is dropped. Where a thread has several of the same epochs, the one that began last
+/// ends first.
+pub(crate) struct Reading<'a> {
+    cell: &'a AtomicU64,
+    /// What the cell held before: the epoch of the reader around this one, or that there is none.
+    before: u64,
+}
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
         // Who sees the cell idle sees all that was read before.
-        self.0.store(IDLE, Ordering::Release);
+        self.cell.store(self.before, Ordering::Release);
     }
 }
 
@@ -66,7 +71,10 @@ impl<G> Epochs<G> {
     #[inline]
     pub(crate) fn read(&self) -> Reading<'_> {
         let cell = &**self.cells.get_or_default();
-        debug_assert_eq!(cell.load(Ordering::Relaxed), IDLE, "a thread reads once at a time");
+        let before = cell.load(Ordering::Relaxed);
+        if before != IDLE {
+            return Reading { cell, before };
+        }
         // Who reads a later epoch than that of a piece sees that it was taken out.
         cell.store(self.present.load(Ordering::Acquire), Ordering::Relaxed);
         if self.has_process_barrier {
@@ -74,7 +82,7 @@ impl<G> Epochs<G> {
         } else {
             fence(Ordering::SeqCst);
         }
-        Reading(cell)
+        Reading { cell, before }
     }
 
     /// Drops `piece`, which nobody who begins to read now can reach, once nobody who could have reached it
@@ -183,6 +191,20 @@ mod tests {
             let freed = gone.load(Ordering::Relaxed);
             assert!(freed >= 4 * COLLECTED as u64, "{freed}: what was thrown away before is free");
             drop(reading);
+        }
+    }
+
+    #[test]
+    fn a_reader_within_a_reader_does_not_end_it() {
+        for epochs in both_kinds() {
+            let gone = Arc::new(AtomicU64::new(0));
+            let outer = epochs.read();
+            drop(epochs.read());
+            (0..COLLECTED * 3).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+            assert_eq!(gone.load(Ordering::Relaxed), 0);
+            drop(outer);
+            (0..COLLECTED).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+            assert!(gone.load(Ordering::Relaxed) >= 3 * COLLECTED as u64);
         }
     }
 

@@ -109,6 +109,7 @@ fn the_suite_passes_a_cache_without_fault() {
 fn the_suite_catches_every_fault() {
     let cases = [
         (Fault::ReturnsBlocksOfOtherTables, "law 1"),
+        (Fault::ShowsNoBlockToReaders, "law 1"),
         (Fault::KeepsTheOldBlockOnDecline, "law 1"),
         (Fault::ForgetsABlockOfARemovedTable, "removed"),
         (Fault::RemovesTheTableInOtherTrees, "removed"),

@@ -15,13 +15,13 @@ use parking_lot::{Mutex, MutexGuard};
 use types::Bytes;
 
 use crate::cache::BlockId;
-use crate::epochs::{Epochs, Reading};
+use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
 /// A block and its name: one cache line.
 #[repr(align(64))]
-pub(crate) struct Entry {
+struct Entry {
     id: BlockId,
     block: Bytes,
 }
@@ -52,7 +52,7 @@ fn entry_of(word: Word) -> Word {
 }
 
 /// Places: a power of two.
-pub(crate) struct Table {
+struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
 
@@ -75,7 +75,7 @@ impl Table {
 /// The table, its writer's books, and a state of the writer's own, `T`.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
-    epochs: Arc<Epochs<Garbage>>,
+    epochs: Arc<Epochs>,
     writer: Mutex<Books<T>>,
 }
 
@@ -89,12 +89,13 @@ struct Books<T> {
     used: usize,
     /// Places with an entry.
     live: usize,
+    garbage: Garbage<Outworn>,
     state: T,
 }
 
 impl<T> Index<T> {
     /// An empty table. Several may share epochs, so that a thread reads in one of them at a time.
-    pub(crate) fn new(epochs: Arc<Epochs<Garbage>>, state: T) -> Self {
+    pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
             places: Vec::new(),
@@ -102,6 +103,7 @@ impl<T> Index<T> {
             vacant: Vec::new(),
             used: 0,
             live: 0,
+            garbage: Garbage::default(),
             state,
         };
         let table = AtomicPtr::new(Box::into_raw(Box::new(Table::new(MIN_PLACES))));
@@ -264,7 +266,7 @@ impl<T> Writer<'_, T> {
         }
         let outgrown = self.index.table.swap(Box::into_raw(Box::new(table)), Ordering::AcqRel);
         // No reader that comes finds it; those that are under way are known to the epochs.
-        self.index.epochs.throw_away(Garbage::Table(outgrown));
+        self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Table(outgrown));
     }
 
     /// Puts another block of the same name into a slot, and counts a use.
@@ -310,13 +312,13 @@ impl<T> Writer<'_, T> {
     ///
     /// No reader that comes finds it: its word was in one place of one table, and is not there any more. An
     /// outgrown table may still hold the word; who reads in that began before it was replaced, so before now.
-    fn throw_away(&self, word: Word) {
-        self.index.epochs.throw_away(Garbage::Entry(entry_of(word)));
+    fn throw_away(&mut self, word: Word) {
+        self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }
 }
 
 /// What was taken out: made by `Box::into_raw`, owned by this alone, and seen by readers for a while.
-pub(crate) enum Garbage {
+enum Outworn {
     /// An entry, without tag and uses.
     Entry(*mut Entry),
     /// A table. Its words are in another one.
@@ -324,9 +326,9 @@ pub(crate) enum Garbage {
 }
 
 // SAFETY: an entry owns a name and a block, a table owns places; any thread may drop them.
-unsafe impl Send for Garbage {}
+unsafe impl Send for Outworn {}
 
-impl Drop for Garbage {
+impl Drop for Outworn {
     fn drop(&mut self) {
         match *self {
             // SAFETY: by the promise of the type; epochs drop it when readers are done.

@@ -9,7 +9,7 @@
 //! books, 17 of queues, per ghost about 30. A hit touches three cache lines: place, entry and the block's
 //! reference count; it writes the last, and the first until three uses are counted. `read` spares the count,
 //! so that it writes no line that threads share. Blocks that were evicted
-//! are freed in batches of 64: up to that many lie outside of the capacity, and more while a reader is stopped
+//! are freed in batches of 16: up to that many per shard lie outside of the capacity, and more while a reader is stopped
 //! in the middle of a hit.
 //!
 //! Sources: the counters in the words of a lock-free table are those of RocksDB's `HyperClockCache`

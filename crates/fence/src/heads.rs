@@ -43,6 +43,9 @@ pub(crate) trait HeadIndex: Send + Sync {
 /// Keys of a batch whose searches are interleaved.
 pub(crate) const GROUP: usize = 32;
 
+/// Below so many keys, interleaving costs more than it saves.
+const FEW: usize = 8;
+
 /// The separators of one table in memory, their heads in an index.
 pub(crate) struct HeadFence<I> {
     suffixes: Suffixes,
@@ -79,7 +82,7 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn ranks_one_by_one(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
         for (key, rank) in keys.iter().zip(ranks) {
             *rank = self.index.rank(&self.suffixes, key.bytes) as u32;
@@ -113,7 +116,10 @@ impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
         _: &dyn TableView,
     ) -> Result<(), FenceError> {
         for (keys, blocks) in keys.chunks(GROUP).zip(blocks.chunks_mut(GROUP)) {
-            self.ranks(keys, blocks);
+            match keys.len() {
+                0..FEW => self.ranks_one_by_one(keys, blocks),
+                _ => self.ranks(keys, blocks),
+            }
         }
         Ok(())
     }

@@ -9,9 +9,9 @@
 //! search trusts no line: it checks the ends of the stretch that it looked through, and walks on where the
 //! place is outside.
 //!
-//! Memory: 8 bytes per separator for its head, 24 per segment (at random heads and the default one per some
-//! 1500 separators), and what lies behind the head where it matters. A search touches one or two lines per
-//! level, and some log2(2 `epsilon`) heads.
+//! Memory: 8 bytes per separator for its head, 24 per segment (of evenly drawn heads one takes in about
+//! `epsilon`² of them), and what lies behind the head where it matters. A search touches one or two cache
+//! lines per level, and some log2(2 `epsilon`) heads.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;

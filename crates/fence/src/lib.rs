@@ -9,6 +9,7 @@ mod eytzinger;
 mod fence;
 mod free;
 mod heads;
+mod huge_pages;
 mod interpolation;
 mod lanes;
 mod learned;

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{GROUP, HeadFence, HeadIndex};
+use crate::huge_pages;
 #[cfg(target_arch = "x86_64")]
 use crate::line::{Avx2, Avx512};
 use crate::line::{Compare, LINE, Line, Portable, Search, signed};
@@ -43,7 +44,7 @@ const CHILDREN: usize = LINE + 1;
 const ENTRY_LINES: usize = 4;
 
 /// Searches of a batch whose steps are one piece of code.
-const UNROLLED: usize = 4;
+const UNROLLED: usize = 16;
 
 /// Builds static trees.
 struct STree;
@@ -111,7 +112,7 @@ struct Tree {
 impl Tree {
     /// A tree of heads in sorted order.
     fn new(heads: &[u64]) -> Self {
-        let mut leaves = vec![Line::EMPTY; heads.len().div_ceil(LINE).max(1)].into_boxed_slice();
+        let mut leaves = huge_pages::filled(heads.len().div_ceil(LINE).max(1), Line::EMPTY);
         heads.iter().enumerate().for_each(|(rank, head)| leaves[rank / LINE].set(rank % LINE, *head));
         let (mut inner, mut entry) = (Vec::new(), None);
         // The nodes of the layer below, and the heads under each but the last of them.
@@ -126,7 +127,7 @@ impl Tree {
             if below == 1 {
                 break;
             }
-            let mut layer = vec![Line::EMPTY; below.div_ceil(CHILDREN)].into_boxed_slice();
+            let mut layer = huge_pages::filled(below.div_ceil(CHILDREN), Line::EMPTY);
             for (child, head) in largest().filter(|(child, _)| child % CHILDREN < LINE) {
                 layer[child / CHILDREN].set(child % CHILDREN, head);
             }
@@ -286,15 +287,20 @@ impl<'a> Search for Key<'a> {
         let Self(tree, suffixes) = self;
         if let Some(head) = suffixes.head_behind(key) {
             let bound = One(tree).run(compare, head);
-            if !bound.may_tie {
-                return bound.rank as usize;
-            }
+            return if bound.may_tie { settle(suffixes, bound, key) } else { bound.rank as usize };
         }
         rank_with_care(tree, suffixes, key)
     }
 }
 
-/// The rank of a key for which more is to be done than to search the tree.
+/// The rank of a key whose head ties, apart from the code that is nearly always all.
+#[cold]
+#[inline(never)]
+fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
+    suffixes.settle(bound, key)
+}
+
+/// The rank of a key outside of the prefix or too short to be placed at once.
 #[cold]
 #[inline(never)]
 fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {

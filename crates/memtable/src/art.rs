@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use types::{HashedKey, SequenceNumber, common_prefix};
 
 use crate::allocation::allocation_bytes;
+use crate::chain;
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{LinkWord, MapPool, Record, Ref, SharedArena, Version};
 use crate::versions::{Probe, Versions, read_versions};
@@ -281,11 +282,6 @@ impl Tree {
         self.arena.record(version).sequence
     }
 
-    /// The next older version of the same key.
-    fn older(&self, version: Ref<Version>) -> Option<Ref<Version>> {
-        self.arena.link(version, 0).load().target()
-    }
-
     fn insert(&mut self, key: &[u8], sequence: SequenceNumber, value: Option<&[u8]>) {
         let version = self.arena.append(key, sequence, value, 1);
         let mut above: Option<(u32, u8)> = None;
@@ -364,29 +360,12 @@ impl Tree {
 
     /// Hangs `version` among the versions of its key, which stand newest first; returns the newest.
     fn chained(&self, newest: Ref<Version>, version: Ref<Version>) -> Ref<Version> {
-        let sequence = self.sequence(version);
-        let link = |to| LinkWord::new(to, 0);
-        let Some(before) = self.last_above(newest, sequence) else {
-            self.arena.link(version, 0).store(link(newest));
-            return version;
-        };
-        let behind = self.arena.link(before, 0);
-        self.arena.link(version, 0).store(behind.load());
-        behind.store(link(version));
-        newest
-    }
-
-    /// The oldest version of a chain with a number above `sequence`.
-    fn last_above(&self, newest: Ref<Version>, sequence: SequenceNumber) -> Option<Ref<Version>> {
-        let is_above = |version: &Ref<Version>| self.sequence(*version) > sequence;
-        std::iter::successors(Some(newest), |version| self.older(*version)).take_while(is_above).last()
-    }
-
-    /// The newest version of a chain with a number not above `snapshot`.
-    #[inline]
-    fn first_within(&self, newest: Ref<Version>, snapshot: SequenceNumber) -> Option<Ref<Version>> {
-        std::iter::successors(Some(newest), |version| self.older(*version))
-            .find(|version| self.sequence(*version) <= snapshot)
+        if self.sequence(newest) > self.sequence(version) {
+            chain::add(&self.arena, newest, version);
+            return newest;
+        }
+        self.arena.link(version, 0).store(LinkWord::new(newest, 0));
+        version
     }
 
     /// The newest version of `key`.
@@ -462,7 +441,7 @@ impl Tree {
 
     /// The last version of a chain.
     fn oldest(&self, newest: Ref<Version>) -> Ref<Version> {
-        self.last_above(newest, 0).expect("every number is above 0")
+        chain::last_above(&self.arena, newest, 0).expect("every number is above 0")
     }
 }
 
@@ -473,7 +452,7 @@ impl Versions for Tree {
         let Some(Probe { key, sequence }) = from else {
             return Some(self.outermost(self.root?, Side::Up));
         };
-        let own = self.find(key).and_then(|newest| self.first_within(newest, sequence));
+        let own = self.find(key).and_then(|newest| chain::first_within(&self.arena, newest, sequence));
         own.or_else(|| self.neighbour(key, Side::Up))
     }
 
@@ -481,12 +460,12 @@ impl Versions for Tree {
         let Some(Probe { key, sequence }) = end else {
             return Some(self.oldest(self.outermost(self.root?, Side::Down)));
         };
-        let own = self.find(key).and_then(|newest| self.last_above(newest, sequence));
+        let own = self.find(key).and_then(|newest| chain::last_above(&self.arena, newest, sequence));
         own.or_else(|| self.neighbour(key, Side::Down).map(|newest| self.oldest(newest)))
     }
 
     fn next(&self, cursor: Ref<Version>) -> Option<Ref<Version>> {
-        self.older(cursor).or_else(|| self.neighbour(self.key(cursor), Side::Up))
+        chain::older(&self.arena, cursor).or_else(|| self.neighbour(self.key(cursor), Side::Up))
     }
 
     fn previous(&self, cursor: Ref<Version>) -> Option<Ref<Version>> {
@@ -500,7 +479,7 @@ impl Versions for Tree {
 
     #[inline]
     fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<Record<'_>> {
-        let version = self.first_within(self.find(key)?, snapshot)?;
+        let version = chain::first_within(&self.arena, self.find(key)?, snapshot)?;
         Some(self.arena.record(version))
     }
 }

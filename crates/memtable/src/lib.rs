@@ -7,6 +7,7 @@ mod art;
 mod avl;
 mod bplus;
 mod btree;
+mod chain;
 mod hash_vector;
 mod inline_key;
 mod memtable;

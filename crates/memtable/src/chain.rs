@@ -1,0 +1,48 @@
+//! The versions of one key in a chain: from each the lowest link of its tower leads to the next older one.
+
+use std::iter;
+
+use types::SequenceNumber;
+
+use crate::shared_arena::{LinkWord, Ref, SharedArena, Version};
+
+/// The next older version.
+#[inline]
+pub(crate) fn older(arena: &SharedArena, version: Ref<Version>) -> Option<Ref<Version>> {
+    arena.link(version, 0).load().target()
+}
+
+/// The oldest version from `newest` on with a number above `sequence`.
+pub(crate) fn last_above(
+    arena: &SharedArena,
+    newest: Ref<Version>,
+    sequence: SequenceNumber,
+) -> Option<Ref<Version>> {
+    let is_above = |version: &Ref<Version>| arena.record(*version).sequence > sequence;
+    iter::successors(Some(newest), |version| older(arena, *version)).take_while(is_above).last()
+}
+
+/// The newest version from `newest` on with a number not above `snapshot`.
+#[inline]
+pub(crate) fn first_within(
+    arena: &SharedArena,
+    newest: Ref<Version>,
+    snapshot: SequenceNumber,
+) -> Option<Ref<Version>> {
+    iter::successors(Some(newest), |version| older(arena, *version))
+        .find(|version| arena.record(*version).sequence <= snapshot)
+}
+
+/// Hangs `version` behind the versions above it, of which `first` is one. Threads may do so at once.
+pub(crate) fn add(arena: &SharedArena, first: Ref<Version>, version: Ref<Version>) {
+    let sequence = arena.record(version).sequence;
+    loop {
+        let before = last_above(arena, first, sequence).expect("the first is above all others");
+        let behind = arena.link(before, 0).load();
+        let is_passed = behind.target().is_some_and(|behind| arena.record(behind).sequence > sequence);
+        arena.link(version, 0).store(behind);
+        if !is_passed && arena.link(before, 0).swing(behind, LinkWord::new(version, 0)) {
+            return;
+        }
+    }
+}

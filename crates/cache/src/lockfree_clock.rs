@@ -1,5 +1,5 @@
 //! Reads without a lock: a hit finds its block in a table that writers change under the reader's eyes, and
-//! counts a use in two bits of the word it read. Nothing is moved, and no word is shared by all readers.
+//! counts a use in two bits of the word it read. Nothing is moved, and no word is written by all readers.
 //!
 //! What goes next is decided by S3-FIFO's two clocks and its memory of the evicted, under a lock per shard
 //! that only misses take: by one thread it makes the decisions of `s3-fifo(small=5)`, and is tested to. A
@@ -33,7 +33,7 @@ use crate::sharded::{affordable_shards, check_shards, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "lockfree-clock",
-    "hits take no lock and share no word: scales with readers; evicts as s3-fifo does",
+    "hits take no lock and move nothing: scales with readers; evicts as s3-fifo does",
     sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 5.0\n"),
 );
 

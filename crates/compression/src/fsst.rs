@@ -107,32 +107,28 @@ impl Symbols {
         self.fill(codes, out).ok_or_else(|| DamagedBlock::impossible("fsst"))
     }
 
-    fn fill(&self, mut codes: &[u8], out: &mut [u8]) -> Option<()> {
-        let mut at = 0;
-        while let (Some((eight, behind)), Some(space)) =
-            (codes.split_first_chunk::<8>(), out.get_mut(at..).and_then(<[u8]>::first_chunk_mut))
-        {
+    fn fill(&self, mut codes: &[u8], mut out: &mut [u8]) -> Option<()> {
+        while let (Some(eight), Some(space)) = (codes.first_chunk::<8>(), out.first_chunk_mut()) {
             let word = u64::from_le_bytes(*eight);
             let escapes = escapes(word);
             if escapes == 0 {
-                at += self.put(word, 8, space);
-                codes = behind;
+                let written = self.put(word, 8, space);
+                (codes, out) = (&codes[8..], &mut out[written..]);
                 continue;
             }
             let plain = escapes.trailing_zeros() as usize / 8;
             let written = self.put(word, plain, space);
-            at += written;
-            codes = match eight.get(plain + 1) {
-                Some(escaped) => {
-                    space[written] = *escaped;
-                    at += 1;
-                    &codes[plain + 2..]
+            let (read, written) = match eight.get(plain + 1) {
+                Some(literal) => {
+                    space[written] = *literal;
+                    (plain + 2, written + 1)
                 }
                 // What it escapes is not among the eight.
-                None => &codes[plain..],
+                None => (plain, written),
             };
+            (codes, out) = (&codes[read..], &mut out[written..]);
         }
-        self.fill_end(codes, &mut out[at..])
+        self.fill_end(codes, out)
     }
 
     /// Writes what the lowest `count` bytes of `codes` stand for, none of them an escape; returns the bytes of

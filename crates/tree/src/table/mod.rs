@@ -2,7 +2,7 @@
 //!
 //! A table file is, from front to back: data blocks, the filter, the fence, the directory, the properties,
 //! and a footer of fixed length. Every part is under a checksum that knows the file and the offset it
-//! belongs to.
+//! belongs to. A block is laid out in one of several formats, which its last bytes name.
 
 mod block;
 mod block_builder;

@@ -197,7 +197,7 @@ mod tests {
         let codec = Adaptive::new(0.125, 4, [light, dense]);
         let (text, mut random) = (vec![7; 1000], vec![0; 1000]);
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut random);
-        let mut trials = |block: &[u8], blocks: u64| -> Vec<u64> {
+        let trials = |block: &[u8], blocks: u64| -> Vec<u64> {
             let is_trial = |_: &u64| {
                 let due = codec.next_trial.load(Ordering::Relaxed);
                 codec.compress(0, block, &mut Vec::new());

@@ -40,6 +40,9 @@ struct Side {
     decompress: Decompress,
 }
 
+/// Makes a block of one kind.
+type Make = fn(&mut Xoshiro256PlusPlus) -> Vec<u8>;
+
 /// Entries of 100 bytes of which 50 are random.
 fn half_random(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     let mut block = vec![0; BLOCK_BYTES];
@@ -236,8 +239,7 @@ fn picked(blocks: &[Vec<u8>]) -> &'static str {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rounds = std::env::args().nth(1).map_or(Ok(201), |text| text.parse())?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let kinds: [(&str, fn(&mut Xoshiro256PlusPlus) -> Vec<u8>); 3] =
-        [("half random", half_random), ("json", json), ("random", noise)];
+    let kinds: [(&str, Make); 3] = [("half random", half_random), ("json", json), ("random", noise)];
     for (kind, make) in kinds {
         let blocks: Vec<Vec<u8>> = (0..SAMPLES + BLOCKS).map(|_| make(&mut random)).collect();
         let (samples, blocks) = blocks.split_at(SAMPLES);

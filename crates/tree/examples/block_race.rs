@@ -124,7 +124,7 @@ fn contenders(hash: impl Fn(&[u8]) -> KeyHash + Copy) -> Outcome<Vec<Contender>>
 fn race_lookups(rounds: usize) -> Outcome<()> {
     let hasher = hash::CATALOG.build(&hash::CATALOG.baseline())?;
     let hash = |key: &[u8]| hasher.hash(key);
-    let contenders = contenders(&hash)?;
+    let contenders = contenders(hash)?;
     let mut times = vec![[const { Vec::new() }; 2]; contenders.len()];
     for round in 0..rounds {
         for turn in 0..contenders.len() {

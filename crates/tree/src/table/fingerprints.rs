@@ -90,18 +90,14 @@ impl Iterator for Matches<'_> {
 /// Which of the last `count` bytes, one to [`GROUP`], equal `wanted`, as bits.
 #[inline]
 fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
-    match bytes.last_chunk::<GROUP>() {
+    if let Some(group) = bytes.last_chunk::<GROUP>() {
         // What stands before them is compared too, and shifted out: cheaper than to tell how many there are.
-        Some(group) => {
-            let (chunks, _) = group.as_chunks::<CHUNK>();
-            let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
-            masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count)
-        }
-        None => {
-            let bytes = bytes[bytes.len() - count..].iter().rev();
-            bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
-        }
+        let (chunks, _) = group.as_chunks::<CHUNK>();
+        let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
+        return masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count);
     }
+    let bytes = bytes[bytes.len() - count..].iter().rev();
+    bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
 }
 
 /// The bytes of a chunk that equal `wanted`, as bits.

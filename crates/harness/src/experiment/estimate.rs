@@ -163,7 +163,7 @@ fn cache_bytes(design: &Design) -> f64 {
 }
 
 fn in_memory(design: &Design) -> bool {
-    design.choice("storage").kind() == "memory"
+    matches!(design.choice("storage").kind(), "memory" | "simulated")
 }
 
 /// Bytes with two or three digits.

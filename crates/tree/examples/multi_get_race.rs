@@ -115,12 +115,12 @@ fn main() -> Outcome<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(round);
         let mut batch = || (0..keys).map(|_| key(random.random_range(0..entries))).collect();
         let batches: Vec<Vec<[u8; 16]>> = (0..WARM_UP + BATCHES).map(|_| batch()).collect();
-        let (first, timed) = batches.split_at(WARM_UP);
+        let (warm_up, measured) = batches.split_at(WARM_UP);
         for (times, (storage, is_warm)) in times.iter_mut().zip(CONTENDERS) {
             let tree = open(&directory, storage)?;
             prepare(&directory, is_warm)?;
-            look_up(&tree, first)?;
-            times.push(look_up(&tree, timed)?);
+            look_up(&tree, warm_up)?;
+            times.push(look_up(&tree, measured)?);
             tree.close()?;
         }
     }

@@ -262,15 +262,13 @@ impl Table {
         let depth = self.file.file.queue_depth();
         for (number, keys) in keys.chunks(depth).enumerate() {
             let first = number * depth;
-            match keys {
-                [key] => {
-                    let mut value = Vec::new();
-                    let found = self.find(*key, &mut value, counters)?;
-                    answer(first, found, value);
-                }
-                _ => {
-                    self.find_together(keys, counters, |at, found, value| answer(first + at, found, value))?
-                }
+            if let [key] = keys {
+                let mut value = Vec::new();
+                let found = self.find(*key, &mut value, counters)?;
+                answer(first, found, value);
+            } else {
+                let answer = |at, found, value| answer(first + at, found, value);
+                self.find_together(keys, counters, answer)?;
             }
         }
         Ok(())

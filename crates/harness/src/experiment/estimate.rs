@@ -198,8 +198,10 @@ mod tests {
         assert!(merged < 5e9 && kept > 2e11, "{merged} {kept}");
         let once = estimate("", load);
         assert!((2e8..4e8).contains(&once.storage_bytes), "{once:?}");
-        let in_memory = estimate("storage = \"memory\"", load);
-        assert!(in_memory.storage_bytes < 1.0 && in_memory.memory_bytes > once.memory_bytes + 2e8);
+        for storage in ["memory", "simulated"] {
+            let in_memory = estimate(&format!("storage = \"{storage}\""), load);
+            assert!(in_memory.storage_bytes < 1.0 && in_memory.memory_bytes > once.memory_bytes + 2e8);
+        }
         assert!((once.seconds() - 2.5).abs() < 0.1, "{once:?}");
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
 /// Declares the counters once: the per-thread cells, the sums, and their names.
@@ -156,6 +157,8 @@ pub struct Stats {
     /// The false-positive rate that theory gives for the filters as built, the mean over runs; `None`
     /// without runs.
     pub expected_fpr: Option<f64>,
+    /// The time of the device so far, opening the tree included; `None` where storage models none.
+    pub device: Option<DeviceTime>,
 }
 
 /// What one level holds.

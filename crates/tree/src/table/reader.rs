@@ -1,5 +1,6 @@
 //! An open table: its filter and fence in memory, its blocks on storage or in the cache.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -247,8 +248,65 @@ impl Table {
         let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
         let bytes = self.file.block(index, counters)?;
+        self.find_in(index, &bytes, key, value, counters)
+    }
+
+    /// Looks keys up behind the filter, and hands `answer` each one's place, what was found, and its value.
+    /// Where storage has several reads under way at a time, it is told of as many blocks at once.
+    pub(crate) fn find_many(
+        &self,
+        keys: &[HashedKey<'_>],
+        counters: &Counters,
+        mut answer: impl FnMut(usize, Lookup, Vec<u8>),
+    ) -> Result<()> {
+        let depth = self.file.file.queue_depth();
+        for (number, keys) in keys.chunks(depth).enumerate() {
+            let first = number * depth;
+            if let [key] = keys {
+                let mut value = Vec::new();
+                let found = self.find(*key, &mut value, counters)?;
+                answer(first, found, value);
+            } else {
+                let answer = |at, found, value| answer(first + at, found, value);
+                self.find_together(keys, counters, answer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`find_many`](Self::find_many), for as many keys as there can be reads under way.
+    fn find_together(
+        &self,
+        keys: &[HashedKey<'_>],
+        counters: &Counters,
+        mut answer: impl FnMut(usize, Lookup, Vec<u8>),
+    ) -> Result<()> {
+        let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
+        counters.fence_searches.add(keys.len() as u64);
+        let view = View { file: &self.file, counters, is_get: true };
+        let mut indexes = vec![0; keys.len()];
+        let searched = self.fence.find_batch(&keys, &mut indexes, &view);
+        searched.map_err(|error| self.file.fence_error(error))?;
+        let blocks = self.file.blocks(&indexes, counters)?;
+        for (at, (key, index)) in keys.into_iter().zip(indexes).enumerate() {
+            let mut value = Vec::new();
+            let found = self.find_in(index, &blocks[&index], key, &mut value, counters)?;
+            answer(at, found, value);
+        }
+        Ok(())
+    }
+
+    /// Looks a key up in the one block that can have it.
+    fn find_in(
+        &self,
+        index: u32,
+        bytes: &Bytes,
+        key: HashedKey<'_>,
+        value: &mut Vec<u8>,
+        counters: &Counters,
+    ) -> Result<Lookup> {
         counters.blocks_searched.bump();
-        match Block::new(&bytes).and_then(|block| block.find(key)) {
+        match Block::new(bytes).and_then(|block| block.find(key)) {
             Some(Found::Value(range)) => {
                 value.extend_from_slice(&bytes[range]);
                 Ok(Lookup::Found)
@@ -352,16 +410,44 @@ impl TableFile {
     /// A data block, from the cache or from storage.
     fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
         let place = self.place(index)?;
-        let id = self.block_id(place.offset);
-        if let Some(block) = self.context.cache.get(&id) {
+        if let Some(block) = self.context.cache.get(&self.block_id(place.offset)) {
             counters.blocks_from_cache.bump();
             return Ok(block);
         }
         let stored = self.file.read(place.offset, place.len)?;
+        self.take_in(&stored, place, counters)
+    }
+
+    /// Data blocks by their numbers, from the cache or from storage; what is missing is read together.
+    fn blocks(&self, indexes: &[u32], counters: &Counters) -> Result<HashMap<u32, Bytes>> {
+        let mut indexes = indexes.to_vec();
+        indexes.sort_unstable();
+        indexes.dedup();
+        let mut blocks = HashMap::with_capacity(indexes.len());
+        let mut missing = Vec::new();
+        for index in indexes {
+            let place = self.place(index)?;
+            match self.context.cache.get(&self.block_id(place.offset)) {
+                Some(block) => {
+                    counters.blocks_from_cache.bump();
+                    blocks.insert(index, block);
+                }
+                None => missing.push((index, place)),
+            }
+        }
+        let parts: Vec<(u64, usize)> = missing.iter().map(|(_, place)| (place.offset, place.len)).collect();
+        for ((index, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
+            blocks.insert(index, self.take_in(&stored?, place, counters)?);
+        }
+        Ok(blocks)
+    }
+
+    /// Checks and unpacks a block that was read, and offers it to the cache.
+    fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
         counters.blocks_read.bump();
         counters.blocks_read_bytes.add(place.len as u64);
-        let block = self.unpack(&stored, place)?;
-        self.context.cache.insert(id, block.clone());
+        let block = self.unpack(stored, place)?;
+        self.context.cache.insert(self.block_id(place.offset), block.clone());
         Ok(block)
     }
 

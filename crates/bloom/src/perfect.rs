@@ -4,11 +4,11 @@
 //! bytes it stores, eight per key, count as stored.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::{Bytes, KeyHash};
+use types::{AlreadyHashed, Bytes, KeyHash};
 
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::stored::Head;
@@ -63,26 +63,6 @@ impl Filter for PerfectFilter {
 
     fn memory_bytes(&self) -> usize {
         0
-    }
-}
-
-/// Passes a 64-bit hash through.
-#[derive(Default)]
-struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! This is the ground floor: it needs the standard library alone.
 
+mod already_hashed;
 mod batch;
 mod bytes;
 mod entry;
@@ -10,6 +11,7 @@ mod key;
 pub mod quantity;
 mod scan;
 
+pub use already_hashed::AlreadyHashed;
 pub use batch::EntryBatch;
 pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};

@@ -17,6 +17,7 @@ mod packed;
 mod peel;
 mod perfect;
 mod position;
+mod probed;
 mod processor;
 mod quotient;
 mod register;

@@ -8,51 +8,29 @@
 
 use std::sync::Arc;
 
-use catalog::{Build, ByteSize, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, Variant};
 
+use super::numbered::{self, Numbers, Params};
 use super::policy::{KeyBytes, KeyFormat, KeyFormatPolicy};
 use crate::operation::{KeyId, Operation};
-use crate::permutation::Permutation;
 use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     "u64",
     "a big-endian number, padded with zeros: small keys in index order",
-    "# The length of every key.
-bytes = \"16B\"
-# Whether neighbours in index order stand anywhere in key order.
-scattered = false
-",
+    numbered::REFERENCE,
 );
 
 /// The byte behind the number.
 const PAD: u8 = b'0';
 
-/// The seed of the scattering: the same in every run, so that the keys of a store stay what they are.
-pub(super) const SCATTER_SEED: u64 = 0x5ca7_7e2e_d000_0001;
-
 struct Policy(Params);
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bytes: ByteSize,
-    scattered: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bytes: ByteSize(16), scattered: false }
-    }
-}
 
 impl Build<dyn KeyFormatPolicy> for Policy {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn KeyFormatPolicy>, String> {
-        super::check_bytes(params.bytes)?;
-        Ok(Box::new(Self(params)))
+        Ok(Box::new(Self(params.checked()?)))
     }
 }
 
@@ -60,28 +38,21 @@ impl KeyFormatPolicy for Policy {
     fn open(&self, _: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String> {
         let bytes = self.0.bytes.0 as usize;
         let numbers = if bytes >= 8 { 1 << 63 } else { 1u64 << (8 * bytes) };
-        let scatter = self.0.scattered.then(|| Permutation::new(numbers, SCATTER_SEED));
-        Ok(Arc::new(U64 { bytes, numbers, scatter }))
+        Ok(Arc::new(U64 { bytes, numbers: self.0.numbers(numbers) }))
     }
 }
 
 struct U64 {
     bytes: usize,
-    /// Numbers are below this.
-    numbers: u64,
-    scatter: Option<Permutation>,
+    numbers: Numbers,
 }
 
 impl U64 {
     /// The number as the first eight bytes of a key; what a shorter key lacks of them is 0.
     #[inline]
     fn head(&self, key: KeyId) -> [u8; 8] {
-        let number = match &self.scatter {
-            None => key.number(),
-            Some(scatter) => scatter.apply(key.number()),
-        };
         let shift = 8 * 8usize.saturating_sub(self.bytes);
-        (number << shift).to_be_bytes()
+        (self.numbers.of(key) << shift).to_be_bytes()
     }
 }
 
@@ -106,11 +77,11 @@ impl KeyFormat for U64 {
     }
 
     fn capacity(&self) -> u64 {
-        self.numbers / 2
+        self.numbers.keys()
     }
 
     fn ordered(&self) -> bool {
-        self.scatter.is_none()
+        self.numbers.ordered()
     }
 
     fn max_bytes(&self) -> usize {

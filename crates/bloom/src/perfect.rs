@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn it_knows_exactly_its_hashes() {
         let hashes: Vec<KeyHash> = (0..1000).map(|i| KeyHash(i * 3)).collect();
-        let stored = Perfect.build(&FilterInput { hashes: &hashes, bits_per_key: Some(1.0) });
+        let stored = Perfect.build(&FilterInput { hashes: &hashes, bits_per_key: Some(1.0), keys: None });
         let filter = Perfect.open(Bytes::copy_from(&stored)).unwrap();
         assert!((0..3000).all(|i| filter.may_contain(KeyHash(i)) == i.is_multiple_of(3)));
         assert!(filter.expected_fpr() < 1e-16);

@@ -87,7 +87,7 @@ mod tests {
 
     fn filter(probes: u32, bits_per_key: f64, hashes: &[KeyHash]) -> (u32, Box<dyn Filter>) {
         let policy = <Standard as Build<_>>::build(Params { bits_per_key, probes }).ok().unwrap();
-        let stored = policy.build(&FilterInput { hashes, bits_per_key: None });
+        let stored = policy.build(&FilterInput { hashes, bits_per_key: None, keys: None });
         let (head, _) = Head::decode(&stored, TAG).unwrap();
         (head.probes, policy.open(Bytes::copy_from(&stored)).unwrap())
     }

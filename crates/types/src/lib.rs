@@ -8,6 +8,7 @@ mod batch;
 mod bytes;
 mod entry;
 mod key;
+mod key_list;
 pub mod quantity;
 mod scan;
 
@@ -16,4 +17,5 @@ pub use batch::EntryBatch;
 pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
 pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
+pub use key_list::KeyList;
 pub use scan::Direction;

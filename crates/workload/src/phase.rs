@@ -215,6 +215,11 @@ impl Mixed {
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet)
     }
 
+    /// Whether there are ranges that may be empty.
+    fn spans(&self) -> bool {
+        self.mix.has(Kind::Range) && self.range.span > 0
+    }
+
     fn groups(&self) -> bool {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
@@ -222,7 +227,7 @@ impl Mixed {
     /// The same phase with what its mix makes no use of at the defaults, so that phases that do the same
     /// are equal.
     fn without_idle_settings(mut self) -> Self {
-        if !self.gets() {
+        if !self.gets() && !self.spans() {
             self.absent = 0.0;
         }
         if !self.mix.has(Kind::Range) {

@@ -45,12 +45,29 @@ struct Decimal {
     numbers: Numbers,
 }
 
-impl KeyFormat for Decimal {
-    fn append(&self, key: KeyId, out: &mut Vec<u8>) {
-        let digits = super::decimal_digits(self.numbers.of(key));
+impl Decimal {
+    fn append_number(&self, number: u64, out: &mut Vec<u8>) {
+        let digits = super::decimal_digits(number);
         let zeros = self.bytes.saturating_sub(digits.len());
         out.resize(out.len() + zeros, b'0');
         out.extend_from_slice(&digits[digits.len() - (self.bytes - zeros)..]);
+    }
+}
+
+impl KeyFormat for Decimal {
+    fn append(&self, key: KeyId, out: &mut Vec<u8>) {
+        self.append_number(self.numbers.of(key), out);
+    }
+
+    fn has_numbers(&self) -> bool {
+        true
+    }
+
+    fn append_above(&self, key: KeyId, span: u32, out: &mut Vec<u8>) {
+        match self.numbers.above(key, span) {
+            Some(number) => self.append_number(number, out),
+            None => out.resize(out.len() + self.bytes + 1, u8::MAX),
+        }
     }
 
     fn capacity(&self) -> u64 {

@@ -71,6 +71,11 @@ impl Numbers {
         }
     }
 
+    /// The number that is `span` above that of a key, where there is one.
+    pub(super) fn above(&self, key: KeyId, span: u32) -> Option<u64> {
+        self.of(key).checked_add(span.into()).filter(|number| *number < self.count)
+    }
+
     /// How many keys there are: each has a number, and so has the absent key behind it.
     pub(super) fn keys(&self) -> u64 {
         self.count / 2

@@ -48,32 +48,47 @@ struct U64 {
 }
 
 impl U64 {
-    /// The number as the first eight bytes of a key; what a shorter key lacks of them is 0.
+    /// The number of a key as its first eight bytes; what a shorter key lacks of them is 0.
     #[inline]
-    fn head(&self, key: KeyId) -> [u8; 8] {
+    fn head(&self, number: u64) -> [u8; 8] {
         let shift = 8 * 8usize.saturating_sub(self.bytes);
-        (self.numbers.of(key) << shift).to_be_bytes()
+        (number << shift).to_be_bytes()
+    }
+
+    fn append_number(&self, number: u64, out: &mut Vec<u8>) {
+        let end = out.len() + self.bytes;
+        out.extend_from_slice(&self.head(number)[..self.bytes.min(8)]);
+        out.resize(end, PAD);
     }
 }
 
 impl KeyFormat for U64 {
     fn append(&self, key: KeyId, out: &mut Vec<u8>) {
-        let end = out.len() + self.bytes;
-        out.extend_from_slice(&self.head(key)[..self.bytes.min(8)]);
-        out.resize(end, PAD);
+        self.append_number(self.numbers.of(key), out);
     }
 
     fn append_all(&self, operations: &[Operation], keys: &mut KeyBytes) {
         let start = keys.bytes.len();
         keys.bytes.resize(start + operations.len() * self.bytes, PAD);
         for (key, operation) in keys.bytes[start..].chunks_exact_mut(self.bytes).zip(operations) {
-            let head = self.head(operation.key);
+            let head = self.head(self.numbers.of(operation.key));
             match key.first_chunk_mut::<8>() {
                 Some(first) => *first = head,
                 None => key.copy_from_slice(&head[..self.bytes]),
             }
         }
         keys.ends_every(self.bytes, operations.len());
+    }
+
+    fn has_numbers(&self) -> bool {
+        true
+    }
+
+    fn append_above(&self, key: KeyId, span: u32, out: &mut Vec<u8>) {
+        match self.numbers.above(key, span) {
+            Some(number) => self.append_number(number, out),
+            None => out.resize(out.len() + self.bytes + 1, u8::MAX),
+        }
     }
 
     fn capacity(&self) -> u64 {

@@ -204,6 +204,12 @@ fn plans_refuse_what_cannot_be_run() {
             "tells 128 apart",
         ),
         (load, "operations = \"5G\"\nmix = \"put\"", "phase.run.operations", "over more threads"),
+        (
+            "key = \"user\"\n[[phase]]\nname = \"load\"\ninsert = 10",
+            "operations = 1\nmix = \"range\"\nrange.span = 5",
+            "phase.run.range.span",
+            "keys are no numbers",
+        ),
         (load, "replay = { kind = \"raw\", file = \"none\" }", "trace", "check the path"),
         (load, "replay = { kind = \"text\", file = \"none\" }", "phase.run.replay.file", "there is no file"),
     ] {

@@ -4,7 +4,8 @@
 //! is a hash: within a stretch of r numbers codes stay neighbours, so that a range of numbers is one or two
 //! ranges of codes. The codes of all keys stand in a sorted set; a range that meets none of them is empty. One
 //! that holds no key is taken for one that does with probability at most nℓ/r, ℓ being the numbers it spans:
-//! ε ≤ ℓ / 2^(B − 2) at B bits per key, whatever the keys and the ranges are. A lookup is a range of one
+//! ε ≤ ℓ / 2^(B − 2) at B bits per key, less the eighth of a bit at most that finds places in the set, whatever
+//! the keys and the ranges are. A lookup is a range of one
 //! number. Where r covers all numbers of a table the filter is never wrong about them.
 //!
 //! Strings lose what their numbers lose: eight bytes behind the common prefix of a table, less the low bits

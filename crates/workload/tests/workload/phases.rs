@@ -42,6 +42,7 @@ fn phases_read_back() {
         "name = \"a\"\noperations = 5\nmix = \"get\"\nkeys = \"latest(theta=0.5)\"\nabsent = 1",
         "name = \"a\"\nseconds = 0.5\nmix = { range = 1, batch = 2 }\nbatch = 7\n\
          range = { entries = 3, backward = 1 }",
+        "name = \"a\"\noperations = 5\nmix = \"range\"\nabsent = 0.9\nrange = { entries = 3, span = 32 }",
         "name = \"a\"\noperations = 5\nseconds = \"2min\"\nmix = { put = 1 }\nvalue = \"pareto\"\nthreads = 8",
         "name = \"a\"\nreplay = { kind = \"raw\", file = \"x.xz\", width = 8, endian = \"little\" }",
         "name = \"a\"\nreplay = { kind = \"text\", file = \"x.txt\" }\nrate = \"10k\"",

@@ -170,6 +170,13 @@ columns! {
     /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
     /// where those are not told apart, by keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
+    /// Times a filter was asked whether a range between two keys is empty.
+    RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
+    /// Range probes that answered "empty".
+    RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, true;
+    /// False positives / (false positives + negatives) of range probes; false are those that answered "maybe"
+    /// although the run had no key in the range.
+    RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, true;
     /// Open loop only: mean response time, from the moment an operation was due to its return, waiting
     /// included. Empty in a closed loop.
     RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, false;

@@ -10,8 +10,9 @@ use crate::inner::Inner;
 use crate::memory::MemtableCursor;
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
+use crate::stats::Counters;
 use crate::table::{ReadMode, RunCursor};
-use crate::version::View;
+use crate::version::{SortedRun, View};
 
 /// The keys and values between two bounds, as they were when the range was opened.
 ///
@@ -142,12 +143,17 @@ impl Range {
             Direction::Backward => &self.high,
         };
         let from = from.as_ref().map(Vec::as_slice);
+        let (low, high) = (self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
+        let counters = &self.inner.counters;
         let memtables = self.view.memtables();
         let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
         let mut sources: Vec<Source> = cursors.map(Source::Memtable).collect();
         for run in &self.view.version.runs {
-            let tables =
-                run.overlapping(self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
+            let tables = run.overlapping(low, high);
+            let passes = passes_range_filter(run, &tables, low, high, counters.local());
+            if passes == Some(false) {
+                continue;
+            }
             let first = match direction {
                 _ if tables.is_empty() => continue,
                 Direction::Forward => tables.start,
@@ -159,11 +165,18 @@ impl Range {
                 from,
                 direction,
                 ReadMode::Cached,
-                &self.inner.counters,
+                counters,
             )?;
+            if passes.is_some() && !cursor.as_ref().is_some_and(|cursor| self.contains(cursor.key())) {
+                counters.local().range_filter_false_positives.bump();
+            }
             sources.extend(cursor.map(Source::Run));
         }
         Ok(Merge::new(sources, direction))
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        is_above(key, &self.low) && is_below(key, &self.high)
     }
 }
 
@@ -171,6 +184,22 @@ impl Drop for Range {
     fn drop(&mut self) {
         self.inner.counters.local().range_entries.add(self.given_out);
     }
+}
+
+/// What the filter of a run's only table that overlaps the range says; `None` where there is no use in asking.
+/// Of several tables the first has its largest key in the range, and the last its smallest; an open end is
+/// nearly as sure.
+fn passes_range_filter(
+    run: &SortedRun,
+    tables: &std::ops::Range<usize>,
+    low: Bound<&[u8]>,
+    high: Bound<&[u8]>,
+    counters: &Counters,
+) -> Option<bool> {
+    if tables.len() != 1 || matches!(low, Bound::Unbounded) || matches!(high, Bound::Unbounded) {
+        return None;
+    }
+    run.tables[tables.start].passes_range_filter(low, high, counters)
 }
 
 fn current(merge: &Merge) -> Option<(&[u8], &[u8])> {

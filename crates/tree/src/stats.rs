@@ -91,6 +91,12 @@ counters! {
     filter_negatives,
     /// Filters that answered "maybe" for a key their table did not have.
     filter_false_positives,
+    /// Filters asked whether a range is empty.
+    range_filter_probes,
+    /// Filters that called a range empty.
+    range_filter_negatives,
+    /// Filters that did not call a range empty of which their table had no key.
+    range_filter_false_positives,
     /// Fences asked for the block of a key.
     fence_searches,
     /// Times a writer waited because a stated limit was hit.

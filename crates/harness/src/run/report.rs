@@ -307,6 +307,12 @@ fn set_reads(row: &mut Cells, counts: &Counts) {
     if absent > 0 {
         row.set(&c::FPR, counts.filter_false_positives as f64 / absent as f64);
     }
+    row.set(&c::RANGE_FILTER_PROBES, counts.range_filter_probes)
+        .set(&c::RANGE_FILTER_NEGATIVES, counts.range_filter_negatives);
+    let empty = counts.range_filter_false_positives + counts.range_filter_negatives;
+    if empty > 0 {
+        row.set(&c::RANGE_FPR, counts.range_filter_false_positives as f64 / empty as f64);
+    }
     row.set(&c::FENCE_SEARCHES, counts.fence_searches);
 }
 

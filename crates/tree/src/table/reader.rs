@@ -1,7 +1,7 @@
 //! An open table: its filter and fence in memory, its blocks on storage or in the cache.
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -219,7 +219,7 @@ impl Table {
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
-        let passes = self.filter.may_contain(self.hashed(key).hash);
+        let passes = self.filter.may_contain_key(self.hashed(key));
         if !passes {
             counters.filter_negatives.bump();
         }
@@ -228,12 +228,28 @@ impl Table {
 
     /// Which of the keys the filter lets pass. Counted.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
-        let hashes: Vec<KeyHash> = keys.iter().map(|key| self.hashed(*key).hash).collect();
-        let mut passes = vec![false; hashes.len()];
-        self.filter.may_contain_batch(&hashes, &mut passes);
-        counters.filter_probes.add(hashes.len() as u64);
+        let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
+        let mut passes = vec![false; keys.len()];
+        self.filter.may_contain_keys(&keys, &mut passes);
+        counters.filter_probes.add(keys.len() as u64);
         counters.filter_negatives.add(passes.iter().filter(|passes| !**passes).count() as u64);
         passes
+    }
+
+    /// Whether the filter lets a range between two keys pass; `None` where it does not answer ranges. Counted.
+    pub(crate) fn passes_range_filter(
+        &self,
+        low: Bound<&[u8]>,
+        high: Bound<&[u8]>,
+        counters: &Counters,
+    ) -> Option<bool> {
+        if !self.filter.answers_ranges() {
+            return None;
+        }
+        counters.range_filter_probes.bump();
+        let passes = self.filter.may_contain_range(low, high);
+        counters.range_filter_negatives.add(u64::from(!passes));
+        Some(passes)
     }
 
     /// Looks a key up behind the filter, and appends its value to `value`.

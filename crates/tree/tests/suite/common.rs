@@ -54,6 +54,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "compaction = { kind = \"lazy-leveled\", size_ratio = 2 }",
         "fence = \"static-btree\"\ncache = \"none\"",
         "fence = \"page-search\"\ncache = \"none\"\nblock = { align = true }",
+        "bloom = { kind = \"prefix\", length = 6, whole_keys = false }",
         "bloom = \"none\"\ncache = \"none\"\nwal = \"none\"",
     ];
     designs.extend(options.into_iter().map(|text| (text.to_owned(), small_design(text))));

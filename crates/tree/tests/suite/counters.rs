@@ -120,6 +120,39 @@ fn storage_of(label: &str) -> Arc<dyn Storage> {
     Arc::from(storage::CATALOG.build(&choice).unwrap())
 }
 
+/// Short ranges between keys read nothing but for what the filter is wrong about, and that is counted; ranges
+/// with a key are answered.
+#[test]
+fn range_filters_keep_empty_ranges_from_reading() {
+    for (bloom, least) in [("none", 0.0), ("standard", 0.0), ("prefix", 0.9), ("grafite", 0.9)] {
+        let design = small_design(&format!("bloom = \"{bloom}\"\ncompaction = \"none\""));
+        let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
+        (0..2000).for_each(|number| tree.put(&key(number * 7919 % 2000 * 100), &[1; 30]).unwrap());
+        tree.flush().unwrap();
+        let (mut found, before) = (0, tree.stats().counts);
+        for number in 0..1000 {
+            let (low, high) = (key(number * 200 + 10), key(number * 200 + 19));
+            let mut range = tree.range((Bound::Included(&low[..]), Bound::Excluded(&high[..]))).unwrap();
+            found += u64::from(range.next().unwrap().is_some());
+        }
+        let counts = tree.stats().counts.since(&before);
+        let blocks = counts.blocks_read + counts.blocks_from_cache;
+        let negatives = counts.range_filter_negatives;
+        let wrong = counts.range_filter_false_positives;
+        assert_eq!((found, counts.range_filter_probes), (0, negatives + wrong), "{bloom}");
+        assert!(negatives as f64 >= least * counts.range_filter_probes as f64, "{bloom}: {negatives}");
+        match least > 0.0 {
+            true => assert!(negatives > 10_000 && blocks <= 2 * wrong, "{bloom}: {blocks} blocks, {wrong}"),
+            false => assert!(negatives == 0 && blocks > 10_000, "{bloom}: {blocks} blocks"),
+        }
+        for number in 0..1000 {
+            let (low, high) = (key(number * 100), key(number * 100 + 9));
+            let mut range = tree.range((Bound::Included(&low[..]), Bound::Excluded(&high[..]))).unwrap();
+            assert!(range.next_back().unwrap().is_some(), "{bloom}: key {number}");
+        }
+    }
+}
+
 /// Filters of a tree with this allocation: bits per entry, and the rates of all runs summed up.
 fn filters_under(allocation: &str) -> (f64, f64) {
     let design = small_design(&format!(

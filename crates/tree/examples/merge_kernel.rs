@@ -5,7 +5,8 @@
 //! that ranges and compactions run. `heap of keys` pops the smallest key, a byte string, and pushes the next one
 //! of that run; `heap of heads` does so with our 16-byte heads, which is right only where keys have no more
 //! bytes. `peek_mut` exchanges the key in place. `copy` copies the runs one after the other: what no merge can
-//! do without. Contenders take turns. Prints the median of the rounds for each number of runs.
+//! do without. Contenders take turns. Prints the median of the rounds for each number of runs: of equal runs, of
+//! runs of which one has nine tenths of the entries, and of runs that do not overlap.
 //!
 //! `cargo run --release -p lsmbench-tree --example merge_kernel -- [ENTRIES] [ROUNDS]`
 
@@ -187,31 +188,57 @@ const CONTENDERS: [(&str, Contender); 6] = [
     ("copy", copy),
 ];
 
+/// How entries are shared out to runs.
+const SHAPES: [(&str, fn(u64, u64) -> Vec<Vec<u8>>); 3] =
+    [("equal", equal), ("one large", one_large), ("disjoint", disjoint)];
+
+fn equal(entries: u64, count: u64) -> Vec<Vec<u8>> {
+    (0..count).map(|run| run_of((run..entries).step_by(count as usize))).collect()
+}
+
+fn one_large(entries: u64, count: u64) -> Vec<Vec<u8>> {
+    let run = |number: u64| match number % 10 {
+        9 if count > 1 => 1 + number / 10 % (count - 1),
+        _ => 0,
+    };
+    (0..count).map(|index| run_of((0..entries).filter(|number| run(*number) == index))).collect()
+}
+
+fn disjoint(entries: u64, count: u64) -> Vec<Vec<u8>> {
+    let all = run_of(0..entries);
+    all.chunks(entries.div_ceil(count) as usize * ENTRY_BYTES).map(<[u8]>::to_vec).collect()
+}
+
+/// Lets the contenders take turns on runs of one shape, and prints what each takes.
+fn race(stored: &[Vec<u8>], entries: u64, rounds: usize) {
+    let runs: Vec<Run<'_>> = stored.iter().map(|bytes| Run { bytes, at: 0 }).collect();
+    let mut times = [const { Vec::new() }; CONTENDERS.len()];
+    for round in 0..rounds {
+        for turn in 0..CONTENDERS.len() {
+            let side = (turn + round) % CONTENDERS.len();
+            let mut sink = Sink::new();
+            let start = Instant::now();
+            CONTENDERS[side].1(&runs, &mut sink);
+            times[side].push(start.elapsed().as_nanos() as f64 / entries as f64);
+            assert_eq!(sink.entries, entries, "every entry once");
+        }
+    }
+    for (name, own) in CONTENDERS.map(|(name, _)| name).iter().zip(&times) {
+        let ratio = median(times[0].iter().zip(own).map(|(merge, own)| own / merge).collect());
+        let time = median(own.clone());
+        let rate = ENTRY_BYTES as f64 / time;
+        println!("  {name:13} {time:6.1} ns/entry {rate:6.2} GB/s; merge is {ratio:5.2}× as fast");
+    }
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let mut number = |default| arguments.next().map_or(Ok(default), |text| text.parse());
-    let (entries, rounds): (u64, u64) = (number(1_000_000)?, number(9)?);
-    for count in [1, 2, 4, 10, 16] {
-        let stored: Vec<Vec<u8>> =
-            (0..count).map(|run| run_of((run..entries).step_by(count as usize))).collect();
-        let runs: Vec<Run<'_>> = stored.iter().map(|bytes| Run { bytes, at: 0 }).collect();
-        let mut times = [const { Vec::new() }; CONTENDERS.len()];
-        for round in 0..rounds {
-            for turn in 0..CONTENDERS.len() {
-                let side = (turn + round as usize) % CONTENDERS.len();
-                let mut sink = Sink::new();
-                let start = Instant::now();
-                CONTENDERS[side].1(&runs, &mut sink);
-                times[side].push(start.elapsed().as_nanos() as f64 / entries as f64);
-                assert_eq!(sink.entries, entries, "every entry once");
-            }
-        }
-        println!("{entries} entries in {count} runs");
-        for (name, own) in CONTENDERS.map(|(name, _)| name).iter().zip(&times) {
-            let ratio = median(times[0].iter().zip(own).map(|(merge, own)| own / merge).collect());
-            let time = median(own.clone());
-            let rate = ENTRY_BYTES as f64 / time;
-            println!("  {name:13} {time:6.1} ns/entry {rate:6.2} GB/s; merge is {ratio:5.2}× as fast");
+    let (entries, rounds): (u64, usize) = (number(100_000)?, number(25)?.try_into()?);
+    for (shape, runs_of) in SHAPES {
+        for count in [1, 2, 4, 10, 16] {
+            println!("{entries} entries in {count} runs, {shape}");
+            race(&runs_of(entries, count), entries, rounds);
         }
     }
     Ok(())

@@ -46,7 +46,8 @@ pub trait Source {
 }
 
 /// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1): each step costs one comparison of two 16-byte heads
-/// per level of the tree, ⌈log₂ k⌉ of them, and who wins decides no branch.
+/// per level of the tree, ⌈log₂ k⌉ of them, and who wins decides no branch. A source that wins again and again is
+/// compared with the second best alone, so that runs that hardly overlap cost one comparison each.
 ///
 /// Of equal keys the older one is dropped in the match where the two meet. They do meet before either is the
 /// winner of all: whoever stands behind an equal winner has lost to an equal key. So the winner is always the
@@ -63,7 +64,15 @@ pub struct Merge<S> {
     /// the next power of two, so that every source has as many matches to win.
     losers: Vec<Contender>,
     winner: Contender,
+    /// The wins of the winner's source in a row that took a replay of its matches.
+    wins: u32,
+    /// The head of the second best, while the winner's source [leads](WINS_TO_LEAD); else 0, which nothing is
+    /// below.
+    runner_up: u128,
 }
+
+/// Wins in a row after which a source leads: it is compared with the second best alone, until it loses to it.
+const WINS_TO_LEAD: u32 = 4;
 
 /// What a match is decided by: no source is touched for it, unless heads are equal.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +98,8 @@ impl<S: Source> Merge<S> {
             standing: count,
             losers: vec![nobody; places],
             winner: nobody,
+            wins: 0,
+            runner_up: 0,
         };
         merge.winner = merge.play_all(1, context)?;
         Ok(merge)
@@ -109,15 +120,36 @@ impl<S: Source> Merge<S> {
     /// If a source cannot read on; the merge is then of no more use.
     #[inline]
     pub fn advance(&mut self, context: &S::Context) -> Result<(), S::Error> {
-        self.winner = self.next_of(self.winner.source, 0, context)?;
+        let source = self.winner.source;
+        let current = self.moved(source, context)?;
+        if current.head < self.runner_up {
+            self.winner = current;
+            return Ok(());
+        }
+        self.winner = self.replay(current, 0, context)?;
+        self.wins = if self.winner.source == source { self.wins.saturating_add(1) } else { 0 };
+        self.runner_up = if self.wins >= WINS_TO_LEAD { self.second_best() } else { 0 };
         Ok(())
     }
 
-    /// Moves a source that won all matches below the node `top`, and plays them again; returns who wins now.
+    /// The head of the best of those who have lost to the winner.
+    #[cold]
+    #[inline(never)]
+    fn second_best(&self) -> u128 {
+        let leaf = self.winner.source as usize + self.losers.len();
+        let path = std::iter::successors(Some(leaf / 2), |node| Some(node / 2)).take_while(|node| *node > 0);
+        path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
+    }
+
+    /// Plays the matches below the node `top` of a source that has moved; returns who wins them.
     #[inline]
-    fn next_of(&mut self, source: u32, top: usize, context: &S::Context) -> Result<Contender, S::Error> {
-        let mut current = self.moved(source, context)?;
-        let mut node = (source as usize + self.losers.len()) / 2;
+    fn replay(
+        &mut self,
+        mut current: Contender,
+        top: usize,
+        context: &S::Context,
+    ) -> Result<Contender, S::Error> {
+        let mut node = (current.source as usize + self.losers.len()) / 2;
         while node > top {
             let other = self.losers[node];
             if other.head == current.head {
@@ -195,7 +227,8 @@ impl<S: Source> Merge<S> {
                 Ordering::Less => return Ok((newer, older)),
                 Ordering::Greater => return Ok((older, newer)),
                 Ordering::Equal => {
-                    let next = self.next_of(older.source, node, context)?;
+                    let moved = self.moved(older.source, context)?;
+                    let next = self.replay(moved, node, context)?;
                     (newer, older) = if newer.source < next.source { (newer, next) } else { (next, newer) };
                 }
             }

@@ -91,7 +91,7 @@ impl Sink {
 }
 
 fn merge(runs: &[Run<'_>], sink: &mut Sink) {
-    let Ok(mut merge) = Merge::new(runs.to_vec(), Direction::Forward, &());
+    let mut merge = Merge::new(runs.to_vec(), Direction::Forward);
     while let Some(run) = merge.current() {
         sink.take(run.entry());
         let Ok(()) = merge.advance(&());

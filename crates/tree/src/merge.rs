@@ -49,9 +49,9 @@ pub trait Source {
 /// per level of the tree, ⌈log₂ k⌉ of them, and who wins decides no branch. A source that wins again and again is
 /// compared with the second best alone, so that runs that hardly overlap cost one comparison each.
 ///
-/// Of equal keys the older one is dropped in the match where the two meet. They do meet before either is the
-/// winner of all: whoever stands behind an equal winner has lost to an equal key. So the winner is always the
-/// only one with its key, and nothing must be remembered of keys that were given out.
+/// Of equal keys the older one loses the match where the two meet, and is shadowed: once it wins, its key has been
+/// given out, and it is passed over. They do meet before the newest is the winner of all, since whoever stands
+/// behind an equal winner has lost to an equal key. So nothing must be remembered of keys that were given out.
 pub struct Merge<S> {
     /// The sources, the newest first: of equal keys the first source's wins.
     sources: Vec<S>,
@@ -60,6 +60,9 @@ pub struct Merge<S> {
     ended: Vec<bool>,
     /// The sources that are not at their end.
     standing: usize,
+    /// Sources at a key that a newer one has too, and how many they are.
+    shadowed: Vec<bool>,
+    shadowed_count: usize,
     /// `losers[node]` lost the match at `node`. The leaves would be the nodes behind the last one: as many as
     /// the next power of two, so that every source has as many matches to win.
     losers: Vec<Contender>,
@@ -85,10 +88,7 @@ struct Contender {
 
 impl<S: Source> Merge<S> {
     /// A merge of `sources`, the newest first, which stand at their first entries in `direction`.
-    ///
-    /// # Errors
-    /// If a source cannot move on behind a key that a newer one has too.
-    pub fn new(sources: Vec<S>, direction: Direction, context: &S::Context) -> Result<Self, S::Error> {
+    pub fn new(sources: Vec<S>, direction: Direction) -> Self {
         let (count, places) = (sources.len(), sources.len().next_power_of_two());
         let nobody = Contender { head: u128::MAX, source: 0 };
         let mut merge = Self {
@@ -96,13 +96,15 @@ impl<S: Source> Merge<S> {
             direction,
             ended: (0..places).map(|place| place >= count).collect(),
             standing: count,
+            shadowed: vec![false; count],
+            shadowed_count: 0,
             losers: vec![nobody; places],
             winner: nobody,
             wins: 0,
             runner_up: 0,
         };
-        merge.winner = merge.play_all(1, context)?;
-        Ok(merge)
+        merge.winner = merge.play_all(1);
+        merge
     }
 
     /// The source that stands at the current entry: of all the first key in direction, in its newest version.
@@ -126,7 +128,10 @@ impl<S: Source> Merge<S> {
             self.winner = current;
             return Ok(());
         }
-        self.winner = self.replay(current, 0, context)?;
+        self.winner = self.replay(current);
+        if self.shadowed_count > 0 {
+            self.pass_over_shadowed(context)?;
+        }
         self.wins = if self.winner.source == source { self.wins.saturating_add(1) } else { 0 };
         self.runner_up = if self.wins >= WINS_TO_LEAD { self.second_best() } else { 0 };
         Ok(())
@@ -141,19 +146,26 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Plays the matches below the node `top` of a source that has moved; returns who wins them.
+    /// Moves sources on while the winner's key was given out from a newer source.
+    #[cold]
+    #[inline(never)]
+    fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {
+        while self.standing > 0 && std::mem::take(&mut self.shadowed[self.winner.source as usize]) {
+            self.shadowed_count -= 1;
+            let current = self.moved(self.winner.source, context)?;
+            self.winner = self.replay(current);
+        }
+        Ok(())
+    }
+
+    /// Plays the matches of a source that has moved; returns who wins them all.
     #[inline]
-    fn replay(
-        &mut self,
-        mut current: Contender,
-        top: usize,
-        context: &S::Context,
-    ) -> Result<Contender, S::Error> {
+    fn replay(&mut self, mut current: Contender) -> Contender {
         let mut node = (current.source as usize + self.losers.len()) / 2;
-        while node > top {
+        while node > 0 {
             let other = self.losers[node];
             if other.head == current.head {
-                current = self.settle(node, current, context)?;
+                current = self.settle(node, current);
             } else {
                 let wins = current.head < other.head;
                 let (winner, loser) = (select(wins, current, other), select(wins, other, current));
@@ -162,7 +174,7 @@ impl<S: Source> Merge<S> {
             }
             node /= 2;
         }
-        Ok(current)
+        current
     }
 
     /// Moves a source to its next entry.
@@ -184,53 +196,38 @@ impl<S: Source> Merge<S> {
         Contender { head, source }
     }
 
-    /// Plays the match at `node` between the loser there and `current`, whose heads are equal: keys decide, and
-    /// of equal keys the older one is passed over.
+    /// Plays the match at `node` between the loser there and `current`, whose heads are equal, by their keys.
     #[cold]
     #[inline(never)]
-    fn settle(
-        &mut self,
-        node: usize,
-        current: Contender,
-        context: &S::Context,
-    ) -> Result<Contender, S::Error> {
-        let (winner, loser) = self.play(node, self.losers[node], current, context)?;
+    fn settle(&mut self, node: usize, current: Contender) -> Contender {
+        let (winner, loser) = self.play(self.losers[node], current);
         self.losers[node] = loser;
-        Ok(winner)
+        winner
     }
 
     /// Plays all matches at and under `node` and returns the winner.
-    fn play_all(&mut self, node: usize, context: &S::Context) -> Result<Contender, S::Error> {
+    fn play_all(&mut self, node: usize) -> Contender {
         if let Some(leaf) = node.checked_sub(self.losers.len()) {
             let nobody = Contender { head: u128::MAX, source: leaf as u32 };
-            return Ok(if self.ended[leaf] { nobody } else { self.contender(leaf as u32) });
+            return if self.ended[leaf] { nobody } else { self.contender(leaf as u32) };
         }
-        let left = self.play_all(2 * node, context)?;
-        let right = self.play_all(2 * node + 1, context)?;
-        let (winner, loser) = self.play(node, left, right, context)?;
+        let (left, right) = (self.play_all(2 * node), self.play_all(2 * node + 1));
+        let (winner, loser) = self.play(left, right);
         self.losers[node] = loser;
-        Ok(winner)
+        winner
     }
 
-    /// Plays one match between the winners of both sides of `node`, or who takes their place where they have the
-    /// same key; returns winner and loser.
-    fn play(
-        &mut self,
-        node: usize,
-        a: Contender,
-        b: Contender,
-        context: &S::Context,
-    ) -> Result<(Contender, Contender), S::Error> {
-        let (mut newer, mut older) = if a.source < b.source { (a, b) } else { (b, a) };
-        loop {
-            match self.compare(newer, older) {
-                Ordering::Less => return Ok((newer, older)),
-                Ordering::Greater => return Ok((older, newer)),
-                Ordering::Equal => {
-                    let moved = self.moved(older.source, context)?;
-                    let next = self.replay(moved, node, context)?;
-                    (newer, older) = if newer.source < next.source { (newer, next) } else { (next, newer) };
-                }
+    /// Plays one match; returns winner and loser. Of equal keys the newer one wins and shadows the other.
+    fn play(&mut self, a: Contender, b: Contender) -> (Contender, Contender) {
+        let (newer, older) = if a.source < b.source { (a, b) } else { (b, a) };
+        match self.compare(newer, older) {
+            Ordering::Less => (newer, older),
+            Ordering::Greater => (older, newer),
+            Ordering::Equal => {
+                let shadowed = &mut self.shadowed[older.source as usize];
+                self.shadowed_count += usize::from(!*shadowed);
+                *shadowed = true;
+                (newer, older)
             }
         }
     }
@@ -319,7 +316,7 @@ mod tests {
 
     /// Reads a merge to its end: keys with the numbers of their sources.
     fn read(sources: Vec<Keys>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
-        let mut merge = Merge::new(sources, direction, &())?;
+        let mut merge = Merge::new(sources, direction);
         let mut seen = Vec::new();
         while let Some(source) = merge.current() {
             seen.push((source.key().to_vec(), source.source));

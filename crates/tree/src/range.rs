@@ -206,7 +206,7 @@ impl Range {
                 RunCursor::open(Arc::clone(&run.tables), Some(first), from, direction, &self.inner.counters)?;
             sources.extend(cursor.map(Cursor::Run));
         }
-        Merge::new(sources, direction, &self.inner.counters)
+        Ok(Merge::new(sources, direction))
     }
 }
 

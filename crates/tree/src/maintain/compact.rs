@@ -170,7 +170,7 @@ impl PartMerge<'_> {
         for input in &self.inputs {
             sources.extend(RunCursor::stream(input, low, high, &inner.counters)?);
         }
-        let mut merge = Merge::new(sources, Direction::Forward, &inner.counters)?;
+        let mut merge = Merge::new(sources, Direction::Forward);
         let mut writer = RunWriter::new(inner, self.level, &self.loads);
         let mut entries = 0u64;
         while let Some(entry) = merge.current().map(RunCursor::entry) {

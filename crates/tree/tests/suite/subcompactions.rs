@@ -153,8 +153,10 @@ fn a_panic_in_a_part_reaches_the_writers() {
     let storage: Arc<dyn Storage> = Arc::new(disk);
     let tree = open(&design(2, ""), Mode::Timed, &storage, Path::new(DIRECTORY));
     panics.store(true, Ordering::SeqCst);
-    let error =
-        in_time("writers", move || (0..20_000).find_map(|number| tree.put(&key(number), &[1; 30]).err()));
+    let error = in_time("writers", move || {
+        let write = |number| tree.put(&key(number), &[1; 30]).err();
+        (0..2_000).find_map(write).or_else(|| tree.settle().err())
+    });
     let message = error.expect("the writers hear of it").to_string();
     assert!(message.contains("panicked"), "{message}");
 }

@@ -265,14 +265,14 @@ mod tests {
     use super::*;
 
     /// A run of keys with the number of the source they come from; it fails at some entry.
-    struct Keys {
+    struct Run {
         keys: Vec<Vec<u8>>,
         source: usize,
         at: usize,
         fails_at: usize,
     }
 
-    impl Source for Keys {
+    impl Source for Run {
         type Context = ();
         type Error = usize;
 
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    fn sources(random: &mut Xoshiro256PlusPlus, count: usize, direction: Direction) -> Vec<Keys> {
+    fn sources(random: &mut Xoshiro256PlusPlus, count: usize, direction: Direction) -> Vec<Run> {
         let source = |source| {
             let mut keys: Vec<Vec<u8>> = (0..random.random_range(1..60)).map(|_| key(random)).collect();
             keys.sort();
@@ -309,13 +309,13 @@ mod tests {
             if direction == Direction::Backward {
                 keys.reverse();
             }
-            Keys { keys, source, at: 0, fails_at: usize::MAX }
+            Run { keys, source, at: 0, fails_at: usize::MAX }
         };
         (0..count).map(source).collect()
     }
 
     /// Reads a merge to its end: keys with the numbers of their sources.
-    fn read(sources: Vec<Keys>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
+    fn read(sources: Vec<Run>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
         let mut merge = Merge::new(sources, direction);
         let mut seen = Vec::new();
         while let Some(source) = merge.current() {

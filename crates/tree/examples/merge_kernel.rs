@@ -188,9 +188,10 @@ const CONTENDERS: [(&str, Contender); 6] = [
     ("copy", copy),
 ];
 
-/// How entries are shared out to runs.
-const SHAPES: [(&str, fn(u64, u64) -> Vec<Vec<u8>>); 3] =
-    [("equal", equal), ("one large", one_large), ("disjoint", disjoint)];
+/// Shares so many entries out to so many runs.
+type Shape = fn(u64, u64) -> Vec<Vec<u8>>;
+
+const SHAPES: [(&str, Shape); 3] = [("equal", equal), ("one large", one_large), ("disjoint", disjoint)];
 
 fn equal(entries: u64, count: u64) -> Vec<Vec<u8>> {
     (0..count).map(|run| run_of((run..entries).step_by(count as usize))).collect()

@@ -348,10 +348,17 @@ impl Table {
         self.file.block(index, counters)
     }
 
-    /// The data blocks from `first` on, as many as fit in `bytes` but at least one, read at once and kept out
+    /// The first data blocks of `range`, as many as fit in `bytes` but at least one, read at once and kept out
     /// of the cache; and the bytes read.
-    pub(crate) fn stream_blocks(&self, first: u32, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
-        self.file.stream_blocks(first, bytes)
+    pub(crate) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
+        self.file.stream_blocks(range, bytes)
+    }
+
+    /// The first key of a data block, read around the cache; and the bytes read.
+    pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
+        let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
+        let first = blocks.first().and_then(|block| Some(block.slice(Block::new(block)?.first_key()?)));
+        first.map(|key| (key, bytes)).ok_or_else(|| self.damaged_block(index))
     }
 
     /// The hash of a key as the tree computes it.
@@ -467,11 +474,11 @@ impl TableFile {
         Ok(block)
     }
 
-    fn stream_blocks(&self, first: u32, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
-        let start = self.place(first)?;
+    fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
+        let start = self.place(range.start)?;
         let mut places = vec![start];
         let mut end = start.offset + start.len as u64;
-        while let Some(next) = self.directory.place(first + places.len() as u32) {
+        for next in (range.start + 1..range.end).map_while(|index| self.directory.place(index)) {
             if end + next.len as u64 - start.offset > bytes as u64 {
                 break;
             }

@@ -12,7 +12,7 @@ use crate::experiment::{Cell, Experiment, RunMode, Task, differences};
 use crate::problem::Outcome;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
-const MOST_LINES: usize = 60;
+const MOST_LINES: usize = 80;
 
 /// The outcome of an experiment as a short text: the verdict first, then a table. Components are compared where
 /// all else is the same, so that there is a verdict for each of the other swept values.
@@ -319,12 +319,12 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// What a cell is called among those it is compared with: a component by its choice.
+/// What a cell is called among those it is compared with: a component as the sweep calls it, or by its choice.
 fn name_of(experiment: &Experiment, cell: &Cell) -> String {
-    match experiment.task.component() {
-        Some(component) => cell.design.choice(component.axis()).label(),
-        None => cell.label.clone(),
-    }
+    let Some(component) = experiment.task.component() else { return cell.label.clone() };
+    let own = format!("design.{}", component.axis());
+    let swept = experiment.swept().iter().position(|path| *path == own).map(|at| cell.swept[at].clone());
+    swept.unwrap_or_else(|| cell.design.choice(component.axis()).label())
 }
 
 /// Whether a baseline means this cell: by its label, or a component by its choice or its kind.

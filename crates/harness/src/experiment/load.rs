@@ -91,8 +91,7 @@ impl<'a> Loader<'a> {
         let trials = self.trials()?;
         self.check_mode(&task, &trials)?;
         let sweep = self.sweep(factors)?;
-        let name =
-            self.file.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let name = self.name(&task);
         let base = Base { name: &name, design: &design, task: &task, mode: trials.mode };
         let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
         if cells.is_empty() {
@@ -120,6 +119,15 @@ impl<'a> Loader<'a> {
         self.check_plans(&experiment)?;
         self.check_files(&experiment)?;
         Ok(experiment)
+    }
+
+    /// The name: that of the file, and for a component one that no experiment on a tree has.
+    fn name(&self, task: &Task) -> String {
+        let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
+        match task {
+            Task::Workload(_) => stem.into_owned(),
+            Task::Component(_) => format!("{COMPONENT}-{stem}"),
+        }
     }
 
     fn question(&self) -> Outcome<String> {

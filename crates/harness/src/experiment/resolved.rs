@@ -23,7 +23,7 @@ use crate::subject::{COMPONENT, SUBJECT};
 /// An experiment, resolved: nothing is left to look up.
 #[derive(Clone, Debug)]
 pub(crate) struct Experiment {
-    /// The name: that of the file.
+    /// The name: that of the file, with `component-` before it where it has a subject.
     pub(crate) name: String,
     /// The file.
     pub(crate) file: PathBuf,

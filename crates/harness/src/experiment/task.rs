@@ -89,7 +89,7 @@ impl Task {
         let component = self.component()?;
         let (axis, reads) = (component.axis(), component.reads());
         match path {
-            ["memtable", "capacity"] => Some(format!(
+            ["memtable", "capacity"] if reads.contains(&"memtable") => Some(format!(
                 "subject = \"{axis}\" makes room for all of component.entries; nothing reads memtable.capacity"
             )),
             [key, ..] if !reads.contains(key) => {

@@ -1,9 +1,10 @@
 //! All caches of the catalog in one interleaved run: hit rates by load and size with Belady's bound, then
-//! the time of a hit and of a mixed load by one thread and by several, as ratios to `quick`.
+//! the time of a hit and of a mixed load by one thread and by several, as ratios to `quick`. With `+read`
+//! behind a label blocks are read in the cache and not handed out.
 //!
-//! `cargo run --release -p lsmbench-cache --example cache_race -- [rates|times] [--trace FILE.xz] [--load NAME] [--scale N]
-//! [--threads N] [--bursts N] [LABEL…]`: without labels every variant with its defaults. A trace is a stream of
-//! big-endian 32-bit names, xz-compressed; each is a request for one block.
+//! `cargo run --release -p lsmbench-cache --example cache_race -- [rates|times] [--trace FILE.xz] [--load NAME]
+//! [--theta X] [--scale N] [--threads N] [--bursts N] [LABEL…]`: without labels every variant with its defaults. A
+//! trace is a stream of big-endian 32-bit names, xz-compressed; each is a request for one block.
 #![allow(clippy::print_stdout)]
 
 use std::fs::File;
@@ -47,6 +48,8 @@ struct Plan {
     load: String,
     /// Divides sizes and requests, for a quick look.
     scale: u64,
+    /// The exponent of Zipf's law.
+    theta: f64,
     threads: usize,
     bursts: usize,
     labels: Vec<String>,
@@ -69,6 +72,7 @@ fn plan() -> Plan {
         trace: None,
         load: String::new(),
         scale: 1,
+        theta: 0.99,
         threads: 2,
         bursts: 400,
         labels: Vec::new(),
@@ -83,6 +87,7 @@ fn plan() -> Plan {
             "--load" => plan.load = value(),
             "--scale" => plan.scale = value().parse().expect("--scale takes a number"),
             "--bursts" => plan.bursts = value().parse().expect("--bursts takes a number"),
+            "--theta" => plan.theta = value().parse().expect("--theta takes a number"),
             "--threads" => plan.threads = value().parse().expect("--threads takes a number"),
             _ => plan.labels.push(arg),
         }
@@ -124,11 +129,11 @@ struct Load {
     sizes: Vec<u64>,
 }
 
-/// Zipf(0.99) over 2^20 blocks, where `one_touch` of the requests are for blocks that come once.
-fn zipf(name: &'static str, one_touch: f64, scale: u64) -> Load {
+/// Zipf over 2^20 blocks, where `one_touch` of the requests are for blocks that come once.
+fn zipf(name: &'static str, one_touch: f64, Plan { theta, scale, .. }: &Plan) -> Load {
     let blocks = (1 << 20) / scale;
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
-    let ranks = Zipf::new(blocks as f64, 0.99).expect("valid parameters");
+    let ranks = Zipf::new(blocks as f64, *theta).expect("valid parameters");
     let requests = 5_000_000 / scale;
     let trace = (0..requests).map(|number| {
         let rank: f64 = ranks.sample(random);
@@ -156,15 +161,14 @@ fn read_trace(path: &str, scale: u64) -> Load {
 }
 
 fn rates(plan: &Plan) {
-    let mut loads =
-        vec![zipf("zipf", 0.0, plan.scale), zipf("scan-mixed", 0.5, plan.scale), around(plan.scale)];
+    let mut loads = vec![zipf("zipf", 0.0, plan), zipf("scan-mixed", 0.5, plan), around(plan.scale)];
     loads.extend(plan.trace.as_deref().map(|path| read_trace(path, plan.scale)));
     for load in loads.iter().filter(|load| load.name.starts_with(&plan.load)) {
         println!("\nhit rates, {} ({} requests, {} warm up)", load.name, load.trace.len(), load.warm_up);
         print!("{:28}", "blocks");
         load.sizes.iter().for_each(|size| print!("{size:>9}"));
         println!();
-        for label in &plan.labels {
+        for label in plan.labels.iter().filter(|label| !label.ends_with("+read")) {
             print!("{label:28}");
             for size in &load.sizes {
                 let cache = build(label, size * u64::from(BLOCK_BYTES));
@@ -180,7 +184,27 @@ fn rates(plan: &Plan) {
     }
 }
 
-/// What no cache can go below: an array of blocks that never changes, found without hash, lock or policy,
+/// A cache, and how it is asked.
+struct Racer {
+    cache: Box<dyn Cache>,
+    is_reader: bool,
+}
+
+impl Racer {
+    /// Asks for a block; says whether it was there.
+    fn request(&self, id: &BlockId) -> bool {
+        if self.is_reader {
+            return self.cache.read(id, &mut |block| {
+                black_box(block);
+            });
+        }
+        let block = self.cache.get(id);
+        black_box(&block);
+        block.is_some()
+    }
+}
+
+/// What no cache can go below that hands blocks out: an array of blocks that never changes, found without hash, lock or policy,
 /// and handed out as the seam demands, by counting a reference.
 struct Floor(Vec<Bytes>);
 
@@ -246,19 +270,23 @@ fn times(plan: &Plan) {
 /// Times every cache in turn, burst after burst, and prints for each the median of those bursts in which
 /// all threads ran at once: on a machine where others run too, some do not.
 fn time_all(plan: &Plan, way: &Use) {
-    let mut caches: Vec<Box<dyn Cache>> =
-        plan.labels.iter().map(|label| build(label, way.held * u64::from(BLOCK_BYTES))).collect();
+    let racer = |label: &String| Racer {
+        cache: build(label.trim_end_matches("+read"), way.held * u64::from(BLOCK_BYTES)),
+        is_reader: label.ends_with("+read"),
+    };
+    let mut racers: Vec<Racer> = plan.labels.iter().map(racer).collect();
     let largest = way.names.iter().max().map_or(0, |name| *name as usize);
-    caches.push(Box::new(Floor((0..=largest).map(|_| block()).collect())));
-    for cache in &caches {
-        time(&**cache, &way.names, 1, false);
+    let floor = Floor((0..=largest).map(|_| block()).collect());
+    racers.push(Racer { cache: Box::new(floor), is_reader: false });
+    for racer in &racers {
+        time(racer, &way.names, 1, false);
     }
     println!(
         "\nns per request of the run's wall time, {}: median of {} bursts, those in which all threads ran at once",
         way.name, plan.bursts
     );
     let numbers: Vec<usize> = (1..=plan.threads).filter(|threads| threads.is_power_of_two()).collect();
-    let times: Vec<Vec<f64>> = numbers.iter().map(|threads| bursts(plan, way, &caches, *threads)).collect();
+    let times: Vec<Vec<f64>> = numbers.iter().map(|threads| bursts(plan, way, &racers, *threads)).collect();
     print!("{:28}", "threads");
     numbers.iter().for_each(|threads| print!("{threads:>9}{:>9}", "x quick"));
     println!();
@@ -272,13 +300,13 @@ fn time_all(plan: &Plan, way: &Use) {
     }
 }
 
-/// The median time of the bursts of each cache, all in turn in every burst.
-fn bursts(plan: &Plan, way: &Use, caches: &[Box<dyn Cache>], threads: usize) -> Vec<f64> {
-    let mut times = vec![Vec::new(); caches.len()];
+/// The median time of the bursts of each racer, all in turn in every burst.
+fn bursts(plan: &Plan, way: &Use, racers: &[Racer], threads: usize) -> Vec<f64> {
+    let mut times = vec![Vec::new(); racers.len()];
     for burst in 0..plan.bursts {
         let first = burst * BURST % (way.names.len() - BURST);
-        for (cache, times) in caches.iter().zip(&mut times) {
-            times.extend(time(&**cache, &way.names[first..first + BURST], threads, way.is_warmed));
+        for (racer, times) in racers.iter().zip(&mut times) {
+            times.extend(time(racer, &way.names[first..first + BURST], threads, way.is_warmed));
         }
     }
     let median = |mut times: Vec<f64>| {
@@ -290,18 +318,15 @@ fn bursts(plan: &Plan, way: &Use, caches: &[Box<dyn Cache>], threads: usize) -> 
 
 /// The nanoseconds of wall time per request while `threads` threads make the requests of `names` each,
 /// beginning together and at different places; nothing if they did not run at once for nine tenths of it.
-fn time(cache: &dyn Cache, names: &[u32], threads: usize, is_warmed: bool) -> Option<f64> {
+fn time(racer: &Racer, names: &[u32], threads: usize, is_warmed: bool) -> Option<f64> {
     let waiting = AtomicUsize::new(threads);
     let work = |thread: usize| {
         let (behind, first) = names.split_at(thread * names.len() / threads);
         let request_all = || {
             for &name in first.iter().chain(behind) {
                 let id = id(name.into());
-                match cache.get(&id) {
-                    Some(block) => {
-                        black_box(&block);
-                    }
-                    None => cache.insert(id, block()),
+                if !racer.request(&id) {
+                    racer.cache.insert(id, block());
                 }
             }
         };

@@ -2,10 +2,10 @@
 //! before it was taken out is done.
 //!
 //! A reader writes the present epoch into a cell of its thread's own when it begins, and zero when it is
-//! done: two plain stores, no atomic instruction and no word that threads share. Garbage carries the epoch
-//! in which it was thrown away, and is freed when no cell holds that epoch or an older one. What keeps a
-//! reader's loads from overtaking its own store is paid by the one who collects: a barrier in all threads
-//! of the process (`membarrier(2)`), once for [`COLLECTED`] pieces; where the system has none, readers
+//! done: two plain stores, no atomic instruction and no word that threads share. Whoever throws things away
+//! gathers them; with [`COLLECTED`] of them together it ends the epoch, and frees what was thrown away in an
+//! epoch that no cell holds, nor an older one. What keeps a reader's loads from overtaking its own store is
+//! paid then: a barrier in all threads of the process (`membarrier(2)`); where the system has none, readers
 //! pay with a fence each. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; the
 //! barrier that is paid by the other side is that of Desnoyers et al., "User-Level Implementations of
 //! Read-Copy Update" (IEEE TPDS 23(2), 2012).
@@ -15,84 +15,90 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering, compiler_fence, fence};
 
 use crossbeam_utils::CachePadded;
-use parking_lot::Mutex;
 use thread_local::ThreadLocal;
 
-/// Pieces of garbage that are gathered before they are freed together: the barrier costs a microsecond or
-/// two, and disturbs all threads.
-pub(crate) const COLLECTED: usize = 64;
+/// Pieces of garbage that are gathered before they are freed together: the barrier costs a third of a
+/// microsecond.
+pub(crate) const COLLECTED: usize = 16;
 
 /// What a cell holds while its thread does not read. Epochs begin after it.
 const IDLE: u64 = 0;
 
-/// The present epoch, who reads since when, and the garbage, oldest first.
-pub(crate) struct Epochs<G> {
+/// The present epoch, and who reads since when.
+pub(crate) struct Epochs {
     present: AtomicU64,
     cells: ThreadLocal<CachePadded<AtomicU64>>,
-    garbage: Mutex<Garbage<G>>,
     has_process_barrier: bool,
 }
 
-struct Garbage<G> {
-    pieces: VecDeque<(u64, G)>,
-    /// The number of pieces at which to collect: more than were left over, so that a reader who takes long
-    /// does not make every writer try in vain.
-    collect_at: usize,
+/// What one writer threw away and readers may still see, oldest first.
+pub(crate) struct Garbage<G> {
+    /// Pieces of epochs that have ended, with these.
+    past: VecDeque<(u64, G)>,
+    /// Pieces of the present epoch.
+    fresh: Vec<G>,
 }
 
-/// A reader, until it is dropped. A thread has one at a time of the same epochs.
-pub(crate) struct Reading<'a>(&'a AtomicU64);
+impl<G> Default for Garbage<G> {
+    fn default() -> Self {
+        Self { past: VecDeque::new(), fresh: Vec::new() }
+    }
+}
+
+/// A reader, until it is dropped. Where a thread has several of the same epochs, the one that began last
+/// ends first.
+pub(crate) struct Reading<'a> {
+    cell: &'a AtomicU64,
+    /// What the cell held before: the epoch of the reader around this one, or that there is none.
+    before: u64,
+}
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
         // Who sees the cell idle sees all that was read before.
-        self.0.store(IDLE, Ordering::Release);
+        self.cell.store(self.before, Ordering::Release);
     }
 }
 
-impl<G> Epochs<G> {
-    /// Epochs without readers and garbage.
+impl Epochs {
+    /// Epochs without readers.
     pub(crate) fn new() -> Self {
-        let garbage = Garbage { pieces: VecDeque::new(), collect_at: COLLECTED };
-        Self {
-            present: AtomicU64::new(IDLE + 1),
-            cells: ThreadLocal::new(),
-            garbage: Mutex::new(garbage),
-            has_process_barrier: *HAS_PROCESS_BARRIER,
-        }
+        let (present, cells) = (AtomicU64::new(IDLE + 1), ThreadLocal::new());
+        Self { present, cells, has_process_barrier: *HAS_PROCESS_BARRIER }
     }
 
     /// Begins to read: what is reachable from now on stays until the result is dropped.
     #[inline]
     pub(crate) fn read(&self) -> Reading<'_> {
         let cell = &**self.cells.get_or_default();
-        debug_assert_eq!(cell.load(Ordering::Relaxed), IDLE, "a thread reads once at a time");
-        // Who reads a later epoch than that of a piece sees that it was taken out.
-        cell.store(self.present.load(Ordering::Acquire), Ordering::Relaxed);
+        let before = cell.load(Ordering::Relaxed);
+        if before != IDLE {
+            return Reading { cell, before };
+        }
+        // Who sees an epoch ended sees what was taken out before; and who sees this reader sees that the
+        // thread's last one is done.
+        cell.store(self.present.load(Ordering::Acquire), Ordering::Release);
         if self.has_process_barrier {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
         }
-        Reading(cell)
+        Reading { cell, before }
     }
 
     /// Drops `piece`, which nobody who begins to read now can reach, once nobody who could have reached it
-    /// reads any more.
-    pub(crate) fn throw_away(&self, piece: G) {
-        let mut garbage = self.garbage.lock();
-        garbage.pieces.push_back((self.present.load(Ordering::Relaxed), piece));
-        if garbage.pieces.len() >= garbage.collect_at {
-            let free = self.collect(&mut garbage);
-            drop(garbage);
-            drop(free);
+    /// reads any more; until then it is among the `garbage`.
+    pub(crate) fn throw_away<G>(&self, garbage: &mut Garbage<G>, piece: G) {
+        garbage.fresh.push(piece);
+        if garbage.fresh.len() >= COLLECTED {
+            self.collect(garbage);
         }
     }
 
-    /// The garbage that nobody can see any more.
-    fn collect(&self, garbage: &mut Garbage<G>) -> Vec<(u64, G)> {
-        // Under the lock that pieces are thrown away under: whoever reads the new epoch sees them gone.
-        self.present.fetch_add(1, Ordering::AcqRel);
+    /// Ends the epoch and frees the garbage that nobody can see any more.
+    fn collect<G>(&self, garbage: &mut Garbage<G>) {
+        let ended = self.present.fetch_add(1, Ordering::AcqRel);
+        garbage.past.extend(garbage.fresh.drain(..).map(|piece| (ended, piece)));
         // Behind it, a reader either shows in its cell, or has not yet looked at anything.
         if self.has_process_barrier {
             process_barrier();
@@ -101,9 +107,7 @@ impl<G> Epochs<G> {
         }
         let epochs = self.cells.iter().map(|cell| cell.load(Ordering::Acquire));
         let oldest = epochs.filter(|epoch| *epoch != IDLE).min().unwrap_or(u64::MAX);
-        let free = garbage.pieces.partition_point(|(epoch, _)| *epoch < oldest);
-        garbage.collect_at = garbage.pieces.len() - free + COLLECTED;
-        garbage.pieces.drain(..free).collect()
+        garbage.past.drain(..garbage.past.partition_point(|(epoch, _)| *epoch < oldest));
     }
 }
 
@@ -148,7 +152,7 @@ mod tests {
         }
     }
 
-    fn both_kinds() -> [Epochs<Piece>; 2] {
+    fn both_kinds() -> [Epochs; 2] {
         [true, false].map(|wanted| {
             let mut epochs = Epochs::new();
             epochs.has_process_barrier &= wanted;
@@ -159,10 +163,10 @@ mod tests {
     #[test]
     fn garbage_is_freed_in_batches_where_nobody_reads() {
         for epochs in both_kinds() {
-            let gone = Arc::new(AtomicU64::new(0));
+            let (gone, mut garbage) = (Arc::new(AtomicU64::new(0)), Garbage::default());
             for thrown in 1..=3 * COLLECTED as u64 {
                 drop(epochs.read());
-                epochs.throw_away(Piece(Arc::clone(&gone)));
+                epochs.throw_away(&mut garbage, Piece(Arc::clone(&gone)));
                 assert_eq!(gone.load(Ordering::Relaxed), thrown / COLLECTED as u64 * COLLECTED as u64);
             }
         }
@@ -171,8 +175,10 @@ mod tests {
     #[test]
     fn garbage_waits_for_a_reader_that_began_before_and_for_no_other() {
         for epochs in both_kinds() {
-            let gone = Arc::new(AtomicU64::new(0));
-            let throw = |pieces: usize| (0..pieces).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+            let (gone, mut garbage) = (Arc::new(AtomicU64::new(0)), Garbage::default());
+            let mut throw = |pieces: usize| {
+                (0..pieces).for_each(|_| epochs.throw_away(&mut garbage, Piece(Arc::clone(&gone))));
+            };
             throw(COLLECTED - 1);
             let reading = epochs.read();
             throw(COLLECTED * 5);
@@ -187,9 +193,23 @@ mod tests {
     }
 
     #[test]
+    fn a_reader_within_a_reader_does_not_end_it() {
+        for epochs in both_kinds() {
+            let (gone, mut garbage) = (Arc::new(AtomicU64::new(0)), Garbage::default());
+            let outer = epochs.read();
+            drop(epochs.read());
+            (0..COLLECTED * 3).for_each(|_| epochs.throw_away(&mut garbage, Piece(Arc::clone(&gone))));
+            assert_eq!(gone.load(Ordering::Relaxed), 0);
+            drop(outer);
+            (0..COLLECTED).for_each(|_| epochs.throw_away(&mut garbage, Piece(Arc::clone(&gone))));
+            assert!(gone.load(Ordering::Relaxed) >= 3 * COLLECTED as u64);
+        }
+    }
+
+    #[test]
     fn readers_of_other_threads_are_waited_for() {
         for epochs in both_kinds() {
-            let gone = Arc::new(AtomicU64::new(0));
+            let (gone, mut garbage) = (Arc::new(AtomicU64::new(0)), Garbage::default());
             let (go, going) = std::sync::mpsc::channel();
             let (read, reading) = std::sync::mpsc::channel();
             let (epochs, reader_epochs) = (&epochs, &epochs);
@@ -201,11 +221,11 @@ mod tests {
                     drop(held);
                 });
                 reading.recv().unwrap();
-                (0..COLLECTED * 3).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+                (0..COLLECTED * 3).for_each(|_| epochs.throw_away(&mut garbage, Piece(Arc::clone(&gone))));
                 assert_eq!(gone.load(Ordering::Relaxed), 0);
                 go.send(()).unwrap();
             });
-            (0..COLLECTED * 2).for_each(|_| epochs.throw_away(Piece(Arc::clone(&gone))));
+            (0..COLLECTED * 2).for_each(|_| epochs.throw_away(&mut garbage, Piece(Arc::clone(&gone))));
             assert!(gone.load(Ordering::Relaxed) >= 3 * COLLECTED as u64);
         }
     }

@@ -1,11 +1,11 @@
 //! A hash table of blocks that readers search without a lock, while one writer at a time changes it.
 //!
-//! Open addressing with linear probing, at most half full, 8 bytes per place: a pointer to the block's entry
-//! with six bits to spare, since entries are 64 bytes at addresses that are multiples of 64. Four of these
-//! are bits of the hash, so that readers seldom look at the wrong entry; two count the block's uses. A hit
-//! touches three cache lines: the place, the entry, and the reference count of the block, which is the only
-//! one it writes, once the uses have reached three. Entries that were taken out, and tables that were
-//! outgrown, are freed when no reader can still see them, by [`Epochs`].
+//! Open addressing with linear probing, at most three quarters full, 8 bytes per place: a pointer to the
+//! block's entry with six bits to spare, since entries are 64 bytes at addresses that are multiples of 64.
+//! Four of these are bits of the hash, so that readers seldom look at the wrong entry; two count the block's
+//! uses. A hit touches two cache lines and, once three uses are counted, writes neither: the place and the
+//! entry. Entries that were taken out, and tables that were outgrown, are freed when no reader can still see
+//! them, by [`Epochs`].
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -16,13 +16,13 @@ use parking_lot::{Mutex, MutexGuard};
 use types::Bytes;
 
 use crate::cache::BlockId;
-use crate::epochs::{Epochs, Reading};
+use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
 /// A block and its name: one cache line.
 #[repr(align(64))]
-pub(crate) struct Entry {
+struct Entry {
     id: BlockId,
     block: Bytes,
 }
@@ -53,7 +53,7 @@ fn entry_of(word: Word) -> Word {
 }
 
 /// Places: a power of two.
-pub(crate) struct Table {
+struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
 
@@ -76,7 +76,7 @@ impl Table {
 /// The table, its writer's books, and a state of the writer's own, `T`.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
-    epochs: Arc<Epochs<Garbage>>,
+    epochs: Arc<Epochs>,
     writer: Mutex<Books<T>>,
 }
 
@@ -90,12 +90,13 @@ struct Books<T> {
     used: usize,
     /// Places with an entry.
     live: usize,
+    garbage: Garbage<Outworn>,
     state: T,
 }
 
 impl<T> Index<T> {
     /// An empty table. Several may share epochs, so that a thread reads in one of them at a time.
-    pub(crate) fn new(epochs: Arc<Epochs<Garbage>>, state: T) -> Self {
+    pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
             places: Vec::new(),
@@ -103,15 +104,16 @@ impl<T> Index<T> {
             vacant: Vec::new(),
             used: 0,
             live: 0,
+            garbage: Garbage::default(),
             state,
         };
         let table = AtomicPtr::new(Box::into_raw(Box::new(Table::new(MIN_PLACES))));
         Self { table, epochs, writer: Mutex::new(books) }
     }
 
-    /// The block of this name, which hashes to `hash`; counts a use of it. Takes no lock.
+    /// Shows the block of this name, which hashes to `hash`, to `look`; counts a use of it. Takes no lock.
     #[inline]
-    pub(crate) fn get(&self, hash: u64, id: &BlockId) -> Option<Bytes> {
+    pub(crate) fn read<R>(&self, hash: u64, id: &BlockId, look: impl FnOnce(&Bytes) -> R) -> Option<R> {
         let _reading: Reading<'_> = self.epochs.read();
         // SAFETY: the table was made by `Box::into_raw` and is never null. Who takes it out of `self.table`
         // throws it away in the same epochs, which drop it after `_reading`.
@@ -133,7 +135,7 @@ impl<T> Index<T> {
                 if word.addr() & USES < USES {
                     count_use(place, word);
                 }
-                return Some(entry.block.clone());
+                return Some(look(&entry.block));
             }
         }
         None
@@ -231,7 +233,7 @@ impl<T> Writer<'_, T> {
 
     /// Takes a block in, whose name is not in the table; says its slot.
     pub(crate) fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) -> Slot {
-        if (self.books.used + 1) * 2 > self.table().places.len() {
+        if (self.books.used + 1) * 4 > self.table().places.len() * 3 {
             self.rebuild();
         }
         let books = &mut *self.books;
@@ -248,11 +250,11 @@ impl<T> Writer<'_, T> {
         slot
     }
 
-    /// Moves all entries to a table in which they take a sixth to a third of the places.
+    /// Moves all entries to a table in which they take 28 to 56 % of the places.
     fn rebuild(&mut self) {
         let words = self.table().places.iter().map(|place| place.load(Ordering::Acquire));
         let words: Vec<(Slot, Word)> = self.books.slots.iter().copied().zip(words).collect();
-        let places = ((self.books.live + 1) * 3).next_power_of_two().max(MIN_PLACES);
+        let places = ((self.books.live + 1) * 16 / 9).next_power_of_two().max(MIN_PLACES);
         let table = Table::new(places);
         let books = &mut *self.books;
         books.slots = vec![0; places];
@@ -265,7 +267,7 @@ impl<T> Writer<'_, T> {
         }
         let outgrown = self.index.table.swap(Box::into_raw(Box::new(table)), Ordering::AcqRel);
         // No reader that comes finds it; those that are under way are known to the epochs.
-        self.index.epochs.throw_away(Garbage::Table(outgrown));
+        self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Table(outgrown));
     }
 
     /// Puts another block of the same name into a slot, and counts a use.
@@ -311,13 +313,13 @@ impl<T> Writer<'_, T> {
     ///
     /// No reader that comes finds it: its word was in one place of one table, and is not there any more. An
     /// outgrown table may still hold the word; who reads in that began before it was replaced, so before now.
-    fn throw_away(&self, word: Word) {
-        self.index.epochs.throw_away(Garbage::Entry(entry_of(word)));
+    fn throw_away(&mut self, word: Word) {
+        self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }
 }
 
 /// What was taken out: made by `Box::into_raw`, owned by this alone, and seen by readers for a while.
-pub(crate) enum Garbage {
+enum Outworn {
     /// An entry, without tag and uses.
     Entry(*mut Entry),
     /// A table. Its words are in another one.
@@ -325,9 +327,9 @@ pub(crate) enum Garbage {
 }
 
 // SAFETY: an entry owns a name and a block, a table owns places; any thread may drop them.
-unsafe impl Send for Garbage {}
+unsafe impl Send for Outworn {}
 
-impl Drop for Garbage {
+impl Drop for Outworn {
     fn drop(&mut self) {
         match *self {
             // SAFETY: by the promise of the type; epochs drop it when readers are done.
@@ -343,7 +345,7 @@ impl<T> Books<T> {
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
-        let place = path.find(is_free).expect("at most half of the places are used");
+        let place = path.find(is_free).expect("a quarter of the places is free");
         let replaced = table.places[place].swap(word, Ordering::AcqRel);
         self.used += usize::from(replaced.is_null());
         self.live += 1;
@@ -442,7 +444,7 @@ mod tests {
                 }
                 _ => {
                     drop(writer);
-                    let found = index.get(hash(name), &id(name));
+                    let found = index.read(hash(name), &id(name), Bytes::clone);
                     assert_eq!(found.as_deref(), held.map(|(_, len, _)| vec![name as u8; len]).as_deref());
                     model.entry(name).and_modify(|(_, _, uses)| *uses = MAX_USES.min(*uses + 1));
                 }
@@ -476,7 +478,7 @@ mod tests {
                 let mut hits = 0;
                 while !is_done.load(Ordering::Relaxed) {
                     let name = random.random_range(0..NAMES);
-                    let Some(block) = index.get(hash(name), &id(name)) else { continue };
+                    let Some(block) = index.read(hash(name), &id(name), Bytes::clone) else { continue };
                     assert!(block.iter().all(|byte| *byte == name as u8), "{name} has another's bytes");
                     hits += 1;
                 }

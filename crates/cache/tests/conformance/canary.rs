@@ -13,6 +13,7 @@ pub(crate) const CAPACITY_BYTES: u64 = 200 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     ReturnsBlocksOfOtherTables,
+    ShowsNoBlockToReaders,
     KeepsTheOldBlockOnDecline,
     ForgetsABlockOfARemovedTable,
     RemovesTheTableInOtherTrees,
@@ -78,6 +79,11 @@ impl Cache for Canary {
         let other = BlockId { table: id.table ^ 1, ..*id };
         let other = self.has(Fault::ReturnsBlocksOfOtherTables).then(|| state.blocks.get(&other)).flatten();
         state.blocks.get(id).or(other).cloned()
+    }
+
+    fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
+        let block = self.get(id).filter(|_| !self.has(Fault::ShowsNoBlockToReaders));
+        block.inspect(|block| look(block)).is_some()
     }
 
     fn insert(&self, id: BlockId, block: Bytes) {

@@ -49,7 +49,7 @@ const SCANS_PER_SLICE: usize = 4;
 const MOST_THREADS: u64 = 1024;
 
 /// Lookups whose values are compared after the phase.
-const CHECKED: usize = 4096;
+const CHECKED: usize = 512;
 
 struct Writes(Params);
 
@@ -293,7 +293,7 @@ impl Writes {
         });
         timing.write(&mut phase.cells);
         let mut batch = EntryBatch::default();
-        for start in &starts[..starts.len().min(64)] {
+        for start in &starts[..starts.len().min(16)] {
             scan(*start, &mut batch);
             let left = (data.keys.len() - *start as usize) / 2;
             phase.answers.expect(batch.len() == length.min(left), || {
@@ -450,7 +450,7 @@ mod tests {
             );
         }
         let value = wrong(Lie::Value, 1);
-        assert!(value[1].1 > 10 && value[2].1 == 0, "{value:?}");
+        assert!(value[1].1 > 2 && value[2].1 == 0, "{value:?}");
         let entry = wrong(Lie::Entry, 1);
         assert!(entry[0].1 == 1 && entry[5].1 > 0, "{entry:?}");
     }

@@ -168,8 +168,15 @@ impl<'a> Run<'a> {
                 cost.operation_ns
             ))
         ));
+        let mut told: Vec<&str> = Vec::new();
         for left in left_out {
-            line(&format!("  left out: {}: {}", left.label, left.reason));
+            let alike = left_out.iter().filter(|other| other.reason == left.reason).count() - 1;
+            if told.contains(&left.reason.as_str()) {
+                continue;
+            }
+            told.push(&left.reason);
+            let others = if alike == 0 { String::new() } else { format!(" and {alike} more") };
+            line(&format!("  left out: {}{others}: {}", left.label, left.reason));
         }
         for warning in &manifest.warnings {
             line(&format!("  warning: {warning}"));

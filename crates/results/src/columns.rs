@@ -65,7 +65,8 @@ columns! {
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
     /// Mean service time: from the call of an operation to its return. In a closed loop this is all the
     /// latency there is, and its tail is flattered: an operation that stalls delays those behind it, and they
-    /// are not charged for the wait (coordinated omission). In an open loop see `response_mean_ns`.
+    /// are not charged for the wait (coordinated omission). In an open loop see `response_mean_ns`. In component
+    /// runs it is the time of all slices / `ops`, the loop's own included (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
@@ -158,9 +159,25 @@ columns! {
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
     /// The part of `blocks_read` that is fence pages.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
+    /// Modelled devices only (`storage = "simulated"`): the time that the device took for what the phase asked of
+    /// it, each call by itself, and the sum of the two columns that follow. In `timed` mode callers waited for it.
+    DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, true;
+    /// The part of `device_seconds` that is reads.
+    DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, true;
+    /// The part of `device_seconds` that is writes and syncs.
+    DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, true;
+    /// `device_seconds` / `ops`, in nanoseconds: what the device adds to an operation that waits for all of it.
+    DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, true;
     /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
     /// where those are not told apart, by keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
+    /// Times a filter was asked whether a range between two keys is empty.
+    RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
+    /// Range probes that answered "empty".
+    RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, true;
+    /// False positives / (false positives + negatives) of range probes; false are those that answered "maybe"
+    /// although the run had no key in the range.
+    RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, true;
     /// Open loop only: mean response time, from the moment an operation was due to its return, waiting
     /// included. Empty in a closed loop.
     RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, false;
@@ -192,6 +209,31 @@ columns! {
     REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
     /// Mean bytes of the values in the phase's writes.
     REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, true;
+    /// Component runs only: operations are timed in slices of some dozens to thousands with one pair of clock
+    /// readings each, and this is the median over the slices of their time per operation. What a neighbour takes
+    /// from the processor now and then moves `mean_ns`, and not this.
+    P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, false;
+    /// Component runs only: what the loop around the component takes per operation, measured as the same loop
+    /// without it. It is part of `mean_ns` and `p50_slice_ns`; nothing is subtracted.
+    LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, false;
+    /// Component runs only: time to build the component, per entry: the median of several builds.
+    BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, false;
+    /// Component runs only: bytes of memory that the component holds, per entry (key, block of a fence) in it.
+    BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, false;
+    /// Component runs only: bits of memory that a filter holds per key, as it was built.
+    BITS_PER_KEY = "bits_per_key", "bits per key", Ratio, Number, Lower, true;
+    /// Component runs only: original bytes / stored bytes.
+    RATIO = "ratio", "compression ratio", Ratio, Number, Higher, true;
+    /// Component runs only: megabytes (10⁶ bytes) of data per second, by the median slice: original bytes of a
+    /// codec, bytes of keys of a hash function, bytes of files of a back end.
+    MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
+    /// Component runs only: the hit rate of Belady's rule on the same requests at the same capacity, which knows
+    /// the future: no cache can have a higher one.
+    BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
+    /// Component runs only: sorted runs that a get may have to ask, the mean over the flushes of a simulated tree.
+    RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;
+    /// Component runs only: the most sorted runs that a simulated tree had at any time.
+    WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, true;
 }
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.

@@ -1,6 +1,7 @@
 //! Files as a trait: back ends that keep them, and decorators that count and fail.
 
 mod aligned;
+mod block_writer;
 mod counting;
 mod direct;
 mod faulty;
@@ -9,18 +10,27 @@ mod memory;
 mod mmap;
 mod posix;
 mod pread;
+mod simulated;
 mod storage;
+mod uring;
 
 use catalog::Catalog;
 
 pub use counting::{Counting, Counts, PurposeCounts};
 pub use faulty::{Call, DiskError, Effect, Extent, Fault, Faulty, Operation};
 pub use memory::{Memory, Unsynced};
-pub use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// All back ends. The first is the baseline.
 pub static CATALOG: Catalog<dyn Storage> = Catalog {
     axis: "storage",
     summary: "how files are read and written",
-    variants: &[pread::VARIANT, mmap::VARIANT, direct::VARIANT, memory::VARIANT],
+    variants: &[
+        pread::VARIANT,
+        mmap::VARIANT,
+        direct::VARIANT,
+        uring::VARIANT,
+        memory::VARIANT,
+        simulated::VARIANT,
+    ],
 };

@@ -29,5 +29,5 @@ pub use block_builder::BlockBuilder;
 pub use format::{BlockFormat, CATALOG as FORMATS};
 pub(crate) use properties::Properties;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
-pub(crate) use run_cursor::{ReadMode, RunCursor};
+pub(crate) use run_cursor::RunCursor;
 pub(crate) use writer::TableWriter;

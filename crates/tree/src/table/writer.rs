@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bloom::FilterInput;
 use fence::{FenceInput, Separators};
-use types::{Entry, KeyHash, common_prefix};
+use types::{Entry, KeyHash, KeyList, common_prefix};
 
 use super::Properties;
 use super::block_builder::BlockBuilder;
@@ -25,6 +25,8 @@ pub(crate) struct TableWriter {
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
+    /// The keys, where the filter is built from them.
+    keys: Option<KeyList>,
     block_starts: Vec<u32>,
     /// The last key of the block before the one being built.
     previous_last_key: Vec<u8>,
@@ -48,6 +50,7 @@ impl TableWriter {
             block: BlockBuilder::new(&*context.format, &block_options),
             separators: Separators::default(),
             hashes: Vec::new(),
+            keys: context.bloom.component.needs_keys().then(KeyList::default),
             block_starts: Vec::new(),
             previous_last_key: Vec::new(),
             first_key: Vec::new(),
@@ -80,6 +83,9 @@ impl TableWriter {
         }
         let hash = self.context.hash.component.hash(entry.key);
         self.hashes.push(hash);
+        if let Some(keys) = &mut self.keys {
+            keys.push(entry.key);
+        }
         self.block.add(entry, hash);
         self.properties.entries += 1;
         self.properties.tombstones += u64::from(entry.value.is_none());
@@ -134,7 +140,11 @@ impl TableWriter {
 
     /// Writes all that stands behind the blocks but the footer, which it returns.
     fn write_sections(&mut self) -> Result<Vec<u8>> {
-        let input = FilterInput { hashes: &self.hashes, bits_per_key: self.filter_bits_per_key };
+        let input = FilterInput {
+            hashes: &self.hashes,
+            bits_per_key: self.filter_bits_per_key,
+            keys: self.keys.as_ref(),
+        };
         let filter = self.context.bloom.component.build(&input);
         let filter = self.store.append_section(&filter, 1)?;
         let input = FenceInput {

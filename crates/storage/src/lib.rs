@@ -1,4 +1,4 @@
-//! Files as a trait: back ends that keep them, and decorators that count and fail.
+//! Files as a trait: back ends that keep them, and decorators that count, fail and record.
 
 mod aligned;
 mod counting;
@@ -9,13 +9,15 @@ mod memory;
 mod mmap;
 mod posix;
 mod pread;
+mod recording;
 mod storage;
 
 use catalog::Catalog;
 
 pub use counting::{Counting, Counts, PurposeCounts};
 pub use faulty::{Call, DiskError, Effect, Extent, Fault, Faulty, Operation};
-pub use memory::{Memory, Unsynced};
+pub use memory::{Memory, States, Unsynced};
+pub use recording::{Recording, Replay, Step};
 pub use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// All back ends. The first is the baseline.

@@ -194,7 +194,13 @@ impl Faulty {
 
     /// The number of calls that a fault has hit.
     pub fn hits(&self) -> usize {
-        self.script.state.lock().hits
+        self.script.state.lock().failed.len()
+    }
+
+    /// The calls that a fault has hit, in their order.
+    pub fn failed(&self) -> Vec<Call> {
+        let state = self.script.state.lock();
+        state.failed.iter().map(|position| state.calls[*position].clone()).collect()
     }
 
     fn call<R>(
@@ -267,7 +273,8 @@ struct Script {
 struct State {
     calls: Vec<Call>,
     faults: Vec<Fault>,
-    hits: usize,
+    /// The positions of the calls that failed.
+    failed: Vec<usize>,
 }
 
 impl Script {
@@ -284,7 +291,7 @@ impl Script {
             reached && fault.error.hits(operation)
         };
         let fault = state.faults.iter().find(hits).copied();
-        state.hits += usize::from(fault.is_some());
+        state.failed.extend(fault.map(|_| position));
         fault
     }
 }
@@ -445,6 +452,7 @@ mod tests {
         assert!(writer.append(b"still not").is_err());
         assert!(writer.sync().is_err());
         assert_eq!((writer.len(), storage.hits()), (5, 1));
+        assert_eq!(storage.failed(), storage.calls()[2..3]);
         storage.remove(Path::new("file")).unwrap();
     }
 

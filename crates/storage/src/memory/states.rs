@@ -254,7 +254,9 @@ mod tests {
         assert_eq!(found[7], read(&states.get(7), Path::new("a")).unwrap());
         let is_torn = |bytes: &&Vec<u8>, unit: usize| {
             bytes[100..].contains(&0)
-                && bytes[unit.min(bytes.len())..].chunks(unit).all(|piece| piece.iter().all(|byte| *byte == piece[0]))
+                && bytes[unit.min(bytes.len())..]
+                    .chunks(unit)
+                    .all(|piece| piece.iter().all(|byte| *byte == piece[0]))
         };
         assert!(
             found.iter().filter(|bytes| is_torn(bytes, SECTOR_BYTES) && !is_torn(bytes, PAGE_BYTES)).count()

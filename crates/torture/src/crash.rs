@@ -20,7 +20,7 @@ use crate::violation::{Check, Violation};
 const ACTIONS: usize = 160;
 
 /// Of how many states one has its recovery stopped, too.
-const RECOVERIES: u128 = 8;
+const RECOVERIES: u128 = 16;
 
 /// The steps at which such a recovery is stopped, and the states tried at each.
 const RECOVERY_CUTS: usize = 4;
@@ -230,7 +230,7 @@ impl<'a> Exploration<'a> {
         self.tally.states += 1;
         let place = Place { seed: self.life.seed, cut: (cut, number), recovery: None };
         let promise = self.life.marks.promise(self.subject.wal, cut, number == states.kept());
-        let copies = self.life.marks.copies.iter().filter(|(begun, ..)| *begun <= cut).count();
+        let copies = self.life.marks.copies.len();
         if let Some(outcome) = self.outcomes.get(&fingerprint) {
             // What is wrong whatever was promised was noted when the state was first met.
             if let Ok((digest, found)) = outcome.clone() {

@@ -10,6 +10,7 @@ mod resume;
 mod shell;
 mod sweeps;
 mod timed;
+mod torture;
 mod verdicts;
 mod verify;
 mod wrong;

@@ -22,15 +22,21 @@ const ACTIONS: usize = 160;
 /// Of how many states one has its recovery stopped, too.
 const RECOVERIES: u128 = 16;
 
-/// The steps at which such a recovery is stopped, and the states tried at each.
+/// The steps at which such a recovery is stopped, those at which its next life is, and the states tried at
+/// each.
 const RECOVERY_CUTS: usize = 4;
+const NEXT_LIFE_CUTS: usize = 2;
 const RECOVERY_STATES: u64 = 3;
 
 /// The most states of one moment that are tried in one life.
 const MOST_STATES: u64 = 64;
 
-/// After how many violations an exploration ends.
-const MOST_FINDINGS: usize = 8;
+/// The states that a life is worth being played for.
+const LEAST_STATES: u64 = 64;
+
+/// After how many violations an exploration ends, and how many of one check it keeps.
+const MOST_VIOLATIONS: u64 = 100;
+const MOST_FINDINGS: usize = 3;
 
 /// How much to explore.
 #[derive(Clone, Copy, Debug)]
@@ -100,24 +106,36 @@ pub struct Tally {
     pub states: u64,
     /// States that were recovered from; the others were the same as one of these.
     pub recovered: u64,
-    /// Of these, states that a crash during recovery left.
+    /// Of these, states that a crash during a recovery, or in the life behind it, left.
     pub second: u64,
-    /// What was wrong.
+    /// How often something was wrong.
+    pub violations: u64,
+    /// What was wrong: the first few of every check.
     pub findings: Vec<Finding>,
+}
+
+impl Tally {
+    fn add(&mut self, finding: Finding) {
+        self.violations += 1;
+        let check = finding.violation.check;
+        if self.findings.iter().filter(|found| found.violation.check == check).count() < MOST_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
 }
 
 /// Explores the crashes of a subject.
 pub fn explore(subject: &Subject, budget: Budget) -> Tally {
     let mut tally = Tally::default();
     let mut seed = budget.seed;
-    while tally.recovered < budget.states && tally.findings.len() < MOST_FINDINGS {
+    while tally.recovered < budget.states && tally.violations < MOST_VIOLATIONS {
         tally.lives += 1;
         match Life::play(subject, seed) {
             Ok(life) => Exploration::new(subject, &life, &mut tally).run(budget.states),
             Err(violation) => {
                 let place = Place { seed, cut: (0, 0), recovery: None };
                 let step = "while it lived".to_owned();
-                tally.findings.push(Finding { place, step, violation });
+                tally.add(Finding { place, step, violation });
                 return tally;
             }
         }
@@ -136,7 +154,7 @@ pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
         Ok(life) => life,
         Err(violation) => {
             let step = "while it lived".to_owned();
-            tally.findings.push(Finding { place, step, violation });
+            tally.add(Finding { place, step, violation });
             return Ok(tally);
         }
     };
@@ -205,13 +223,13 @@ impl<'a> Exploration<'a> {
     /// Stops the life behind each of its steps, or where the budget is too small for that, evenly over them.
     fn run(&mut self, most: u64) {
         let steps = self.life.steps.len() as u64;
-        let left = most - self.tally.recovered;
-        let stride = (steps * 4 / left.max(1)).max(1);
+        let left = (most - self.tally.recovered).max(LEAST_STATES);
+        let stride = (steps * 4 / left).max(1);
         let per_cut = (left * 2 / steps.max(1)).clamp(4, MOST_STATES);
         let disk = Memory::default();
         let mut leader = Replay::new(&self.life.steps, &disk);
         let mut cut = self.life.seed % stride;
-        while cut <= steps && self.tally.recovered < most && self.tally.findings.len() < MOST_FINDINGS {
+        while cut <= steps && self.tally.recovered < most && self.tally.violations < MOST_VIOLATIONS {
             leader.advance_to(cut as usize).expect("the disk is as it was when the steps were recorded");
             self.tally.cuts += 1;
             let states = disk.states();
@@ -255,7 +273,7 @@ impl<'a> Exploration<'a> {
         if let (None, Ok(recovered)) = (&violation, &recovered) {
             let is_chosen = match self.only {
                 Some(place) => place.recovery.is_some(),
-                None => fingerprint % RECOVERIES == 0,
+                None => fingerprint.is_multiple_of(RECOVERIES),
             };
             if is_chosen {
                 self.stop_recovery(place, states, recovered);
@@ -269,12 +287,11 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Lets the power fail during the recovery that led to `recovered`, too.
+    /// Lets the power fail during the recovery that led to `recovered`, and in the life that followed, too.
     fn stop_recovery(&mut self, place: Place, states: &States<'_>, recovered: &Recovered) {
-        let steps = recovered.steps.len();
-        let cuts: Vec<usize> = match self.only.and_then(|place| place.recovery) {
-            Some((cut, _)) => vec![cut.min(steps)],
-            None => (1..=RECOVERY_CUTS).map(|part| steps * part / RECOVERY_CUTS).collect(),
+        let cuts = match self.only.and_then(|place| place.recovery) {
+            Some((cut, _)) => vec![cut.min(recovered.steps.len())],
+            None => second_cuts(recovered, place),
         };
         let disk = states.get(place.cut.1);
         let mut leader = Replay::new(&recovered.steps, &disk);
@@ -286,32 +303,45 @@ impl<'a> Exploration<'a> {
                 None => numbers(&second, RECOVERY_STATES, place.seed ^ (place.cut.0 + cut) as u64),
             };
             for number in numbers {
-                let place = Place { recovery: Some((cut, number)), ..place };
-                let disk = Arc::new(second.get(number));
-                let fingerprint = disk.fingerprint();
-                self.tally.states += 1;
-                if !self.outcomes.contains_key(&fingerprint) {
-                    self.tally.recovered += 1;
-                    self.tally.second += 1;
-                    let outcome = recover(self.subject, &disk, recovered.copies.len());
-                    let outcome = outcome.map(|recovered| (recovered.digest, recovered.copies));
-                    self.outcomes.insert(fingerprint, outcome);
-                }
-                let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
-                    if (digest, &copies) == (recovered.digest, &recovered.copies) {
-                        return Ok(());
-                    }
-                    let commits = |digest| self.life.script.commits_with(digest, 0..=0);
-                    let (first, then) = (commits(recovered.digest), commits(digest));
-                    let what = format!(
-                        "it first held {first:?} commits and {:?}, then {then:?} and {copies:?}",
-                        recovered.copies
-                    );
-                    Err(Violation::new(Check::Recovery, what))
-                });
-                self.note(place, judged);
+                self.second_state(place, recovered, cut, &second, number);
             }
         }
+    }
+
+    /// Recovers from state `number` behind step `cut` of a recovery and its next life.
+    fn second_state(
+        &mut self,
+        place: Place,
+        first: &Recovered,
+        cut: usize,
+        states: &States<'_>,
+        number: u64,
+    ) {
+        let disk = Arc::new(states.get(number));
+        let fingerprint = disk.fingerprint();
+        self.tally.states += 1;
+        if !self.outcomes.contains_key(&fingerprint) {
+            self.tally.recovered += 1;
+            self.tally.second += 1;
+            let outcome = recover(self.subject, &disk, first.copies.len());
+            self.outcomes.insert(fingerprint, outcome.map(|recovered| (recovered.digest, recovered.copies)));
+        }
+        let promise = first.marks.promise(self.subject.wal, cut, number == states.kept());
+        let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
+            let what = if copies != first.copies {
+                format!("checkpoints were {:?}, and are {copies:?}", first.copies)
+            } else if first.digests[promise.clone()].contains(&digest) {
+                return Ok(());
+            } else {
+                let commits = |digest| self.life.script.commits_with(digest, 0..=0);
+                let (before, after) = (commits(first.digest), commits(digest));
+                format!(
+                    "it held {before:?} commits, now {after:?}, and {promise:?} of its next life were due"
+                )
+            };
+            Err(Violation::new(Check::Recovery, what))
+        });
+        self.note(Place { recovery: Some((cut, number)), ..place }, judged);
     }
 
     /// Holds checkpoints to what was promised of them when the power failed behind step `cut`.
@@ -334,12 +364,21 @@ impl<'a> Exploration<'a> {
 
     fn note(&mut self, place: Place, judged: Result<(), Violation>) {
         let Err(violation) = judged else { return };
-        if self.tally.findings.len() < MOST_FINDINGS {
-            let last = place.cut.0.checked_sub(1).map(|last| &self.life.steps[last]);
-            let step = last.map_or_else(|| "before the first step".to_owned(), described);
-            self.tally.findings.push(Finding { place, step, violation });
-        }
+        let last = place.cut.0.checked_sub(1).map(|last| &self.life.steps[last]);
+        let step = last.map_or_else(|| "before the first step".to_owned(), described);
+        self.tally.add(Finding { place, step, violation });
     }
+}
+
+/// Where a recovery and its next life are stopped: evenly over the one, anywhere in the other.
+fn second_cuts(recovered: &Recovered, place: Place) -> Vec<usize> {
+    let (opening, steps) = (recovered.opening, recovered.steps.len());
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
+    let within = (1..=RECOVERY_CUTS).map(|part| opening * part / RECOVERY_CUTS);
+    let mut cuts: Vec<usize> = within.collect();
+    cuts.extend((0..NEXT_LIFE_CUTS).map(|_| random.random_range(opening..=steps)));
+    cuts.sort_unstable();
+    cuts
 }
 
 /// The numbers of the states to try: all where they are few, else the corners and some of the others.

@@ -21,8 +21,9 @@ use crate::violation::{Check, Violation};
 /// The actions of one life.
 const ACTIONS: usize = 80;
 
-/// After how many violations an exploration ends.
-const MOST_FINDINGS: usize = 8;
+/// After how many violations an exploration ends, and how many of one check it keeps.
+const MOST_VIOLATIONS: u64 = 100;
+const MOST_FINDINGS: usize = 3;
 
 /// How much to explore.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +84,20 @@ pub struct Tally {
     pub reported: u64,
     /// Stores that were opened again: as the system had them, and after power loss.
     pub reopened: u64,
-    /// What was wrong.
+    /// How often something was wrong.
+    pub violations: u64,
+    /// What was wrong: the first few of every check.
     pub findings: Vec<Finding>,
+}
+
+impl Tally {
+    fn add(&mut self, finding: Finding) {
+        self.violations += 1;
+        let check = finding.violation.check;
+        if self.findings.iter().filter(|found| found.violation.check == check).count() < MOST_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
 }
 
 /// Explores the errors of a subject.
@@ -97,14 +110,14 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
             Ok(faults) => faults,
             Err(violation) => {
                 let place = Place { seed, fault: 0 };
-                tally.findings.push(Finding { place, fault: "none".to_owned(), violation });
+                tally.add(Finding { place, fault: "none".to_owned(), violation });
                 return tally;
             }
         };
         let mut order: Vec<usize> = (0..faults.len()).collect();
         order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
         for number in order {
-            if tally.faults >= budget.faults || tally.findings.len() >= MOST_FINDINGS {
+            if tally.faults >= budget.faults || tally.violations >= MOST_VIOLATIONS {
                 return tally;
             }
             one(subject, &script, Place { seed, fault: number }, faults[number], &mut tally);
@@ -145,16 +158,16 @@ fn all_faults(subject: &Subject, script: &Script) -> Result<Vec<Fault>, Violatio
             return Err(Violation::new(Check::GoesOn, format!("on a disk without faults: {error}")));
         }
     }
-    let mut faults = Vec::new();
+    let mut all = Vec::new();
     for (at, call) in faulty.calls().iter().enumerate() {
         for error in DiskError::ALL.into_iter().filter(|error| error.hits(call.operation)) {
             for effect in effects(call, error) {
                 let extents = [Extent::Once, Extent::Onwards];
-                faults.extend(extents.map(|extent| Fault { at, extent, error, effect }));
+                all.extend(extents.map(|extent| Fault { at, extent, error, effect }));
             }
         }
     }
-    Ok(faults)
+    Ok(all)
 }
 
 /// What a call can have done that reports `error`.
@@ -184,7 +197,7 @@ fn one(subject: &Subject, script: &Script, place: Place, fault: Fault, tally: &m
             .map_or_else(String::new, |call| format!("{:?} of {}", call.operation, call.path.display()));
         let Fault { at, extent, error, effect } = fault;
         let fault = format!("{error:?} {extent:?} at call {at}, {call}, with effect {effect:?}");
-        tally.findings.push(Finding { place, fault, violation });
+        tally.add(Finding { place, fault, violation });
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use storage::{Memory, Recording, Step, Storage};
 
-use crate::player::{DIRECTORY, copy_directory};
+use crate::player::{DIRECTORY, Marks, copy_directory};
 use crate::script::{Content, Script, Write, apply, digest};
 use crate::subject::{Store, Subject};
 use crate::violation::{Check, Violation};
@@ -17,8 +17,14 @@ use crate::violation::{Check, Violation};
 pub(crate) struct Recovered {
     /// The digest of its content.
     pub(crate) digest: u128,
-    /// What opening it did to the disk.
+    /// What opening it and its next life did to the disk.
     pub(crate) steps: Vec<Step>,
+    /// How many of those steps opening it took.
+    pub(crate) opening: usize,
+    /// What its next life was promised when, by steps.
+    pub(crate) marks: Marks,
+    /// The digests of its content after 0, 1, 2 … commits of its next life.
+    pub(crate) digests: Vec<u128>,
     /// What its checkpoints are.
     pub(crate) copies: Vec<Copy>,
 }
@@ -58,12 +64,11 @@ impl Examination<'_> {
         let recording = Arc::new(Recording::new(Arc::clone(self.disk) as _));
         let storage: Arc<dyn Storage> = Arc::clone(&recording) as _;
         let store = self.open(&storage).map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
-        let steps = recording.steps();
+        let opening = recording.position();
         let content = read(&*store)?;
-        let digest = digest(&content);
-        self.go_on(store, &storage, content)?;
+        let (marks, digests) = self.go_on(store, &recording, content)?;
         let copies = (0..copies).map(|number| self.copy(number)).collect::<Result<_, _>>()?;
-        Ok(Recovered { digest, steps, copies })
+        Ok(Recovered { digest: digests[0], steps: recording.steps(), opening, marks, digests, copies })
     }
 
     fn open(&self, storage: &Arc<dyn Storage>) -> tree::Result<Box<dyn Store>> {
@@ -79,32 +84,35 @@ impl Examination<'_> {
         }
     }
 
-    /// Writes to the store, opens it again and compares.
+    /// Writes to the store, opens it again and compares: its next life, with what it was promised and what
+    /// it must hold after each commit.
     fn go_on(
         &self,
         store: Box<dyn Store>,
-        storage: &Arc<dyn Storage>,
+        recording: &Arc<Recording>,
         mut content: Content,
-    ) -> Result<(), Violation> {
+    ) -> Result<(Marks, Vec<u128>), Violation> {
         let fails = |error: tree::Error| Violation::new(Check::GoesOn, error.to_string());
-        let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
-        let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
-        if let Some(key) = content.keys().nth(content.len() / 2) {
-            commits.push(vec![Write { key: key.clone(), value: None }]);
-        }
-        for commit in commits {
+        let (mut marks, mut digests) = (Marks::default(), vec![digest(&content)]);
+        for commit in next_commits(&content) {
+            marks.begun.push(recording.position());
             store.write(&commit).map_err(fails)?;
+            marks.acknowledged.push(recording.position());
             apply(&mut content, &commit);
+            digests.push(digest(&content));
         }
         store.flush().map_err(fails)?;
+        marks.durable.push((recording.position(), marks.acknowledged.len()));
         store.close().map_err(fails)?;
-        let store = self.open(storage).map_err(fails)?;
+        let storage: Arc<dyn Storage> = Arc::clone(recording) as _;
+        let store = self.open(&storage).map_err(fails)?;
         let found = read(&*store)?;
         if found != content {
             return Err(Violation::new(Check::GoesOn, difference(&found, &content)));
         }
         drop(store);
-        self.verify(Check::CleanAfter)
+        self.verify(Check::CleanAfter)?;
+        Ok((marks, digests))
     }
 
     /// What checkpoint `number` is.
@@ -120,6 +128,16 @@ impl Examination<'_> {
             Err(error) => Ok(Copy::Refused(error.to_string())),
         }
     }
+}
+
+/// What is written to a store that was recovered: a new key, a batch, and a delete of what it held.
+fn next_commits(content: &Content) -> Vec<Vec<Write>> {
+    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
+    let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
+    if let Some(key) = content.keys().nth(content.len() / 2) {
+        commits.push(vec![Write { key: key.clone(), value: None }]);
+    }
+    commits
 }
 
 /// Everything in a store, by ranges and by points, which must agree.
@@ -169,13 +187,11 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let mut newest = 0;
     for (key, value) in content {
         let write = Write { key: key.clone(), value: Some(value.clone()) };
-        match script.commits().iter().rposition(|commit| commit.contains(&write)) {
-            Some(commit) => newest = newest.max(commit + 1),
-            None => {
-                let what = format!("\"{}\" is {}", String::from_utf8_lossy(key), shown(Some(value)));
-                return Violation::new(Check::Invention, what);
-            }
-        }
+        let Some(commit) = script.commits().iter().rposition(|commit| commit.contains(&write)) else {
+            let what = format!("\"{}\" is {}", String::from_utf8_lossy(key), shown(Some(value)));
+            return Violation::new(Check::Invention, what);
+        };
+        newest = newest.max(commit + 1);
     }
     let newest = newest.max(*promise.start());
     let expected = script.content(newest);
@@ -195,23 +211,17 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
 /// Where two contents first differ.
 fn difference(found: &Content, expected: &Content) -> String {
     let keys = found.keys().chain(expected.keys());
-    match keys.filter(|key| found.get(*key) != expected.get(*key)).min() {
-        Some(key) => {
-            let (found, expected) = (shown(found.get(key)), shown(expected.get(key)));
-            format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
-        }
-        None => "no difference".to_owned(),
-    }
+    let Some(key) = keys.filter(|key| found.get(*key) != expected.get(*key)).min() else {
+        return "no difference".to_owned();
+    };
+    let (found, expected) = (shown(found.get(key)), shown(expected.get(key)));
+    format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
 fn shown(value: Option<&Vec<u8>>) -> String {
-    match value {
-        None => "missing".to_owned(),
-        Some(value) => {
-            let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();
-            format!("\"{start}\" ({} bytes)", value.len())
-        }
-    }
+    let Some(value) = value else { return "missing".to_owned() };
+    let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();
+    format!("\"{start}\" ({} bytes)", value.len())
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ pub enum Check {
     CleanAfter,
     /// A recovered store takes writes, flushes and opens again.
     GoesOn,
-    /// A crash during recovery changes nothing of what is recovered.
+    /// A crash during recovery changes nothing of what is recovered, and one in the life behind it keeps what
+    /// that life was promised.
     Recovery,
     /// A checkpoint is a whole store of its own, or clearly none.
     Checkpoint,
@@ -69,7 +70,7 @@ impl fmt::Display for Check {
             Self::CleanBefore => "verify takes a crash for damage",
             Self::CleanAfter => "verify finds damage after recovery",
             Self::GoesOn => "the store does not go on",
-            Self::Recovery => "a crash during recovery changes what is recovered",
+            Self::Recovery => "a second crash changes what was recovered",
             Self::Checkpoint => "a checkpoint is neither whole nor absent",
             Self::Report => "an error does not reach the caller",
             Self::Stops => "writes are acknowledged after a failed sync",

@@ -62,15 +62,15 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
 }
 
 fn of_crashes(tally: crash::Tally) -> Report {
-    let crash::Tally { lives, cuts, states, recovered, second, findings } = tally;
-    let counts = vec![lives, cuts, states, recovered, second, findings.len() as u64];
+    let crash::Tally { lives, cuts, states, recovered, second, violations, findings } = tally;
+    let counts = vec![lives, cuts, states, recovered, second, violations];
     let finding = |found: crash::Finding| (found.place.to_string(), found.step, found.violation);
     Report { counts, findings: findings.into_iter().map(finding).collect() }
 }
 
 fn of_errors(tally: errors::Tally) -> Report {
-    let errors::Tally { lives, faults, failed_calls, reported, reopened, findings } = tally;
-    let counts = vec![lives, faults, failed_calls, reported, reopened, findings.len() as u64];
+    let errors::Tally { lives, faults, failed_calls, reported, reopened, violations, findings } = tally;
+    let counts = vec![lives, faults, failed_calls, reported, reopened, violations];
     let finding = |found: errors::Finding| (found.place.to_string(), found.fault, found.violation);
     Report { counts, findings: findings.into_iter().map(finding).collect() }
 }

@@ -45,18 +45,18 @@ impl<'a> States<'a> {
     pub(super) fn of(disk: &'a Memory) -> Self {
         let names = disk.names.lock();
         let changes = names.pending();
-        let sectors = |inode: &Arc<Inode>| pieces(inode.unsynced(), SECTOR_BYTES).count() as u32;
+        let touched = |inode: &Arc<Inode>| pieces(inode.unsynced(), SECTOR_BYTES).count() as u32;
         let files: Vec<_> = names
             .files()
             .into_iter()
-            .map(|inode| (Arc::clone(&inode), sectors(&inode)))
+            .map(|inode| (Arc::clone(&inode), touched(&inode)))
             .filter(|(_, sectors)| *sectors > 0)
             .collect();
-        let named = 1u64.checked_shl(changes as u32).filter(|count| *count <= ALL);
-        let count = files.iter().fold(named, |count, (_, sectors)| {
-            count?.checked_mul(endings(*sectors)?).filter(|count| *count <= ALL)
+        let of_changes = 1u64.checked_shl(changes as u32).filter(|count| *count <= ALL);
+        let all = files.iter().fold(of_changes, |all, (_, sectors)| {
+            all?.checked_mul(endings(*sectors)?).filter(|count| *count <= ALL)
         });
-        Self { disk, changes, files, count }
+        Self { disk, changes, files, count: all }
     }
 
     /// How many states there are; `None` where they are too many to number all, and any number is one.
@@ -123,7 +123,8 @@ impl<'a> States<'a> {
     /// The disk whose names and files are as the two functions say; the second one is asked of files with
     /// bytes that were not synced, with their place among those.
     fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
-        let place = |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(&**file, inode));
+        let place =
+            |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
         let after = |inode: &Inode| place(inode).map_or_else(|| inode.whole(), |place| bytes(inode, place));
         let names = self.disk.names.lock().after_crash(reaches_disk, after);
         Memory { names: names.into(), locks: Arc::default() }

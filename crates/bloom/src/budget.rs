@@ -79,7 +79,8 @@ mod tests {
     fn an_allocation_replaces_the_parameter() {
         let budget = Budget::from_param(10.0).unwrap();
         let hashes = [KeyHash(1); 640];
-        let units = |bits_per_key| budget.units(&FilterInput { hashes: &hashes, bits_per_key }, 64);
+        let units =
+            |bits_per_key| budget.units(&FilterInput { hashes: &hashes, bits_per_key, keys: None }, 64);
         assert_eq!(units(None), 100);
         assert_eq!(units(Some(0.1)), 1);
         assert_eq!(units(Some(2.5)), 25);

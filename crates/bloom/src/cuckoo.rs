@@ -213,7 +213,7 @@ mod tests {
     fn buckets_lead_to_each_other_and_fill_up() {
         let hashes: Vec<KeyHash> = (0..200_000).map(|i| KeyHash(mix(i, 9))).collect();
         let policy = Cuckoo { fingerprint_bits: 12 };
-        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
         let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
         let bits = filter.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
         assert!((12.0 / LOAD..12.0 / LOAD * 1.02).contains(&bits), "{bits}");

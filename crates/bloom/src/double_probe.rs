@@ -308,7 +308,7 @@ mod tests {
         let policy = <DoubleProbe as Build<_>>::build(Params { form: Form::Blocks, ..Params::default() })
             .ok()
             .unwrap();
-        let stored = policy.build(&FilterInput { hashes: &hashes(500), bits_per_key: None });
+        let stored = policy.build(&FilterInput { hashes: &hashes(500), bits_per_key: None, keys: None });
         assert!(policy.open(Bytes::copy_from(&stored)).is_ok());
         let mut damaged = stored;
         damaged[24] |= 0x7f;

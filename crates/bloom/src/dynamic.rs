@@ -190,7 +190,7 @@ mod tests {
             let policy = Dynamic(Params { growth, initial_keys: 100, ..Params::default() });
             for keys in [1, 99, 100, 101, 5000, 60_000] {
                 let hashes: Vec<KeyHash> = (0..keys).map(|i| KeyHash(mix(i, 3))).collect();
-                let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+                let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
                 let filter = DynamicFilter::decode(&stored).unwrap();
                 assert!(filter.expected_fpr() <= 0.01, "{growth} {keys}: {}", filter.expected_fpr());
                 let parts = (1.0 + (keys - 1) as f64 / 100.0 * (growth - 1.0)).log(growth).floor() + 1.0;

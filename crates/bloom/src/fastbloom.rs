@@ -107,7 +107,7 @@ mod tests {
         let hashes: Vec<KeyHash> =
             (1..=500u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
         let policy = <FastBloom as Build<_>>::build(Params::default()).ok().unwrap();
-        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
         let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
         let mut own = BloomFilter::with_num_bits(5000).expected_items(500);
         for hash in &hashes {

@@ -10,13 +10,17 @@ mod budget;
 mod cuckoo;
 mod double_probe;
 mod dynamic;
+mod elias_fano;
 mod fastbloom;
 mod filter;
+mod grafite;
 mod none;
 mod packed;
 mod peel;
 mod perfect;
 mod position;
+mod prefix;
+mod probed;
 mod processor;
 mod quotient;
 mod register;
@@ -25,6 +29,7 @@ mod split_block;
 mod standard;
 mod stored;
 mod theory;
+mod universe;
 mod xor;
 
 use catalog::Catalog;
@@ -51,6 +56,8 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
         cuckoo::VARIANT,
         quotient::VARIANT,
         dynamic::VARIANT,
+        prefix::VARIANT,
+        grafite::VARIANT,
         perfect::VARIANT,
     ],
 };

@@ -4,11 +4,11 @@
 //! bytes it stores, eight per key, count as stored.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::{Bytes, KeyHash};
+use types::{AlreadyHashed, Bytes, KeyHash};
 
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::stored::Head;
@@ -66,26 +66,6 @@ impl Filter for PerfectFilter {
     }
 }
 
-/// Passes a 64-bit hash through.
-#[derive(Default)]
-struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,7 +73,7 @@ mod tests {
     #[test]
     fn it_knows_exactly_its_hashes() {
         let hashes: Vec<KeyHash> = (0..1000).map(|i| KeyHash(i * 3)).collect();
-        let stored = Perfect.build(&FilterInput { hashes: &hashes, bits_per_key: Some(1.0) });
+        let stored = Perfect.build(&FilterInput { hashes: &hashes, bits_per_key: Some(1.0), keys: None });
         let filter = Perfect.open(Bytes::copy_from(&stored)).unwrap();
         assert!((0..3000).all(|i| filter.may_contain(KeyHash(i)) == i.is_multiple_of(3)));
         assert!(filter.expected_fpr() < 1e-16);

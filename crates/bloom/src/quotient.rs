@@ -340,7 +340,7 @@ mod tests {
         for (count, width) in [(0u64, 3), (1, 1), (60, 2), (1000, 1), (20_000, 4)] {
             let hashes: Vec<KeyHash> = (0..count).map(|i| KeyHash(mix(i, 2))).collect();
             let policy = Quotient { remainder_bits: width };
-            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
             let slots = Slots::decode(&stored).unwrap();
             let pair = |hash: KeyHash| split(hash, slots.quotients, slots.remainders.mask());
             let set: HashSet<(usize, u64)> = hashes.iter().map(|hash| pair(*hash)).collect();
@@ -366,8 +366,11 @@ mod tests {
     #[test]
     fn two_bits_and_a_little_besides_the_remainder() {
         let hashes: Vec<KeyHash> = (0..200_000).map(|i| KeyHash(mix(i, 2))).collect();
-        let stored =
-            Quotient { remainder_bits: 8 }.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+        let stored = Quotient { remainder_bits: 8 }.build(&FilterInput {
+            hashes: &hashes,
+            bits_per_key: None,
+            keys: None,
+        });
         let bits = Slots::decode(&stored).unwrap().memory_bytes() as f64 * 8.0 / hashes.len() as f64;
         assert!(bits < (8.0 + EXTRA_BITS) / LOAD * 1.01, "{bits}");
     }

@@ -9,12 +9,11 @@
 //! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: one.
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
-use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 use crate::position::{reduce, remix};
+use crate::probed::{Params, Probed};
 use crate::stored::Head;
 use crate::theory;
 use memory::large;
@@ -37,40 +36,20 @@ const PLACE_BITS: u32 = WORD_BITS.ilog2();
 const MOST_PROBES: u32 = WORD_BITS / PLACE_BITS;
 
 /// Builds register-blocked Bloom filters.
-struct Register {
-    budget: Budget,
-    probes: Option<u32>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-    probes: u32,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 10.0, probes: 0 }
-    }
-}
+struct Register(Probed);
 
 impl Build<dyn FilterPolicy> for Register {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
-        if params.probes > MOST_PROBES {
-            return Err(format!("probes is {}; it must be from 0 to {MOST_PROBES}", params.probes));
-        }
-        let budget = Budget::from_param(params.bits_per_key)?;
-        Ok(Box::new(Self { budget, probes: (params.probes > 0).then_some(params.probes) }))
+        Ok(Box::new(Self(Probed::from_params(&params, MOST_PROBES)?)))
     }
 }
 
 impl FilterPolicy for Register {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
-        let probes = self.probes.unwrap_or_else(|| best_probes(self.budget.bits_per_key(input)));
-        let mut words: Vec<u64> = large::zeros(self.budget.units(input, WORD_BITS.into()));
+        let probes = self.0.probes(input, best_probes);
+        let mut words: Vec<u64> = large::zeros(self.0.budget.units(input, WORD_BITS.into()));
         let count = words.len();
         for hash in input.hashes {
             words[reduce(hash.0, count)] |= mask(*hash, probes);
@@ -97,7 +76,7 @@ impl FilterPolicy for Register {
     }
 
     fn bits_per_key(&self) -> Option<f64> {
-        Some(self.budget.param())
+        Some(self.0.budget.param())
     }
 }
 

@@ -539,7 +539,7 @@ mod tests {
 
     fn system(form: Form, hashes: &[KeyHash], bits_per_key: f64) -> System {
         let policy = <Ribbon as Build<_>>::build(Params { bits_per_key, form }).ok().unwrap();
-        let stored = policy.build(&FilterInput { hashes, bits_per_key: None });
+        let stored = policy.build(&FilterInput { hashes, bits_per_key: None, keys: None });
         decode(form, &stored).unwrap()
     }
 

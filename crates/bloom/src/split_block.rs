@@ -212,7 +212,7 @@ mod tests {
     fn both_ways_to_look_up_agree() {
         let keys = hashes(5000, 0);
         let policy = <SplitBlock as Build<_>>::build(Params { bits_per_key: 4.0 }).ok().unwrap();
-        let stored = policy.build(&FilterInput { hashes: &keys, bits_per_key: None });
+        let stored = policy.build(&FilterInput { hashes: &keys, bits_per_key: None, keys: None });
         let (_, words) = Head::decode(&stored, TAG).unwrap();
         let words: Vec<u64> = words.collect();
         let blocks: Vec<Block> = words

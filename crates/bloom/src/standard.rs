@@ -6,12 +6,11 @@
 //! 0.1 to 24 bits per key (`examples/fpr.rs`).
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::bits::BitArray;
-use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::probed::{Params, Probed};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 
@@ -27,41 +26,20 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Standard>(
 const TAG: [u8; 4] = *b"blms";
 
 /// Builds textbook Bloom filters.
-struct Standard {
-    budget: Budget,
-    probes: Option<u32>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bits_per_key: f64,
-    probes: u32,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bits_per_key: 10.0, probes: 0 }
-    }
-}
+struct Standard(Probed);
 
 impl Build<dyn FilterPolicy> for Standard {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
-        if params.probes > MAX_PROBES {
-            return Err(format!("probes is {}; it must be from 0 to {MAX_PROBES}", params.probes));
-        }
-        let budget = Budget::from_param(params.bits_per_key)?;
-        Ok(Box::new(Self { budget, probes: (params.probes > 0).then_some(params.probes) }))
+        Ok(Box::new(Self(Probed::from_params(&params, MAX_PROBES)?)))
     }
 }
 
 impl FilterPolicy for Standard {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
-        let best = theory::standard_probes(self.budget.bits_per_key(input));
-        let probes = self.probes.unwrap_or(best);
-        let mut bits = BitArray::zeros(self.budget.units(input, 64));
+        let probes = self.0.probes(input, theory::standard_probes);
+        let mut bits = BitArray::zeros(self.0.budget.units(input, 64));
         input.hashes.iter().for_each(|hash| bits.add(*hash, probes));
         Head::new(TAG, probes, input.hashes).encode(bits.words())
     }
@@ -73,7 +51,7 @@ impl FilterPolicy for Standard {
     }
 
     fn bits_per_key(&self) -> Option<f64> {
-        Some(self.budget.param())
+        Some(self.0.budget.param())
     }
 }
 
@@ -109,7 +87,7 @@ mod tests {
 
     fn filter(probes: u32, bits_per_key: f64, hashes: &[KeyHash]) -> (u32, Box<dyn Filter>) {
         let policy = <Standard as Build<_>>::build(Params { bits_per_key, probes }).ok().unwrap();
-        let stored = policy.build(&FilterInput { hashes, bits_per_key: None });
+        let stored = policy.build(&FilterInput { hashes, bits_per_key: None, keys: None });
         let (head, _) = Head::decode(&stored, TAG).unwrap();
         (head.probes, policy.open(Bytes::copy_from(&stored)).unwrap())
     }

@@ -7,6 +7,17 @@ pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
     fill.powi(probes.cast_signed())
 }
 
+/// The chance that none of `length` neighbouring numbers is a key's and yet one of them has the code of a key:
+/// `keys` different codes below `codes`, for numbers up to `largest`. 1 − (1 − n/r)^ℓ for codes that are
+/// random, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4); 0 where
+/// every number has a code of its own.
+pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
+    if largest < codes {
+        return 0.0;
+    }
+    -(length as f64 * (-(keys as f64 / codes as f64)).ln_1p()).exp_m1()
+}
+
 /// The number of probes that makes [`standard`] smallest: ln 2 · m/n, at least one.
 pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)

@@ -110,7 +110,7 @@ mod tests {
         let hashes: Vec<KeyHash> = (0..100_000).map(|i| KeyHash(crate::position::mix(i, 5))).collect();
         for fingerprint_bits in [8, 16] {
             let policy = <Xor as Build<_>>::build(Params { fingerprint_bits }).ok().unwrap();
-            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
             let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
             let bits = filter.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
             let expected = OVERHEAD * f64::from(fingerprint_bits);

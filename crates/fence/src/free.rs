@@ -7,11 +7,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::HashedKey;
+use types::{AlreadyHashed, HashedKey};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::separators::Separators;
@@ -109,26 +109,6 @@ impl Fence for FreeFence {
 
     fn memory_bytes(&self) -> usize {
         0
-    }
-}
-
-/// Passes a 64-bit hash through.
-#[derive(Default)]
-struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
 

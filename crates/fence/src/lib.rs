@@ -20,6 +20,8 @@ mod separators;
 mod static_btree;
 mod stored;
 mod suffixes;
+#[cfg(test)]
+mod testing;
 mod two_level;
 
 use catalog::Catalog;

@@ -226,58 +226,16 @@ impl Fence for StaticBTreeFence {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-    use std::ops::Range;
-
-    use types::Bytes;
-
     use super::*;
-    use crate::fence::ReadError;
     use crate::separators::Separators;
-
-    /// A table that is nothing but its fence, and notes which pages are read.
-    struct Stored {
-        bytes: Bytes,
-        blocks: u32,
-        pages: RefCell<Vec<Range<u64>>>,
-    }
-
-    impl TableView for Stored {
-        fn block_count(&self) -> u32 {
-            self.blocks
-        }
-
-        fn stored_bytes(&self) -> u64 {
-            self.bytes.len() as u64
-        }
-
-        fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
-            Ok(self.bytes.slice(range.start as usize..range.end as usize))
-        }
-
-        fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
-            self.pages.borrow_mut().push(range.clone());
-            self.read_stored(range)
-        }
-
-        fn first_key(&self, _: u32) -> Result<Bytes, ReadError> {
-            Err("a static B-tree reads no blocks".into())
-        }
-    }
+    use crate::testing::{Stored, numbered};
 
     fn tree(page_bytes: u64, separators: &Separators) -> (Geometry, Stored) {
         let policy = StaticBTree { page_bytes };
         let stored = FencePolicy::build(&policy, &FenceInput { separators, hashes: &[], block_starts: &[] });
         let tree_bytes = stored.len() as u64 - FOOTER_BYTES;
         let geometry = Geometry::from_footer(&stored[tree_bytes as usize..], tree_bytes).unwrap();
-        let (bytes, blocks) = (Bytes::copy_from(&stored), separators.len() as u32);
-        (geometry, Stored { bytes, blocks, pages: RefCell::default() })
-    }
-
-    fn numbered(count: u32) -> Separators {
-        let mut separators = Separators::default();
-        (0..count).for_each(|i| separators.push(format!("user{:020}", i * 10).as_bytes()));
-        separators
+        (geometry, Stored::new(&stored, separators))
     }
 
     #[test]

@@ -184,52 +184,16 @@ impl Fence for TwoLevelFence {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
-    use types::Bytes;
-
     use super::*;
-    use crate::fence::ReadError;
-
-    /// A table that is nothing but its fence, and notes which pages are read.
-    struct Stored {
-        bytes: Bytes,
-        blocks: u32,
-        pages: RefCell<Vec<Range<u64>>>,
-    }
-
-    impl TableView for Stored {
-        fn block_count(&self) -> u32 {
-            self.blocks
-        }
-
-        fn stored_bytes(&self) -> u64 {
-            self.bytes.len() as u64
-        }
-
-        fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
-            Ok(self.bytes.slice(range.start as usize..range.end as usize))
-        }
-
-        fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
-            self.pages.borrow_mut().push(range.clone());
-            self.read_stored(range)
-        }
-
-        fn first_key(&self, _: u32) -> Result<Bytes, ReadError> {
-            Err("a partitioned fence reads no blocks".into())
-        }
-    }
+    use crate::testing::{Stored, numbered};
 
     #[test]
     fn a_search_reads_one_page_and_little_is_held() {
-        let mut separators = Separators::default();
-        (0..20_000).for_each(|i| separators.push(format!("user{:020}", i * 10).as_bytes()));
+        let separators = numbered(20_000);
         let input = FenceInput { separators: &separators, hashes: &[], block_starts: &[] };
         for page_bytes in [512, 4096, 65_536] {
             let policy = TwoLevel { page_bytes };
-            let bytes = Bytes::copy_from(&policy.build(&input));
-            let table = Stored { bytes, blocks: 20_000, pages: RefCell::default() };
+            let table = Stored::new(&policy.build(&input), &separators);
             let fence = policy.open(&table).unwrap();
             for block in (0..20_000).step_by(97).chain([19_999]) {
                 table.pages.borrow_mut().clear();

@@ -4,11 +4,12 @@
 //! compare-and-swap per level, and nothing is ever removed. The layout is that of RocksDB's
 //! `InlineSkipList` (tower before the header, key behind it), and one thing more: a link carries the first
 //! four bytes of the key it leads to, so that a step that would go too far is not taken, and costs no
-//! cache miss. About log2(n) / 2 nodes are visited per search, each one miss when the list is far larger
-//! than the caches; keys that share their first four bytes are compared in place, at twice the misses.
+//! cache miss. What is left to pay for are the steps taken, each one miss where the list is far larger than
+//! the caches: (1 - p) / p per level, if a level is p times as likely as the one below. So p is 3/4 on the
+//! lowest levels, whose nodes are in no cache, and 1/2 above, where more levels would cost more than steps.
+//! Keys that share their first four bytes are compared in place, at twice the misses.
 //!
-//! Bytes per entry: key, value, 16 of header and 16 of links on average (each level is half as likely as
-//! the one below), rounded up to 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced
+//! Bytes per entry: key, value, 16 of header and 29 of links on average, rounded up to 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced
 //! Trees", CACM 1990; the insert without locks as in Herlihy and Shavit, "The Art of Multiprocessor
 //! Programming", 14.4, without removal; layout: RocksDB, `memtable/inlineskiplist.h`.
 
@@ -154,13 +155,23 @@ fn hint(key: &[u8]) -> u32 {
     (head(key) >> 32) as u32
 }
 
-/// How tall the tower of a version is: one level, and one more as often as a coin shows heads. It follows
-/// from the version alone, so that a run can be repeated.
+/// The levels that three quarters of the level below reach; half do so above.
+const DENSE_LEVELS: usize = 6;
+
+/// How tall the tower of a version is: one level, and one more as often as luck has it. It follows from the
+/// version alone, so that a run can be repeated.
 #[inline]
 fn tower_height(hash: u64, sequence: SequenceNumber) -> usize {
     let mixed = (hash ^ sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let coins = mixed ^ mixed >> 32;
-    (coins.leading_zeros() as usize + 1).min(MAX_HEIGHT)
+    // Of two coins one shows heads three times in four.
+    let pairs_of_tails = !(coins | coins << 1) & 0xaaaa_aaaa_aaaa_aaaa;
+    let dense = pairs_of_tails.leading_zeros() as usize / 2;
+    if dense < DENSE_LEVELS {
+        return dense + 1;
+    }
+    let sparse = (coins << (2 * DENSE_LEVELS)).leading_zeros() as usize;
+    (DENSE_LEVELS + sparse + 1).min(MAX_HEIGHT)
 }
 
 impl Versions for List {
@@ -228,14 +239,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn towers_halve_from_level_to_level() {
+    fn three_quarters_reach_a_dense_level_and_half_a_sparse_one() {
         let mut at_least = [0; MAX_HEIGHT + 1];
         for sequence in 1..=1 << 16 {
             at_least[..=tower_height(0, sequence)].iter_mut().for_each(|towers| *towers += 1);
         }
-        for level in 1..10 {
-            let expected = f64::from(1u32 << 16) / f64::from(1u32 << (level - 1));
+        let mut expected = f64::from(1u32 << 16);
+        for level in 1..14 {
             assert!((f64::from(at_least[level]) - expected).abs() < 5.0 * expected.sqrt(), "{at_least:?}");
+            expected *= if level <= DENSE_LEVELS { 0.75 } else { 0.5 };
         }
     }
 

@@ -55,7 +55,7 @@ const TOMBSTONE: u32 = u32::MAX;
 const HEADER_UNITS: usize = 2;
 
 /// The tallest tower.
-pub(crate) const MAX_HEIGHT: usize = 24;
+pub(crate) const MAX_HEIGHT: usize = 32;
 
 /// Names a `T` in its arena.
 pub(crate) struct Ref<T>(NonZeroU32, PhantomData<fn() -> T>);

@@ -158,9 +158,25 @@ columns! {
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
     /// The part of `blocks_read` that is fence pages.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
+    /// Modelled devices only (`storage = "simulated"`): the time that the device took for what the phase asked of
+    /// it, each call by itself, and the sum of the two columns that follow. In `timed` mode callers waited for it.
+    DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, true;
+    /// The part of `device_seconds` that is reads.
+    DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, true;
+    /// The part of `device_seconds` that is writes and syncs.
+    DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, true;
+    /// `device_seconds` / `ops`, in nanoseconds: what the device adds to an operation that waits for all of it.
+    DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, true;
     /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
     /// where those are not told apart, by keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
+    /// Times a filter was asked whether a range between two keys is empty.
+    RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
+    /// Range probes that answered "empty".
+    RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, true;
+    /// False positives / (false positives + negatives) of range probes; false are those that answered "maybe"
+    /// although the run had no key in the range.
+    RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, true;
     /// Open loop only: mean response time, from the moment an operation was due to its return, waiting
     /// included. Empty in a closed loop.
     RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, false;

@@ -1,5 +1,6 @@
-//! What every back end takes to read a block of 4 KiB at random from a table that was just written, and to
-//! write a table. `direct` goes to the device each time, the others meet the page cache.
+//! What every back end takes to read a block of 4 KiB at random from a table that was just written, to read 32 of
+//! them together, and to write a table. `direct` and `uring` go to the device each time, the others meet the page
+//! cache; `simulated` waits for nothing here.
 //!
 //! `cargo bench -p lsmbench-storage`; with `-- --test` everything runs once over a small table.
 
@@ -62,6 +63,26 @@ fn read(criterion: &mut Criterion) {
     }
 }
 
+fn read_together(criterion: &mut Criterion) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut group = criterion.benchmark_group("read 32 blocks together");
+    group.throughput(Throughput::Bytes(32 * BLOCK_BYTES as u64));
+    for (kind, storage) in back_ends(directory.path()) {
+        write_table(&*storage, directory.path(), kind).expect("there is room");
+        let file = storage.open(&directory.path().join(kind), Purpose::Table).expect("just written");
+        let blocks = table_bytes() / BLOCK_BYTES;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        group.bench_function(kind, |bencher| {
+            bencher.iter(|| {
+                let block = || (random.random_range(0..blocks) * BLOCK_BYTES) as u64;
+                let parts: Vec<(u64, usize)> =
+                    std::iter::repeat_with(block).take(32).map(|offset| (offset, BLOCK_BYTES)).collect();
+                black_box(file.read_many(&parts)).into_iter().filter_map(Result::ok).count()
+            });
+        });
+    }
+}
+
 fn write(criterion: &mut Criterion) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let mut group = criterion.benchmark_group("write a table and sync it");
@@ -73,5 +94,5 @@ fn write(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, read, write);
+criterion_group!(benches, read, read_together, write);
 criterion_main!(benches);

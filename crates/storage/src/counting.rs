@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use types::Bytes;
 
-use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// Hands every call through and counts those that succeed.
 pub struct Counting {
@@ -107,6 +107,14 @@ impl Storage for Counting {
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
         self.inner.lock(path)
     }
+
+    fn set_waiting(&self, is_waiting: bool) {
+        self.inner.set_waiting(is_waiting);
+    }
+
+    fn device_time(&self) -> Option<DeviceTime> {
+        self.inner.device_time()
+    }
 }
 
 /// The counters of one purpose; readers and writers do not share a cache line.
@@ -179,6 +187,16 @@ impl ReadFile for CountingFile {
         Ok(bytes)
     }
 
+    fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
+        let answers = self.inner.read_many(parts);
+        answers.iter().flatten().for_each(|bytes| self.counters.read.add(bytes.len()));
+        answers
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.inner.queue_depth()
+    }
+
     fn len(&self) -> u64 {
         self.inner.len()
     }
@@ -201,8 +219,9 @@ mod tests {
         let reader = storage.open(table, Purpose::Table).unwrap();
         reader.read(10, 30).unwrap();
         assert!(reader.read(100, 21).is_err());
+        assert_eq!(reader.read_many(&[(0, 5), (100, 21), (7, 0)]).iter().flatten().count(), 2);
         let counts = storage.counts();
-        let tables = PurposeCounts { reads: 1, bytes_read: 30, appends: 2, bytes_written: 120, syncs: 1 };
+        let tables = PurposeCounts { reads: 3, bytes_read: 35, appends: 2, bytes_written: 120, syncs: 1 };
         assert_eq!(counts.of(Purpose::Table), tables);
         let logs = PurposeCounts { appends: 1, bytes_written: 7, ..PurposeCounts::default() };
         assert_eq!(counts.of(Purpose::Log), logs);

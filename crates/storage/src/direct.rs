@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::aligned::{ALIGNMENT, AlignedBuffer};
-use crate::fuse::Fuse;
+use crate::block_writer::BlockWriter;
 use crate::posix::{Files, Posix, create_new, open_existing};
 use crate::pread;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
@@ -28,9 +28,6 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     "tables bypass the page cache: every read that the block cache misses goes to the device",
     "",
 );
-
-/// Appends go to the device in pieces of this size.
-const WRITE_BYTES: usize = 1 << 20;
 
 /// Each thread keeps memory for reads up to this size.
 const KEPT_BYTES: usize = 1 << 20;
@@ -62,24 +59,32 @@ impl Files for DirectTables {
         if purpose != Purpose::Table {
             return pread::create(path);
         }
-        let file = create_new(path, DIRECT).map_err(|error| {
-            if is_refusal(&error) {
-                // The name was made before the flag was refused.
-                let _ = fs::remove_file(path);
-            }
-            StorageError::new("create", path, explain(error))
-        })?;
-        Ok(Box::new(DirectWriter { fuse: Fuse::new(path), blocks: BlockWriter::new(file) }))
+        Ok(Box::new(BlockWriter::new(path, create_direct(path)?)))
     }
 
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
         if purpose != Purpose::Table {
             return pread::open(path);
         }
-        let (file, len) =
-            open_existing(path, DIRECT).map_err(|error| StorageError::new("open", path, explain(error)))?;
+        let (file, len) = open_direct(path)?;
         Ok(Arc::new(DirectFile { file, path: path.to_owned(), len }))
     }
+}
+
+/// Creates a file that is written past the page cache.
+pub(crate) fn create_direct(path: &Path) -> Result<File, StorageError> {
+    create_new(path, DIRECT).map_err(|error| {
+        if is_refusal(&error) {
+            // The name was made before the flag was refused.
+            let _ = fs::remove_file(path);
+        }
+        StorageError::new("create", path, explain(error))
+    })
+}
+
+/// Opens a file that is read past the page cache; returns its length with it.
+pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
+    open_existing(path, DIRECT).map_err(|error| StorageError::new("open", path, explain(error)))
 }
 
 fn is_refusal(error: &io::Error) -> bool {
@@ -93,90 +98,6 @@ fn explain(error: io::Error) -> io::Error {
     }
     let advice = "this file system does not take O_DIRECT; use storage = \"pread\", or a directory on a disk";
     io::Error::new(io::ErrorKind::Unsupported, advice)
-}
-
-/// A file being written past the page cache.
-struct DirectWriter {
-    fuse: Fuse,
-    blocks: BlockWriter,
-}
-
-impl WriteFile for DirectWriter {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
-        self.fuse.attempt("append to", || self.blocks.append(bytes))
-    }
-
-    fn sync(&mut self) -> Result<(), StorageError> {
-        self.fuse.attempt("sync", || {
-            self.blocks.write_tail()?;
-            self.blocks.file.sync_data()
-        })
-    }
-
-    fn len(&self) -> u64 {
-        self.blocks.written + self.blocks.buffered as u64
-    }
-}
-
-impl Drop for DirectWriter {
-    /// What was not synced is written as far as that succeeds: nobody was promised more.
-    fn drop(&mut self) {
-        if !self.fuse.is_blown() {
-            let _ = self.blocks.write_tail();
-        }
-    }
-}
-
-/// Collects bytes and writes them in whole blocks.
-struct BlockWriter {
-    file: File,
-    buffer: AlignedBuffer,
-    /// The bytes in the buffer; they belong behind those written.
-    buffered: usize,
-    /// The bytes of the whole blocks that stay as they are in the file.
-    written: u64,
-    /// Whether the buffer holds bytes that the file does not.
-    dirty: bool,
-}
-
-impl BlockWriter {
-    fn new(file: File) -> Self {
-        Self { file, buffer: AlignedBuffer::new(WRITE_BYTES), buffered: 0, written: 0, dirty: false }
-    }
-
-    fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(WRITE_BYTES - self.buffered));
-            self.buffer.bytes_mut()[self.buffered..][..now.len()].copy_from_slice(now);
-            self.buffered += now.len();
-            self.dirty = true;
-            if self.buffered == WRITE_BYTES {
-                self.write_tail()?;
-            }
-            bytes = later;
-        }
-        Ok(())
-    }
-
-    /// Writes what is buffered. A last block that is not full is padded, the padding is cut off the file
-    /// again, and the block stays in the buffer to be completed.
-    fn write_tail(&mut self) -> io::Result<()> {
-        if !self.dirty {
-            return Ok(());
-        }
-        let padded = self.buffered.next_multiple_of(ALIGNMENT);
-        self.buffer.bytes_mut()[self.buffered..padded].fill(0);
-        self.file.write_all_at(&self.buffer.bytes()[..padded], self.written)?;
-        if padded > self.buffered {
-            self.file.set_len(self.written + self.buffered as u64)?;
-        }
-        let full = self.buffered - self.buffered % ALIGNMENT;
-        self.buffer.bytes_mut().copy_within(full..self.buffered, 0);
-        self.written += full as u64;
-        self.buffered -= full;
-        self.dirty = false;
-        Ok(())
-    }
 }
 
 /// A file read past the page cache.
@@ -251,29 +172,6 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("O_DIRECT") && text.contains("storage = \"pread\""), "{text}");
         assert!(DirectTables.open(Path::new("/proc/version"), Purpose::Log).is_ok());
-    }
-
-    /// The writer's blocks, on a file that the page cache holds: alignment is the business of the system,
-    /// the arithmetic is tested here on every file system.
-    #[test]
-    fn tails_are_padded_cut_and_completed() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file");
-        let mut expected = Vec::new();
-        let mut writer =
-            DirectWriter { fuse: Fuse::new(&path), blocks: BlockWriter::new(create_new(&path, 0).unwrap()) };
-        let sizes = [1, 4094, 1, 1, 4096, 0, WRITE_BYTES - 8193, 8192, 2 * WRITE_BYTES, WRITE_BYTES + 7];
-        for (fill, size) in (1..).zip(sizes) {
-            expected.extend(std::iter::repeat_n(fill, size));
-            writer.append(&vec![fill; size]).unwrap();
-            assert_eq!(writer.len(), expected.len() as u64);
-            if fill % 3 != 0 {
-                writer.sync().unwrap();
-                assert!(fs::read(&path).unwrap() == expected, "after {size} bytes");
-            }
-        }
-        drop(writer);
-        assert!(fs::read(&path).unwrap() == expected);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use types::Bytes;
 
 use crate::fuse::Fuse;
-use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// Hands every call through, except for those that a fault hits.
 pub struct Faulty {
@@ -261,6 +261,14 @@ impl Storage for Faulty {
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
         self.call(Operation::Lock, path, None, || self.inner.lock(path))
     }
+
+    fn set_waiting(&self, is_waiting: bool) {
+        self.inner.set_waiting(is_waiting);
+    }
+
+    fn device_time(&self) -> Option<DeviceTime> {
+        self.inner.device_time()
+    }
 }
 
 /// What was called, and what is to fail.
@@ -359,6 +367,12 @@ impl ReadFile for FaultyFile {
         report(fault, Operation::Read)
             .map_err(|error| StorageError::new(Operation::Read.verb(), &*self.file.path, error))?;
         self.inner.read(offset, len)
+    }
+
+    // Parts read together are calls of their own here, so that each of them can fail: `read_many` is left as it
+    // is. How many the caller hands over at a time is up to the back end below.
+    fn queue_depth(&self) -> usize {
+        self.inner.queue_depth()
     }
 
     fn len(&self) -> u64 {

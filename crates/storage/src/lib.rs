@@ -1,6 +1,7 @@
 //! Files as a trait: back ends that keep them, and decorators that count, fail and record.
 
 mod aligned;
+mod block_writer;
 mod counting;
 mod direct;
 mod faulty;
@@ -10,7 +11,9 @@ mod mmap;
 mod posix;
 mod pread;
 mod recording;
+mod simulated;
 mod storage;
+mod uring;
 
 use catalog::Catalog;
 
@@ -18,11 +21,18 @@ pub use counting::{Counting, Counts, PurposeCounts};
 pub use faulty::{Call, DiskError, Effect, Extent, Fault, Faulty, Operation};
 pub use memory::{Memory, States, Unsynced};
 pub use recording::{Recording, Replay, Step};
-pub use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// All back ends. The first is the baseline.
 pub static CATALOG: Catalog<dyn Storage> = Catalog {
     axis: "storage",
     summary: "how files are read and written",
-    variants: &[pread::VARIANT, mmap::VARIANT, direct::VARIANT, memory::VARIANT],
+    variants: &[
+        pread::VARIANT,
+        mmap::VARIANT,
+        direct::VARIANT,
+        uring::VARIANT,
+        memory::VARIANT,
+        simulated::VARIANT,
+    ],
 };

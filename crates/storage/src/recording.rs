@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// Hands every call through and records those that change something, once they have succeeded.
 pub struct Recording {
@@ -106,6 +106,14 @@ impl Storage for Recording {
 
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
         self.record(self.inner.lock(path), || Step::Lock(path.into()))
+    }
+
+    fn set_waiting(&self, is_waiting: bool) {
+        self.inner.set_waiting(is_waiting);
+    }
+
+    fn device_time(&self) -> Option<DeviceTime> {
+        self.inner.device_time()
     }
 }
 

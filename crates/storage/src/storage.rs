@@ -17,6 +17,7 @@ use types::Bytes;
 /// 3. [`rename`](Self::rename) replaces its target in one step.
 /// 4. A file is never changed under its readers: what replaces or removes it takes its name alone. It goes
 ///    when its last name and its last reader are gone.
+/// 5. Parts of a file that are read together are each answered as if read alone, errors included.
 pub trait Storage: Send + Sync {
     /// Creates a file. One of that name loses the name first, so that a crash may leave neither; what must
     /// be replaced in one step is written under another name and renamed.
@@ -48,6 +49,37 @@ pub trait Storage: Send + Sync {
     /// Locks a file, creating it if it is not there, until the guard is dropped. A second lock of the same
     /// file, by this process or another, is an error of kind [`io::ErrorKind::WouldBlock`].
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError>;
+
+    /// Says whether callers wait as long as a modelled device takes, or only have that time added up. A back
+    /// end that models no device takes the time it takes.
+    fn set_waiting(&self, _is_waiting: bool) {}
+
+    /// The time that a modelled device took so far; `None` where none is modelled.
+    fn device_time(&self) -> Option<DeviceTime> {
+        None
+    }
+}
+
+/// How long a modelled device took for what was asked of it, each call by itself, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceTime {
+    /// Reads.
+    pub read_ns: u64,
+    /// Writes and syncs.
+    pub write_ns: u64,
+}
+
+impl DeviceTime {
+    /// What was added since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self { read_ns: self.read_ns - earlier.read_ns, write_ns: self.write_ns - earlier.write_ns }
+    }
+
+    /// All of it.
+    pub fn total_ns(self) -> u64 {
+        self.read_ns + self.write_ns
+    }
 }
 
 /// What a file is for: back ends treat tables and logs differently, counters keep them apart.
@@ -95,6 +127,17 @@ pub trait ReadFile: Send + Sync {
     /// Reading beyond the end is an error of kind [`io::ErrorKind::UnexpectedEof`], found out before
     /// memory is allocated.
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError>;
+
+    /// Reads several parts, each given by its offset and length; the answers stand in the same order.
+    fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
+        parts.iter().map(|(offset, len)| self.read(*offset, *len)).collect()
+    }
+
+    /// How many parts [`read_many`](Self::read_many) has under way at a time. At 1 it gains nothing over
+    /// one read after the other.
+    fn queue_depth(&self) -> usize {
+        1
+    }
 
     /// The length of the file when it was opened.
     fn len(&self) -> u64;

@@ -24,6 +24,10 @@ pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     if first < 0x80 {
         return Some((u64::from(first), at + 1));
     }
+    let second = *bytes.get(at + 1)?;
+    if second < 0x80 {
+        return Some((u64::from(first & 0x7f) | u64::from(second) << 7, at + 2));
+    }
     long_varint(bytes, at)
 }
 

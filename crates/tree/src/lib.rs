@@ -21,7 +21,7 @@ mod inner;
 mod maintain;
 mod manifest;
 mod memory;
-mod merge;
+pub mod merge;
 mod range;
 mod read;
 mod recovered;
@@ -38,7 +38,8 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions,
+    ThreadOptions, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

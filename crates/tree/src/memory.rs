@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memtable::Memtable;
-use types::{Direction, Entry, EntryBatch, SequenceNumber, head};
+use types::{Direction, Entry, EntryBatch, SequenceNumber};
+
+use crate::merge::head;
 
 /// A memtable with its log.
 pub(crate) struct Slot {
@@ -49,7 +51,7 @@ pub(crate) struct MemtableCursor {
     at: usize,
     /// The entries the next batch asks for; fewer than asked for means the end.
     limit: usize,
-    head: u64,
+    head: u128,
 }
 
 impl MemtableCursor {
@@ -74,7 +76,7 @@ impl MemtableCursor {
 
     /// The head of the current key.
     #[inline]
-    pub(crate) fn head(&self) -> u64 {
+    pub(crate) fn head(&self) -> u128 {
         self.head
     }
 

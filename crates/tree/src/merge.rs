@@ -1,170 +1,365 @@
 //! Merging sorted sources, newest first, into one sequence with the newest version of each key.
+//!
+//! The kernel knows nothing of tables: it is generic over what it merges and compiled for each.
 
 use std::cmp::Ordering;
 
-use types::{Direction, Entry};
+use types::Direction;
 
-use crate::error::Result;
-use crate::memory::MemtableCursor;
-use crate::stats::AllCounters;
-use crate::table::RunCursor;
-
-/// One sorted source of a merge. It always stands at an entry; a source without entries is left out.
-pub(crate) enum Source {
-    /// A memtable.
-    Memtable(MemtableCursor),
-    /// A sorted run.
-    Run(RunCursor),
-}
-
-impl Source {
-    #[inline]
-    fn head(&self) -> u64 {
-        match self {
-            Self::Memtable(cursor) => cursor.head(),
-            Self::Run(cursor) => cursor.head(),
-        }
-    }
-
-    #[inline]
-    fn key(&self) -> &[u8] {
-        match self {
-            Self::Memtable(cursor) => cursor.entry().key,
-            Self::Run(cursor) => cursor.key(),
-        }
-    }
-
-    #[inline]
-    fn entry(&self) -> Entry<'_> {
-        match self {
-            Self::Memtable(cursor) => cursor.entry(),
-            Self::Run(cursor) => cursor.entry(),
-        }
-    }
-
-    #[inline]
-    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
-        match self {
-            Self::Memtable(cursor) => Ok(cursor.advance()),
-            Self::Run(cursor) => cursor.advance(counters),
-        }
+/// The first sixteen bytes of a key as a big-endian number, zero-padded on the right: the `u128` that a
+/// [`Merge`] compares. Heads order like their keys, except that different keys may share one.
+#[inline]
+pub fn head(key: &[u8]) -> u128 {
+    match key.first_chunk::<16>() {
+        Some(chunk) => u128::from_be_bytes(*chunk),
+        None => short_head(key),
     }
 }
 
-/// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1): each step costs one comparison per level, and
-/// nearly every comparison is of two 8-byte heads.
-pub(crate) struct Merge {
+/// The head of a key of fewer than sixteen bytes.
+#[inline]
+fn short_head(key: &[u8]) -> u128 {
+    let mut padded = [0u8; 16];
+    padded[..key.len()].copy_from_slice(key);
+    u128::from_be_bytes(padded)
+}
+
+/// One sorted source of a merge. It always stands at an entry; a source without entries is left out. Its keys
+/// are distinct.
+pub trait Source {
+    /// What moving on needs beside the source itself.
+    type Context: ?Sized;
+    /// Why moving on can fail.
+    type Error;
+
+    /// The [`head`] of the current key.
+    fn head(&self) -> u128;
+
+    /// The current key.
+    fn key(&self) -> &[u8];
+
+    /// Moves to the next entry; `false` at the end, where it is asked nothing more.
+    ///
+    /// # Errors
+    /// Whatever keeps the source from reading on.
+    fn advance(&mut self, context: &Self::Context) -> Result<bool, Self::Error>;
+}
+
+/// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1): each step costs one comparison of two 16-byte heads
+/// per level of the tree, ⌈log₂ k⌉ of them, and who wins decides no branch. A source that wins again and again is
+/// compared with the second best alone, so that runs that hardly overlap cost one comparison each.
+///
+/// Of equal keys the older one loses the match where the two meet, and is shadowed: once it wins, its key has been
+/// given out, and it is passed over. They do meet before the newest is the winner of all, since whoever stands
+/// behind an equal winner has lost to an equal key. So nothing must be remembered of keys that were given out.
+pub struct Merge<S> {
     /// The sources, the newest first: of equal keys the first source's wins.
-    sources: Vec<Source>,
+    sources: Vec<S>,
     direction: Direction,
-    /// The head of each source's key, so that comparing touches no source.
-    heads: Vec<u64>,
-    /// Sources at their end.
+    /// Sources at their end, and the places that nobody takes.
     ended: Vec<bool>,
-    /// `losers[node]` lost the match at `node`; `losers[0]` is the winner of all.
-    losers: Vec<usize>,
-    /// The key given out last, to pass over its older versions.
-    last_key: Vec<u8>,
+    /// The sources that are not at their end.
+    standing: usize,
+    /// Sources at a key that a newer one has too, and how many they are.
+    shadowed: Vec<bool>,
+    shadowed_count: usize,
+    /// `losers[node]` lost the match at `node`. The leaves would be the nodes behind the last one: as many as
+    /// the next power of two, so that every source has as many matches to win.
+    losers: Vec<Contender>,
+    winner: Contender,
+    /// The wins of the winner's source in a row that took a replay of its matches.
+    wins: u32,
+    /// The head of the second best, while the winner's source [leads](WINS_TO_LEAD); else 0, which nothing is
+    /// below.
+    runner_up: u128,
 }
 
-impl Merge {
-    /// A merge of `sources`, which stand at their first entries in `direction`.
-    pub(crate) fn new(sources: Vec<Source>, direction: Direction) -> Self {
-        let count = sources.len();
-        let heads = sources.iter().map(Source::head).collect();
+/// Wins in a row after which a source leads: it is compared with the second best alone, until it loses to it.
+const WINS_TO_LEAD: u32 = 4;
+
+/// What a match is decided by: no source is touched for it, unless heads are equal.
+#[derive(Clone, Copy, Debug)]
+struct Contender {
+    /// The head of the source's key, inverted going backward: the smaller one wins. Of an ended source the
+    /// largest there is.
+    head: u128,
+    source: u32,
+}
+
+impl<S: Source> Merge<S> {
+    /// A merge of `sources`, the newest first, which stand at their first entries in `direction`.
+    pub fn new(sources: Vec<S>, direction: Direction) -> Self {
+        let (count, places) = (sources.len(), sources.len().next_power_of_two());
+        let nobody = Contender { head: u128::MAX, source: 0 };
         let mut merge = Self {
             sources,
             direction,
-            heads,
-            ended: vec![false; count],
-            losers: vec![0; count.max(1)],
-            last_key: Vec::new(),
+            ended: (0..places).map(|place| place >= count).collect(),
+            standing: count,
+            shadowed: vec![false; count],
+            shadowed_count: 0,
+            losers: vec![nobody; places],
+            winner: nobody,
+            wins: 0,
+            runner_up: 0,
         };
-        if count > 0 {
-            merge.losers[0] = merge.play(1);
-        }
+        merge.winner = merge.play_all(1);
         merge
     }
 
-    /// The current entry: of all sources the first key in direction, in its newest version.
+    /// The source that stands at the current entry: of all the first key in direction, in its newest version.
     #[inline]
-    pub(crate) fn entry(&self) -> Option<Entry<'_>> {
-        let winner = self.losers[0];
-        match self.ended.get(winner) {
-            Some(false) => Some(self.sources[winner].entry()),
-            _ => None,
+    pub fn current(&self) -> Option<&S> {
+        if self.standing == 0 {
+            return None;
         }
+        self.sources.get(self.winner.source as usize)
     }
 
     /// Moves to the next key.
+    ///
+    /// # Errors
+    /// If a source cannot read on; the merge is then of no more use.
     #[inline]
-    pub(crate) fn advance(&mut self, counters: &AllCounters) -> Result<()> {
-        if self.sources.len() == 1 {
-            self.ended[0] = !self.sources[0].advance(counters)?;
+    pub fn advance(&mut self, context: &S::Context) -> Result<(), S::Error> {
+        let source = self.winner.source;
+        let current = self.moved(source, context)?;
+        if current.head < self.runner_up {
+            self.winner = current;
             return Ok(());
         }
-        let winner = self.losers[0];
-        let last_head = self.heads[winner];
-        self.last_key.clear();
-        self.last_key.extend_from_slice(self.sources[winner].key());
-        self.step(winner, counters)?;
-        loop {
-            let winner = self.losers[0];
-            let older = !self.ended[winner]
-                && self.heads[winner] == last_head
-                && self.sources[winner].key() == self.last_key;
-            if !older {
-                return Ok(());
-            }
-            self.step(winner, counters)?;
+        self.winner = self.replay(current);
+        if self.shadowed_count > 0 {
+            self.pass_over_shadowed(context)?;
         }
-    }
-
-    /// Moves one source and replays its matches.
-    #[inline]
-    fn step(&mut self, source: usize, counters: &AllCounters) -> Result<()> {
-        if self.sources[source].advance(counters)? {
-            self.heads[source] = self.sources[source].head();
-        } else {
-            self.ended[source] = true;
-        }
-        let mut winner = source;
-        let mut node = (source + self.sources.len()) / 2;
-        while node > 0 {
-            if self.beats(self.losers[node], winner) {
-                std::mem::swap(&mut self.losers[node], &mut winner);
-            }
-            node /= 2;
-        }
-        self.losers[0] = winner;
+        self.wins = if self.winner.source == source { self.wins.saturating_add(1) } else { 0 };
+        self.runner_up = if self.wins >= WINS_TO_LEAD { self.second_best() } else { 0 };
         Ok(())
     }
 
-    /// Plays all matches under `node` and returns the winner. Leaves are the nodes from the number of
-    /// sources on.
-    fn play(&mut self, node: usize) -> usize {
-        let count = self.sources.len();
-        if node >= count {
-            return node - count;
+    /// The head of the best of those who have lost to the winner.
+    #[cold]
+    #[inline(never)]
+    fn second_best(&self) -> u128 {
+        let leaf = self.winner.source as usize + self.losers.len();
+        let path = std::iter::successors(Some(leaf / 2), |node| Some(node / 2)).take_while(|node| *node > 0);
+        path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
+    }
+
+    /// Moves sources on while the winner's key was given out from a newer source.
+    #[cold]
+    #[inline(never)]
+    fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {
+        while self.standing > 0 && std::mem::take(&mut self.shadowed[self.winner.source as usize]) {
+            self.shadowed_count -= 1;
+            let current = self.moved(self.winner.source, context)?;
+            self.winner = self.replay(current);
         }
-        let (left, right) = (self.play(2 * node), self.play(2 * node + 1));
-        let (winner, loser) = if self.beats(left, right) { (left, right) } else { (right, left) };
+        Ok(())
+    }
+
+    /// Plays the matches of a source that has moved; returns who wins them all.
+    #[inline]
+    fn replay(&mut self, mut current: Contender) -> Contender {
+        let mut node = (current.source as usize + self.losers.len()) / 2;
+        while node > 0 {
+            let other = self.losers[node];
+            if other.head == current.head {
+                current = self.settle(node, current);
+            } else {
+                let wins = current.head < other.head;
+                let (winner, loser) = (select(wins, current, other), select(wins, other, current));
+                self.losers[node] = loser;
+                current = winner;
+            }
+            node /= 2;
+        }
+        current
+    }
+
+    /// Moves a source to its next entry.
+    #[inline]
+    fn moved(&mut self, source: u32, context: &S::Context) -> Result<Contender, S::Error> {
+        let at = source as usize;
+        if self.sources[at].advance(context)? {
+            return Ok(self.contender(source));
+        }
+        self.ended[at] = true;
+        self.standing -= 1;
+        Ok(Contender { head: u128::MAX, source })
+    }
+
+    #[inline]
+    fn contender(&self, source: u32) -> Contender {
+        let head = self.sources[source as usize].head();
+        let head = if self.direction == Direction::Forward { head } else { !head };
+        Contender { head, source }
+    }
+
+    /// Plays the match at `node` between the loser there and `current`, whose heads are equal, by their keys.
+    #[cold]
+    #[inline(never)]
+    fn settle(&mut self, node: usize, current: Contender) -> Contender {
+        let (winner, loser) = self.play(self.losers[node], current);
         self.losers[node] = loser;
         winner
     }
 
-    /// Whether source `a` comes before source `b`.
-    #[inline]
-    fn beats(&self, a: usize, b: usize) -> bool {
-        if self.ended[a] || self.ended[b] {
-            return self.ended[b] && (!self.ended[a] || a < b);
+    /// Plays all matches at and under `node` and returns the winner.
+    fn play_all(&mut self, node: usize) -> Contender {
+        if let Some(leaf) = node.checked_sub(self.losers.len()) {
+            let nobody = Contender { head: u128::MAX, source: leaf as u32 };
+            return if self.ended[leaf] { nobody } else { self.contender(leaf as u32) };
         }
-        let order =
-            self.heads[a].cmp(&self.heads[b]).then_with(|| self.sources[a].key().cmp(self.sources[b].key()));
-        match (order, self.direction) {
-            (Ordering::Equal, _) => a < b,
-            (order, Direction::Forward) => order == Ordering::Less,
-            (order, Direction::Backward) => order == Ordering::Greater,
+        let (left, right) = (self.play_all(2 * node), self.play_all(2 * node + 1));
+        let (winner, loser) = self.play(left, right);
+        self.losers[node] = loser;
+        winner
+    }
+
+    /// Plays one match; returns winner and loser. Of equal keys the newer one wins and shadows the other.
+    fn play(&mut self, a: Contender, b: Contender) -> (Contender, Contender) {
+        let (newer, older) = if a.source < b.source { (a, b) } else { (b, a) };
+        match self.compare(newer, older) {
+            Ordering::Less => (newer, older),
+            Ordering::Greater => (older, newer),
+            Ordering::Equal => {
+                let shadowed = &mut self.shadowed[older.source as usize];
+                self.shadowed_count += usize::from(!*shadowed);
+                *shadowed = true;
+                (newer, older)
+            }
+        }
+    }
+
+    /// The order of two contenders; equal only where both stand at the same key.
+    fn compare(&self, a: Contender, b: Contender) -> Ordering {
+        let (a_at, b_at) = (a.source as usize, b.source as usize);
+        a.head.cmp(&b.head).then_with(|| match (self.ended[a_at], self.ended[b_at]) {
+            (_, true) => Ordering::Less,
+            (true, false) => Ordering::Greater,
+            (false, false) => {
+                let order = self.sources[a_at].key().cmp(self.sources[b_at].key());
+                if self.direction == Direction::Forward { order } else { order.reverse() }
+            }
+        })
+    }
+}
+
+/// One of two contenders, without a branch.
+#[inline]
+fn select(first: bool, a: Contender, b: Contender) -> Contender {
+    Contender {
+        head: std::hint::select_unpredictable(first, a.head, b.head),
+        source: std::hint::select_unpredictable(first, a.source, b.source),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    /// A run of keys with the number of the source they come from; it fails at some entry.
+    struct Run {
+        keys: Vec<Vec<u8>>,
+        source: usize,
+        at: usize,
+        fails_at: usize,
+    }
+
+    impl Source for Run {
+        type Context = ();
+        type Error = usize;
+
+        fn head(&self) -> u128 {
+            head(self.key())
+        }
+
+        fn key(&self) -> &[u8] {
+            &self.keys[self.at]
+        }
+
+        fn advance(&mut self, (): &()) -> Result<bool, usize> {
+            self.at += 1;
+            if self.at == self.fails_at { Err(self.source) } else { Ok(self.at < self.keys.len()) }
+        }
+    }
+
+    /// Keys that are equal often, share heads often, and have the heads that ended sources have.
+    fn key(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
+        let number: u8 = random.random_range(0..40);
+        match random.random_range(0..4) {
+            0 => vec![number],
+            1 => vec![0xff; usize::from(number)],
+            2 => vec![0; usize::from(number)],
+            _ => [&b"sixteen bytes to"[..], &[number]].concat(),
+        }
+    }
+
+    fn sources(random: &mut Xoshiro256PlusPlus, count: usize, direction: Direction) -> Vec<Run> {
+        let source = |source| {
+            let mut keys: Vec<Vec<u8>> = (0..random.random_range(1..60)).map(|_| key(random)).collect();
+            keys.sort();
+            keys.dedup();
+            if direction == Direction::Backward {
+                keys.reverse();
+            }
+            Run { keys, source, at: 0, fails_at: usize::MAX }
+        };
+        (0..count).map(source).collect()
+    }
+
+    /// Reads a merge to its end: keys with the numbers of their sources.
+    fn read(sources: Vec<Run>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
+        let mut merge = Merge::new(sources, direction);
+        let mut seen = Vec::new();
+        while let Some(source) = merge.current() {
+            seen.push((source.key().to_vec(), source.source));
+            merge.advance(&())?;
+        }
+        Ok(seen)
+    }
+
+    #[test]
+    fn every_key_comes_once_in_order_and_from_its_newest_source() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+        for round in 0..2000 {
+            let direction = if round % 2 == 0 { Direction::Forward } else { Direction::Backward };
+            let sources = sources(&mut random, round % 21, direction);
+            let mut expected = BTreeMap::new();
+            for source in sources.iter().rev() {
+                expected.extend(source.keys.iter().map(|key| (key.clone(), source.source)));
+            }
+            let mut expected: Vec<(Vec<u8>, usize)> = expected.into_iter().collect();
+            if direction == Direction::Backward {
+                expected.reverse();
+            }
+            assert_eq!(read(sources, direction).unwrap(), expected, "round {round}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_any_source_at_any_entry_is_handed_on() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
+        for round in 0..500 {
+            let mut sources = sources(&mut random, 1 + round % 9, Direction::Forward);
+            let fails = random.random_range(0..sources.len());
+            sources[fails].fails_at = 1 + random.random_range(0..sources[fails].keys.len());
+            assert_eq!(read(sources, Direction::Forward), Err(fails), "round {round}");
+        }
+    }
+
+    #[test]
+    fn heads_order_like_keys_or_tie() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        for _ in 0..2000 {
+            let (a, b) = (key(&mut random), key(&mut random));
+            assert!(head(&a) == head(&b) || (head(&a) < head(&b)) == (a < b), "{a:?} {b:?}");
         }
     }
 }

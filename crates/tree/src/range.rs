@@ -3,15 +3,16 @@
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use types::{Direction, SequenceNumber};
+use types::{Direction, Entry, SequenceNumber};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::memory::MemtableCursor;
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
-use crate::table::{ReadMode, RunCursor};
-use crate::version::View;
+use crate::stats::{AllCounters, Counters};
+use crate::table::RunCursor;
+use crate::version::{SortedRun, View};
 
 /// The keys and values between two bounds, as they were when the range was opened.
 ///
@@ -24,10 +25,58 @@ pub struct Range {
     low: Bound<Vec<u8>>,
     high: Bound<Vec<u8>>,
     /// The merge that each end reads from, once it was read; it stands at the last entry given out.
-    front: Option<Merge>,
-    back: Option<Merge>,
+    front: Option<Merge<Cursor>>,
+    back: Option<Merge<Cursor>>,
     is_done: bool,
     given_out: u64,
+}
+
+/// One of the sorted sources of a range.
+#[allow(clippy::large_enum_variant)] // most are runs, and what is read of them should be near
+enum Cursor {
+    /// A memtable.
+    Memtable(MemtableCursor),
+    /// A sorted run.
+    Run(RunCursor),
+}
+
+impl Cursor {
+    #[inline]
+    fn entry(&self) -> Entry<'_> {
+        match self {
+            Self::Memtable(cursor) => cursor.entry(),
+            Self::Run(cursor) => cursor.entry(),
+        }
+    }
+}
+
+impl Source for Cursor {
+    type Context = AllCounters;
+    type Error = Error;
+
+    #[inline]
+    fn head(&self) -> u128 {
+        match self {
+            Self::Memtable(cursor) => cursor.head(),
+            Self::Run(cursor) => cursor.head(),
+        }
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        match self {
+            Self::Memtable(cursor) => cursor.entry().key,
+            Self::Run(cursor) => cursor.key(),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
+        match self {
+            Self::Memtable(cursor) => Ok(cursor.advance()),
+            Self::Run(cursor) => cursor.advance(counters),
+        }
+    }
 }
 
 impl Range {
@@ -114,9 +163,9 @@ impl Range {
         if opened {
             merge.advance(counters)?;
         }
-        let met = other.as_ref().and_then(Merge::entry).map(|entry| entry.key);
+        let met = other.as_ref().and_then(Merge::current).map(Cursor::key);
         loop {
-            let Some(entry) = merge.entry() else { return Ok(false) };
+            let Some(entry) = merge.current().map(Cursor::entry) else { return Ok(false) };
             let is_inside = match direction {
                 Direction::Forward => {
                     is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met)
@@ -136,34 +185,39 @@ impl Range {
     }
 
     /// A merge of all sources that can have keys of the range, at their first ones in `direction`.
-    fn open(&self, direction: Direction) -> Result<Merge> {
+    fn open(&self, direction: Direction) -> Result<Merge<Cursor>> {
         let from = match direction {
             Direction::Forward => &self.low,
             Direction::Backward => &self.high,
         };
         let from = from.as_ref().map(Vec::as_slice);
+        let (low, high) = (self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
+        let counters = &self.inner.counters;
         let memtables = self.view.memtables();
         let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
-        let mut sources: Vec<Source> = cursors.map(Source::Memtable).collect();
+        let mut sources: Vec<Cursor> = cursors.map(Cursor::Memtable).collect();
         for run in &self.view.version.runs {
-            let tables =
-                run.overlapping(self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
+            let tables = run.overlapping(low, high);
+            let passes = passes_range_filter(run, &tables, low, high, counters.local());
+            if passes == Some(false) {
+                continue;
+            }
             let first = match direction {
                 _ if tables.is_empty() => continue,
                 Direction::Forward => tables.start,
                 Direction::Backward => tables.end - 1,
             };
-            let cursor = RunCursor::open(
-                Arc::clone(&run.tables),
-                Some(first),
-                from,
-                direction,
-                ReadMode::Cached,
-                &self.inner.counters,
-            )?;
-            sources.extend(cursor.map(Source::Run));
+            let cursor = RunCursor::open(Arc::clone(&run.tables), Some(first), from, direction, counters)?;
+            if passes.is_some() && !cursor.as_ref().is_some_and(|cursor| self.contains(cursor.key())) {
+                counters.local().range_filter_false_positives.bump();
+            }
+            sources.extend(cursor.map(Cursor::Run));
         }
         Ok(Merge::new(sources, direction))
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        is_above(key, &self.low) && is_below(key, &self.high)
     }
 }
 
@@ -173,8 +227,25 @@ impl Drop for Range {
     }
 }
 
-fn current(merge: &Merge) -> Option<(&[u8], &[u8])> {
-    merge.entry().and_then(|entry| Some((entry.key, entry.value?)))
+/// What the filter of a run's only table that overlaps the range says; `None` where there is no use in asking.
+/// Of several tables the first has its largest key in the range, and the last its smallest; an open end is
+/// nearly as sure.
+fn passes_range_filter(
+    run: &SortedRun,
+    tables: &std::ops::Range<usize>,
+    low: Bound<&[u8]>,
+    high: Bound<&[u8]>,
+    counters: &Counters,
+) -> Option<bool> {
+    if tables.len() != 1 || matches!(low, Bound::Unbounded) || matches!(high, Bound::Unbounded) {
+        return None;
+    }
+    run.tables[tables.start].passes_range_filter(low, high, counters)
+}
+
+fn current(merge: &Merge<Cursor>) -> Option<(&[u8], &[u8])> {
+    let entry = merge.current()?.entry();
+    Some((entry.key, entry.value?))
 }
 
 #[inline]

@@ -132,15 +132,16 @@ fn multi_get_in_run<'k>(
     for of_one_table in covered.chunk_by(|(a, ..), (b, ..)| a == b) {
         let table = &run.tables[of_one_table[0].0];
         let keys: Vec<HashedKey<'k>> = of_one_table.iter().map(|(.., key)| *key).collect();
-        let passes = table.filter_all(&keys, counters);
-        for ((_, index, key), _) in of_one_table.iter().zip(passes).filter(|(_, passes)| *passes) {
-            let mut value = Vec::new();
-            let answer = table.find(*key, &mut value, counters)?;
+        let mut passes = table.filter_all(&keys, counters).into_iter();
+        let passing: Vec<_> = of_one_table.iter().filter(|_| passes.next() == Some(true)).collect();
+        let keys: Vec<HashedKey<'k>> = passing.iter().map(|(.., key)| *key).collect();
+        table.find_many(&keys, counters, |place, answer, value| {
+            let (_, index, _) = *passing[place];
             if answer != Lookup::Absent {
-                values[*index] = (answer == Lookup::Found).then_some(value);
-                answered.push(*index);
+                values[index] = (answer == Lookup::Found).then_some(value);
+                answered.push(index);
             }
-        }
+        })?;
     }
     open.retain(|(index, _)| !answered.contains(index));
     Ok(())

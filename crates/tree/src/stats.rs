@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
 /// Declares the counters once: the per-thread cells, the sums, and their names.
@@ -90,6 +91,12 @@ counters! {
     filter_negatives,
     /// Filters that answered "maybe" for a key their table did not have.
     filter_false_positives,
+    /// Filters asked whether a range is empty.
+    range_filter_probes,
+    /// Filters that called a range empty.
+    range_filter_negatives,
+    /// Filters that did not call a range empty of which their table had no key.
+    range_filter_false_positives,
     /// Fences asked for the block of a key.
     fence_searches,
     /// Times a writer waited because a stated limit was hit.
@@ -156,6 +163,8 @@ pub struct Stats {
     /// The false-positive rate that theory gives for the filters as built, the mean over runs; `None`
     /// without runs.
     pub expected_fpr: Option<f64>,
+    /// The time of the device so far, opening the tree included; `None` where storage models none.
+    pub device: Option<DeviceTime>,
 }
 
 /// What one level holds.

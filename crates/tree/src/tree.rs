@@ -106,6 +106,7 @@ impl OpenOptions {
             Some(storage) => storage,
             None => Arc::from(storage::CATALOG.build(design.choice("storage")).map_err(misuse)?),
         };
+        storage.set_waiting(self.mode == Mode::Timed);
         storage.create_directory(directory)?;
         let lock = storage.lock(&directory.join(LOCK)).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned()),
@@ -394,6 +395,7 @@ impl Tree {
             fence_bytes,
             cache_bytes: self.inner.context.cache.weight_bytes(),
             expected_fpr: view.version.expected_fpr(),
+            device: self.inner.storage.device_time(),
         }
     }
 

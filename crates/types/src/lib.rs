@@ -3,15 +3,19 @@
 //!
 //! This is the ground floor: it needs the standard library alone.
 
+mod already_hashed;
 mod batch;
 mod bytes;
 mod entry;
 mod key;
+mod key_list;
 pub mod quantity;
 mod scan;
 
+pub use already_hashed::AlreadyHashed;
 pub use batch::EntryBatch;
 pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
 pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
+pub use key_list::KeyList;
 pub use scan::Direction;

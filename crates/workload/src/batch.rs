@@ -11,6 +11,8 @@ use crate::values::Values;
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
+    /// Where ranges end that span so many numbers, one for each operation; none at all without such ranges.
+    ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
 
@@ -32,6 +34,12 @@ impl Batch {
     #[inline]
     pub fn key(&self, at: usize) -> &[u8] {
         self.keys.key(at)
+    }
+
+    /// The first key that range number `at` no longer reads, where its span says.
+    #[inline]
+    pub fn end(&self, at: usize) -> Option<&[u8]> {
+        (self.operations[at].span > 0).then(|| self.ends.key(at))
     }
 
     /// The value that operation number `at` writes.
@@ -85,12 +93,16 @@ impl Batch {
     pub(crate) fn clear(&mut self) {
         self.operations.clear();
         self.keys.clear();
+        self.ends.clear();
     }
 
     /// Writes out the keys of all operations, and takes the values they are cut from.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);
+        if self.operations.iter().any(|operation| operation.span > 0) {
+            format.append_ends(&self.operations, &mut self.ends);
+        }
         if !self.values.as_ref().is_some_and(|held| Arc::ptr_eq(held, values)) {
             self.values = Some(Arc::clone(values));
         }

@@ -231,7 +231,7 @@ impl Checker<'_> {
             Kind::Get | Kind::ReadModifyWrite => {
                 Some(digest::of_value(self.shadow.expected(operation.key)) == answer)
             }
-            Kind::Range if !self.contended => self.range(operation).map(|expected| expected == answer),
+            Kind::Range if !self.contended => self.range(step).map(|expected| expected == answer),
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
             Kind::Range | Kind::MultiGet => None,
             Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch => {
@@ -240,11 +240,14 @@ impl Checker<'_> {
         }
     }
 
-    fn range(&mut self, operation: &Operation) -> Option<u64> {
+    fn range(&mut self, step: &Step<'_>) -> Option<u64> {
         let mut parts = Parts::default();
-        let Operation { key, count, backward, .. } = *operation;
-        let known =
-            self.shadow.range(key.index(), count as usize, backward, |key, value| parts.entry(key, value));
+        let Operation { key, count, backward, .. } = *step.operation();
+        let (limit, visit) = (count as usize, |key: &[u8], value: &[u8]| parts.entry(key, value));
+        let known = match step.batch.end(step.at) {
+            None => self.shadow.range(key.index(), limit, backward, visit),
+            Some(high) => self.shadow.range_between(step.batch.key(step.at), high, limit, backward, visit),
+        };
         known.then(|| parts.digest())
     }
 

@@ -1,13 +1,13 @@
 //! The key format of a workload: from the index of a key to its bytes.
 
 mod decimal;
+mod numbered;
 mod policy;
 mod recorded;
 mod u64_be;
 mod user;
 
-use catalog::{ByteSize, Catalog};
-use types::MAX_KEY_BYTES;
+use catalog::Catalog;
 
 pub use policy::{KeyBytes, KeyFormat, KeyFormatPolicy};
 
@@ -17,14 +17,6 @@ pub static FORMATS: Catalog<dyn KeyFormatPolicy> = Catalog {
     summary: "what keys look like",
     variants: &[u64_be::VARIANT, decimal::VARIANT, user::VARIANT, recorded::VARIANT],
 };
-
-/// Refuses key lengths that no store takes.
-fn check_bytes(bytes: ByteSize) -> Result<(), String> {
-    if bytes.0 == 0 || bytes.0 > MAX_KEY_BYTES as u64 {
-        return Err(format!("bytes is {bytes}; a key has 1B to {}", ByteSize(MAX_KEY_BYTES as u64)));
-    }
-    Ok(())
-}
 
 /// The digits of a number of up to 64 bits, with leading zeros.
 const DIGITS: usize = 24;

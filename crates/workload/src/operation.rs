@@ -138,6 +138,8 @@ pub struct Operation {
     pub version: u32,
     /// The most entries a range reads, or the number of members of a group.
     pub count: u32,
+    /// How many numbers a range spans; 0 where it has no end but its number of entries.
+    pub span: u32,
     /// What is to be done.
     pub kind: Kind,
     /// Whether a range reads from larger keys to smaller ones.
@@ -148,7 +150,7 @@ impl Operation {
     /// An operation that reads one key.
     #[inline]
     pub(crate) fn get(key: KeyId) -> Self {
-        Self { key, value: Span::default(), version: 0, count: 0, kind: Kind::Get, backward: false }
+        Self { key, value: Span::default(), version: 0, count: 0, span: 0, kind: Kind::Get, backward: false }
     }
 
     /// The operation as bytes, for a hash over a stream of them.
@@ -161,6 +163,7 @@ impl Operation {
         bytes[20..24].copy_from_slice(&self.count.to_le_bytes());
         bytes[24] = self.kind as u8;
         bytes[25] = u8::from(self.backward);
+        bytes[26..30].copy_from_slice(&self.span.to_le_bytes());
         bytes
     }
 }

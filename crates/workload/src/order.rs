@@ -47,6 +47,31 @@ impl KeyOrder {
         }
     }
 
+    /// The number of places: those of `keys` keys, or of more where more were sorted.
+    pub(crate) fn places(&self, keys: u64) -> u64 {
+        match self {
+            Self::Index => keys,
+            Self::Sorted { index_at, .. } => index_at.len() as u64,
+        }
+    }
+
+    /// The place of the first of `keys` keys that is not below `bound`.
+    pub(crate) fn lower_bound(&self, format: &dyn KeyFormat, bound: &[u8], keys: u64) -> u64 {
+        let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
+        while below < not_below {
+            let middle = below + (not_below - below) / 2;
+            let index = self.index(middle, keys).expect("a place among the keys");
+            key.clear();
+            format.append(KeyId::present(index), &mut key);
+            if key.as_slice() < bound {
+                below = middle + 1;
+            } else {
+                not_below = middle;
+            }
+        }
+        below
+    }
+
     /// The index of the key at `place`, or `None` behind the last of `keys` keys.
     pub(crate) fn index(&self, place: u64, keys: u64) -> Option<u64> {
         match self {
@@ -104,6 +129,10 @@ mod tests {
                 let mut key = Vec::new();
                 format.append(KeyId::present(index), &mut key);
                 assert!(last < key, "{choice}: {place}");
+                assert_eq!(order.lower_bound(&*format, &key, 5000), place);
+                key.push(0);
+                assert_eq!(order.lower_bound(&*format, &key, 5000), place + 1);
+                key.pop();
                 last = key;
             }
             assert_eq!(order.index(5000, 5000), None);

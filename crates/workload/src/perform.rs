@@ -123,6 +123,10 @@ impl<'a> Performer<'a> {
     fn range(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
         let operation = &batch.operations()[at];
         let limit = operation.count as usize;
+        if let Some(high) = batch.end(at) {
+            let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
+            return self.scan(&Scan { low: batch.key(at), high: Some(high), direction, limit }, check);
+        }
         if !operation.backward {
             let scan = Scan { low: batch.key(at), high: None, direction: Direction::Forward, limit };
             return self.scan(&scan, check);

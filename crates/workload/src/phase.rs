@@ -85,7 +85,8 @@ pub struct Mixed {
     pub mix: Mix,
     /// Which keys it is about.
     pub keys: KeySource,
-    /// The share of gets, alone or in a multi-get, for keys that are not there and never were.
+    /// The share of gets, alone or in a multi-get, for keys that are not there and never were; and of ranges with
+    /// a span that begin with such a key.
     pub absent: f64,
     /// The ranges.
     pub range: RangeSpec,
@@ -211,8 +212,10 @@ impl Load {
 }
 
 impl Mixed {
-    fn gets(&self) -> bool {
-        self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet)
+    /// Whether something in it may ask for absent keys: gets, and ranges that may be empty.
+    fn asks_for_absent(&self) -> bool {
+        let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
+        self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
     }
 
     fn groups(&self) -> bool {
@@ -222,7 +225,7 @@ impl Mixed {
     /// The same phase with what its mix makes no use of at the defaults, so that phases that do the same
     /// are equal.
     fn without_idle_settings(mut self) -> Self {
-        if !self.gets() {
+        if !self.asks_for_absent() {
             self.absent = 0.0;
         }
         if !self.mix.has(Kind::Range) {
@@ -246,7 +249,7 @@ impl Mixed {
             KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
             KeySource::Recorded(trace) => table.insert("replay".to_owned(), trace.to_toml()),
         };
-        if self.gets() {
+        if self.asks_for_absent() {
             table.insert("absent".to_owned(), self.absent.into());
         }
         if self.mix.has(Kind::Range) {

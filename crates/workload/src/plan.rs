@@ -162,6 +162,11 @@ impl Builder<'_> {
                 PlannedKeys::Recorded(accesses)
             }
         };
+        if mixed.range.span > 0 && !self.format.has_numbers() {
+            let message =
+                "span is above 0, but keys are no numbers; use the key format \"u64\" or \"decimal\"";
+            return Err(ChoiceError::at("range.span", message));
+        }
         Ok(PlannedMix { spec: mixed.clone(), keys, ranges: LENGTHS.build(&mixed.range.length)? })
     }
 

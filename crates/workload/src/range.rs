@@ -17,23 +17,27 @@ pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog {
     variants: &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
 };
 
-/// What ranges look like: `{ kind = "fixed", entries = 100, backward = 0.0 }`.
+/// What ranges look like: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeSpec {
     /// The distribution of lengths, one of [`LENGTHS`].
     pub length: Choice,
     /// The share of ranges that read from larger keys to smaller ones.
     pub backward: f64,
+    /// How many numbers a range spans: it ends before the key whose number is so much larger than that of the
+    /// key it begins with, and may be empty. Key formats write key i as number 2i, unless it is scattered.
+    /// With 0 a range has no end but its number of entries, and a backward one begins with its largest key.
+    pub span: u32,
 }
 
 impl Default for RangeSpec {
     fn default() -> Self {
-        Self { length: LENGTHS.baseline(), backward: 0.0 }
+        Self { length: LENGTHS.baseline(), backward: 0.0, span: 0 }
     }
 }
 
 impl RangeSpec {
-    /// Reads a kind, a label, or a table with `kind`, its parameters and `backward`.
+    /// Reads a kind, a label, or a table with `kind`, its parameters, `backward` and `span`.
     ///
     /// # Errors
     /// Names the key at fault.
@@ -43,6 +47,9 @@ impl RangeSpec {
         if let Value::Table(table) = &mut lengths {
             if let Some(share) = table.remove("backward") {
                 spec.backward = crate::spelling::share("backward", &share)?;
+            }
+            if let Some(span) = table.remove("span") {
+                spec.span = numbers(crate::spelling::read::<Count>("span", span)?)?;
             }
             if !table.contains_key("kind") {
                 table.insert("kind".to_owned(), Value::String(LENGTHS.variants[0].kind.to_owned()));
@@ -57,9 +64,18 @@ impl RangeSpec {
         let mut spelt = self.length.to_toml();
         if let Value::Table(table) = &mut spelt {
             table.insert("backward".to_owned(), Value::Float(self.backward));
+            table.insert("span".to_owned(), Value::Integer(self.span.into()));
         }
         spelt
     }
+}
+
+/// A count as the span of a range.
+fn numbers(count: Count) -> Result<u32, ChoiceError> {
+    u32::try_from(count.0).map_err(|_| {
+        let message = format!("span is {}; a range spans at most {} numbers", count.0, u32::MAX);
+        ChoiceError::at("span", message)
+    })
 }
 
 /// A count as the length of a range: at least 1.
@@ -96,6 +112,7 @@ mod tests {
         assert_eq!(read("{ entries = 100 }").unwrap(), RangeSpec::default());
         let spec = read("{ kind = \"uniform\", max = \"1k\", backward = 0.5 }").unwrap();
         assert_eq!((spec.length.label().as_str(), spec.backward), ("uniform(max=1000)", 0.5));
+        assert_eq!(read("{ entries = 100, span = \"1k\" }").unwrap().span, 1000);
         assert_eq!(RangeSpec::from_toml(&spec.to_toml()).unwrap(), spec);
     }
 
@@ -106,6 +123,7 @@ mod tests {
             ("{ entries = -5 }", "is negative"),
             ("{ entries = 5000000000 }", "at most 4294967295"),
             ("{ backward = 2 }", "backward is 2"),
+            ("{ span = 5000000000 }", "at most 4294967295 numbers"),
             ("{ kind = \"zipfian\", theta = -1 }", "theta is -1"),
         ] {
             let error = read(toml).unwrap_err();

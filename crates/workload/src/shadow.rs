@@ -1,5 +1,6 @@
 //! The shadow of a store: which version of every key is live, and how many bytes that is.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::dsl;
@@ -121,9 +122,46 @@ impl Shadow {
             return false;
         }
         let order = self.order.as_ref().expect("the keys were sorted");
+        let place = order.place(start);
+        let places = if backward { 0..place + 1 } else { place..order.places(keys) };
+        self.visit(places, limit, backward, &mut visit);
+        true
+    }
+
+    /// Hands the entries of a range to `visit` that lie from `low` to before `high`, from either end. Returns
+    /// false where the order of so many keys is not known.
+    pub(crate) fn range_between(
+        &mut self,
+        low: &[u8],
+        high: &[u8],
+        limit: usize,
+        backward: bool,
+        mut visit: impl FnMut(&[u8], &[u8]),
+    ) -> bool {
+        let keys = self.versions.len() as u64;
+        if !self.sort_keys(keys) {
+            return false;
+        }
+        let order = self.order.as_ref().expect("the keys were sorted");
+        let place = |bound| order.lower_bound(&*self.format, bound, keys);
+        let places = place(low)..place(high);
+        self.visit(places, limit, backward, &mut visit);
+        true
+    }
+
+    /// Hands at most `limit` entries to `visit` that are there among those of the places, from either end.
+    fn visit(
+        &mut self,
+        mut places: Range<u64>,
+        limit: usize,
+        backward: bool,
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) {
+        let order = self.order.as_ref().expect("the keys were sorted");
         let mut key = std::mem::take(&mut self.key);
-        let (mut place, mut read) = (order.place(start), 0);
-        while let Some(index) = order.index(place, keys).filter(|_| read < limit) {
+        let mut read = 0;
+        while let Some(place) = (read < limit).then(|| next(&mut places, backward)).flatten() {
+            let index = order.index(place, u64::MAX).expect("a place among the keys");
             let version = self.version(index);
             if version != ABSENT {
                 key.clear();
@@ -131,13 +169,8 @@ impl Shadow {
                 visit(&key, self.value(index, version));
                 read += 1;
             }
-            match if backward { place.checked_sub(1) } else { Some(place + 1) } {
-                Some(next) => place = next,
-                None => break,
-            }
         }
         self.key = key;
-        true
     }
 
     /// Reads all of `target` and compares every entry with what must be there.
@@ -214,6 +247,11 @@ impl Shadow {
         }
         self.order.is_some()
     }
+}
+
+/// The next place from either end.
+fn next(places: &mut Range<u64>, backward: bool) -> Option<u64> {
+    if backward { places.next_back() } else { places.next() }
 }
 
 /// Walks through the keys that must be there, in key order.

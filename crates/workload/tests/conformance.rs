@@ -277,6 +277,29 @@ fn absent_keys_lie_between(format: &dyn KeyFormat) -> Result<(), String> {
     if outside <= 10 { Ok(()) } else { Err(format!("{outside} of 2000 absent keys lie outside")) }
 }
 
+/// The key whose number is so much above that of another: itself, the next ones of an ordered format, and always
+/// a larger key.
+fn sums_are_right(format: &dyn KeyFormat) -> Result<(), String> {
+    if !format.has_numbers() {
+        return Ok(());
+    }
+    for index in sample(format) {
+        let above = |span: u32| {
+            let mut key = Vec::new();
+            format.append_above(KeyId::present(index), span, &mut key);
+            key
+        };
+        let own = key(format, KeyId::present(index));
+        let next = (index + 1 < format.capacity()).then(|| key(format, KeyId::present(index + 1)));
+        let is_next = !format.ordered() || next.is_none_or(|next| above(2) == next);
+        let spans = [0, 1, 2, 255, 256, 70_000, u32::MAX].map(above);
+        if spans[0] != own || !is_next || !spans.is_sorted() || spans[1] <= own {
+            return Err(format!("{index}: {spans:?} are not above {own:?} by so much"));
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn key_formats_keep_their_laws() {
     laws::check(&FORMATS).unwrap();
@@ -284,6 +307,7 @@ fn key_formats_keep_their_laws() {
         keys_differ(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
         order_is_as_announced(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
         absent_keys_lie_between(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
+        sums_are_right(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
     }
 }
 
@@ -293,6 +317,14 @@ struct WrongFormat<F>(Arc<dyn KeyFormat>, F);
 impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {
     fn append(&self, id: KeyId, out: &mut Vec<u8>) {
         self.0.append(self.1(id), out);
+    }
+
+    fn has_numbers(&self) -> bool {
+        self.0.has_numbers()
+    }
+
+    fn append_above(&self, id: KeyId, span: u32, out: &mut Vec<u8>) {
+        self.0.append_above(id, span, out);
     }
 
     fn capacity(&self) -> u64 {
@@ -319,7 +351,7 @@ fn canary_formats_are_caught() {
     assert!(absent_keys_lie_between(&above).is_err() && keys_differ(&above).is_ok());
     let swapped =
         WrongFormat(format, |id: KeyId| KeyId::present((id.index() ^ 1) * 2 + u64::from(id.is_absent())));
-    assert!(order_is_as_announced(&swapped).is_err());
+    assert!(order_is_as_announced(&swapped).is_err() && sums_are_right(&swapped).is_err());
 }
 
 /// Formats too small for the keys say so before anything is written.

@@ -1,9 +1,10 @@
 //! Filters that are wrong on purpose: each breaks one law, and the suite must see it.
 
+use std::ops::Bound;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use lsmbench_bloom::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use types::{Bytes, KeyHash};
+use types::{Bytes, HashedKey, KeyHash};
 
 /// What is wrong with a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,14 @@ pub(crate) enum Fault {
     SaturatesWhenSmall,
     /// A table without keys may contain anything.
     SeesKeysInNothing,
+    /// One range that holds a key is called empty.
+    LosesARange,
+    /// A range without a key is called empty by a filter that says it cannot tell.
+    AnswersRangesUnasked,
+    /// No range is ever called empty by a filter that says it can tell.
+    AnswersNoRange,
+    /// Keys are looked up by something else than their hashes.
+    LosesKeysByName,
     /// The allocation is ignored.
     IgnoresItsAllocation,
     /// Half of the memory is not told.
@@ -34,7 +43,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Every fault, with the law that must see it.
-    pub(crate) const ALL: [(Self, &'static str); 11] = [
+    pub(crate) const ALL: [(Self, &'static str); 15] = [
         (Self::ForgetsOneKey, "no key is lost"),
         (Self::CountsItsBuilds, "answers depend on bytes and hash alone"),
         (Self::TurnsTheLastAnswer, "a batch answers as single probes do"),
@@ -42,6 +51,10 @@ impl Fault {
         (Self::FlattersItsRate, "the rate is the one expected"),
         (Self::SaturatesWhenSmall, "small filters are near their rate"),
         (Self::SeesKeysInNothing, "an empty table has no keys"),
+        (Self::LosesARange, "no range with a key is empty"),
+        (Self::AnswersRangesUnasked, "ranges are answered where it says so"),
+        (Self::AnswersNoRange, "ranges are answered where it says so"),
+        (Self::LosesKeysByName, "no key is lost"),
         (Self::IgnoresItsAllocation, "the allocation is spent"),
         (Self::HidesMemory, "memory is told"),
         (Self::AcceptsCutBytes, "damage is an error or a wrong answer"),
@@ -85,9 +98,13 @@ impl FilterPolicy for Canary {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
         let opened = match (self.fault, self.sound.open(stored.clone())) {
-            (Fault::AcceptsCutBytes, Err(_)) => self
-                .sound
-                .open(Bytes::copy_from(&self.sound.build(&FilterInput { hashes: &[], bits_per_key: None }))),
+            (Fault::AcceptsCutBytes, Err(_)) => {
+                self.sound.open(Bytes::copy_from(&self.sound.build(&FilterInput {
+                    hashes: &[],
+                    bits_per_key: None,
+                    keys: None,
+                })))
+            }
             (Fault::PanicsOnCutBytes, Err(_)) => Err(DamagedFilter(format!("{}", stored[23]))),
             (_, opened) => opened,
         };
@@ -113,6 +130,23 @@ impl Filter for CanaryFilter {
         self.sound.may_contain_batch(hashes, answers);
         if let (Fault::TurnsTheLastAnswer, Some(last)) = (self.fault, answers.last_mut()) {
             *last = !*last;
+        }
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        let missed = self.fault == Fault::LosesKeysByName && key.bytes.last() == Some(&7);
+        !missed && self.sound.may_contain_key(key)
+    }
+
+    fn answers_ranges(&self) -> bool {
+        self.fault == Fault::AnswersNoRange || self.sound.answers_ranges()
+    }
+
+    fn may_contain_range(&self, low: Bound<&[u8]>, _: Bound<&[u8]>) -> bool {
+        match (self.fault, low) {
+            (Fault::LosesARange, Bound::Included(low)) => low != b"one",
+            (Fault::AnswersRangesUnasked, Bound::Included(low)) => low.last() != Some(&b'a'),
+            _ => true,
         }
     }
 

@@ -1,11 +1,13 @@
 //! The laws of the filter axis, each a function of one policy.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lsmbench_bloom::{Filter, FilterInput, FilterPolicy};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use types::{Bytes, KeyHash};
+use types::{Bytes, HashedKey, KeyHash, KeyList};
 
 /// A policy under test, and what the catalog says of it.
 pub(crate) struct Subject<'a> {
@@ -27,6 +29,8 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("the rate is the one expected", the_rate_is_the_one_expected),
     ("small filters are near their rate", small_filters_are_near_their_rate),
     ("an empty table has no keys", an_empty_table_has_no_keys),
+    ("no range with a key is empty", no_range_with_a_key_is_empty),
+    ("ranges are answered where it says so", ranges_are_answered_where_it_says_so),
     ("the allocation is spent", the_allocation_is_spent),
     ("memory is told", memory_is_told),
     ("damage is an error or a wrong answer", damage_is_an_error_or_a_wrong_answer),
@@ -40,9 +44,49 @@ fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
+/// The key of a hash: another one for each, and in another order.
+fn key_of(hash: KeyHash) -> [u8; 8] {
+    hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
+}
+
+/// The keys of hashes, so that filters of either see the same.
+pub(crate) struct Keys {
+    hashes: Vec<KeyHash>,
+    list: KeyList,
+}
+
+impl Keys {
+    /// The keys of these hashes, in the order of keys.
+    pub(crate) fn of(hashes: &[KeyHash]) -> Self {
+        let mut hashes = hashes.to_vec();
+        hashes.sort_unstable_by_key(|hash| key_of(*hash));
+        let list = hashes.iter().map(|hash| key_of(*hash)).collect();
+        Self { hashes, list }
+    }
+
+    pub(crate) fn input(&self, bits_per_key: Option<f64>) -> FilterInput<'_> {
+        FilterInput { hashes: &self.hashes, bits_per_key, keys: Some(&self.list) }
+    }
+}
+
+/// What a filter says of the key of a hash.
+pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
+    filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
+}
+
+/// What it says of many.
+fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
+    let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
+    let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });
+    filter.may_contain_keys(&keys.collect::<Vec<_>>(), answers);
+}
+
 fn build(subject: &Subject<'_>, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Box<dyn Filter> {
-    let stored = subject.policy.build(&FilterInput { hashes, bits_per_key });
-    subject.policy.open(Bytes::copy_from(&stored)).expect("a filter opens what it stored")
+    open(subject, &subject.policy.build(&Keys::of(hashes).input(bits_per_key)))
+}
+
+fn open(subject: &Subject<'_>, stored: &[u8]) -> Box<dyn Filter> {
+    subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens what it stored")
 }
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
@@ -57,7 +101,8 @@ fn no_key_is_lost(subject: &Subject<'_>) -> Result<(), String> {
     for hashes in random.iter().chain([&extremes, &equal, &consecutive]) {
         for bits_per_key in [None, Some(0.0), Some(0.1), Some(0.7), Some(10.0), Some(63.9), Some(1000.0)] {
             let filter = build(subject, hashes, bits_per_key);
-            let lost = hashes.iter().filter(|hash| !filter.may_contain(**hash)).count();
+            let kept = |hash: KeyHash| filter.may_contain(hash) && may_contain(&*filter, hash);
+            let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
             ensure(lost == 0, || format!("{lost} of {} lost at {bits_per_key:?} bits", hashes.len()))?;
         }
     }
@@ -66,7 +111,8 @@ fn no_key_is_lost(subject: &Subject<'_>) -> Result<(), String> {
 
 fn answers_depend_on_bytes_and_hash_alone(subject: &Subject<'_>) -> Result<(), String> {
     let hashes = random_hashes(3000, 2);
-    let input = FilterInput { hashes: &hashes, bits_per_key: None };
+    let keys = Keys::of(&hashes);
+    let input = keys.input(None);
     let stored = subject.policy.build(&input);
     ensure(stored == subject.policy.build(&input), || "two builds differ".to_owned())?;
     let first = subject.policy.open(Bytes::copy_from(&stored)).map_err(|e| e.to_string())?;
@@ -77,8 +123,8 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject<'_>) -> Result<(), S
         let shifted = Bytes::copy_from(&shifted).slice(offset..offset + stored.len());
         let second = subject.policy.open(shifted).map_err(|e| e.to_string())?;
         for hash in probes.iter().chain(&hashes) {
-            let same = first.may_contain(*hash) == second.may_contain(*hash)
-                && first.may_contain(*hash) == first.may_contain(*hash);
+            let same = may_contain(&*first, *hash) == may_contain(&*second, *hash)
+                && may_contain(&*first, *hash) == may_contain(&*first, *hash);
             ensure(same, || format!("answers differ at offset {offset}"))?;
         }
     }
@@ -96,6 +142,10 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject<'_>) -> Result<(), Stri
             filter.may_contain_batch(probes, &mut answers);
             let same = probes.iter().zip(&answers).all(|(hash, answer)| filter.may_contain(*hash) == *answer);
             ensure(same, || format!("a batch of {count} differs"))?;
+            may_contain_all(&*filter, probes, &mut answers);
+            let same =
+                probes.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
+            ensure(same, || format!("a batch of {count} keys differs"))?;
         }
     }
     let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
@@ -132,7 +182,7 @@ fn small_filters_are_near_their_rate(subject: &Subject<'_>) -> Result<(), String
 
 fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
     let mut answers = vec![false; probes.len()];
-    filter.may_contain_batch(probes, &mut answers);
+    may_contain_all(filter, probes, &mut answers);
     answers.iter().filter(|answer| **answer).count() as f64 / probes.len() as f64
 }
 
@@ -154,6 +204,66 @@ fn an_empty_table_has_no_keys(subject: &Subject<'_>) -> Result<(), String> {
         ensure(positives == 0.0 || filter.memory_bytes() == 0, || "an empty table has keys".to_owned())?;
     }
     Ok(())
+}
+
+/// Keys of every kind: numbers near and far, padded and not, strings that begin like each other, and odd ends.
+fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
+    let numbers = || random_hashes(2000, 14).into_iter().map(|hash| hash.0);
+    let odd: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b"ab", &[0xff; 8], &[0xff; 9], &[0xff; 30]];
+    vec![
+        numbers().map(|number| number.to_be_bytes().to_vec()).collect(),
+        numbers().map(|number| [&(number % 5000).to_be_bytes()[..], b"0000"].concat()).collect(),
+        numbers().map(|number| format!("user{:020}", number % 1_000_000).into_bytes()).collect(),
+        numbers().map(|number| format!("{:x}", number >> (number % 64)).into_bytes()).collect(),
+        numbers().map(|number| vec![b'a' + (number % 3) as u8; number as usize / 3 % 40]).collect(),
+        odd.iter().map(|key| key.to_vec()).collect(),
+        [b"one".to_vec()].into(),
+    ]
+}
+
+/// Bounds at, just around and further from every key, of every form: whatever holds a key is not empty.
+fn no_range_with_a_key_is_empty(subject: &Subject<'_>) -> Result<(), String> {
+    for keys in kinds_of_keys() {
+        let list: KeyList = keys.iter().collect();
+        let hashes = random_hashes(keys.len(), 15);
+        for bits_per_key in [None, Some(0.5), Some(3.0), Some(40.0)] {
+            let input = FilterInput { hashes: &hashes, bits_per_key, keys: Some(&list) };
+            let filter = open(subject, &subject.policy.build(&input));
+            for (index, key) in keys.iter().enumerate() {
+                let after = [&key[..], b"\0"].concat();
+                let further = list.key((index + 1 + index % 5).min(list.len() - 1));
+                let before = list.key(index.saturating_sub(1 + index % 3));
+                let lows = [Bound::Unbounded, Bound::Included(&key[..]), Bound::Included(before)];
+                let highs = [Bound::Unbounded, Bound::Included(&key[..]), Bound::Excluded(&after[..])];
+                let highs = highs.into_iter().chain([Bound::Included(further)]);
+                for (low, high) in lows.into_iter().flat_map(|low| highs.clone().map(move |high| (low, high)))
+                {
+                    ensure(filter.may_contain_range(low, high), || {
+                        format!("{low:?} to {high:?} is called empty at {bits_per_key:?} bits")
+                    })?;
+                }
+            }
+            let below = list.iter().zip(list.iter().skip(1)).all(|(low, high)| {
+                filter.may_contain_range(Bound::Excluded(low), Bound::Included(high))
+                    && filter.may_contain_range(Bound::Included(low), Bound::Excluded(high))
+            });
+            ensure(below, || "a range between neighbours with one of them is called empty".to_owned())?;
+        }
+    }
+    Ok(())
+}
+
+/// Of ranges behind an absent key some are empty to a filter that answers ranges; to others none is.
+fn ranges_are_answered_where_it_says_so(subject: &Subject<'_>) -> Result<(), String> {
+    let filter = build(subject, &random_hashes(1000, 16), None);
+    let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
+        let [low, high] = [b"a", b"z"].map(|end| [&key_of(*hash)[..], end].concat());
+        !filter.may_contain_range(Bound::Included(&low), Bound::Included(&high))
+    });
+    let (empty, answers) = (empty.count(), filter.answers_ranges());
+    ensure(if answers { empty > 0 } else { empty == 0 }, || {
+        format!("{empty} of 1000 ranges are empty to a filter that says {answers}")
+    })
 }
 
 /// The memory is that of the allocation for a table of many keys: within 1 % where bits per key are a
@@ -182,7 +292,7 @@ fn the_allocation_is_spent(subject: &Subject<'_>) -> Result<(), String> {
 /// What is held is told: an oracle 0 by convention, others about what they stored.
 fn memory_is_told(subject: &Subject<'_>) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
-    let stored = subject.policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+    let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
     if subject.oracle {
         return ensure(memory == 0, || format!("an oracle holds {memory} bytes"));
@@ -196,12 +306,17 @@ fn memory_is_told(subject: &Subject<'_>) -> Result<(), String> {
 fn damage_is_an_error_or_a_wrong_answer(subject: &Subject<'_>) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);
-    let stored = subject.policy.build(&FilterInput { hashes: &hashes, bits_per_key: None });
+    let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let open = |bytes: &[u8]| {
         catch_unwind(AssertUnwindSafe(|| {
             subject.policy.open(Bytes::copy_from(bytes)).map(|filter| {
                 let _ = (filter.expected_fpr(), share_of_positives(&*filter, &probes));
-                probes.iter().filter(|hash| filter.may_contain(**hash)).count()
+                let ranges =
+                    probes.windows(2).map(|pair| [pair[0], pair[1]].map(|hash| hash.0.to_be_bytes()));
+                let ranges = ranges.filter(|[low, high]| {
+                    filter.may_contain_range(Bound::Included(low), Bound::Excluded(high))
+                });
+                probes.iter().filter(|hash| filter.may_contain(**hash)).count() + ranges.count()
             })
         }))
         .map_err(|_| "damaged bytes make it panic".to_owned())

@@ -4,8 +4,8 @@ mod canary;
 mod laws;
 
 use canary::{Canary, Fault};
-use laws::{LAWS, Subject};
-use lsmbench_bloom::{CATALOG, FilterInput, FilterPolicy};
+use laws::{Keys, LAWS, Subject, may_contain};
+use lsmbench_bloom::{CATALOG, FilterPolicy};
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
 use toml::Value;
@@ -46,10 +46,10 @@ fn every_canary_is_caught_by_its_law() {
 #[test]
 fn no_filter_opens_what_another_stored() {
     let hashes: Vec<KeyHash> = (0..100).map(KeyHash).collect();
-    let input = FilterInput { hashes: &hashes, bits_per_key: None };
+    let keys = Keys::of(&hashes);
     let labels = || CATALOG.kinds().chain(FORMS.iter().copied());
     for writer in labels() {
-        let stored = Bytes::copy_from(&policy(writer).build(&input));
+        let stored = Bytes::copy_from(&policy(writer).build(&keys.input(None)));
         for reader in labels() {
             assert_eq!(policy(reader).open(stored.clone()).is_ok(), reader == writer, "{writer} by {reader}");
         }
@@ -71,6 +71,7 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         ("remainder_bits", "33"),
         ("target_fpr", "0.0"),
         ("growth", "1.0"),
+        ("length", "0"),
         ("arity", "5"),
     ];
     for variant in CATALOG.variants {
@@ -99,18 +100,25 @@ proptest! {
         bits_per_key in proptest::option::of(0.0f64..80.0),
     ) {
         let hashes: Vec<KeyHash> = hashes.into_iter().map(KeyHash).collect();
+        let keys = Keys::of(&hashes);
         for kind in CATALOG.kinds().chain(FORMS.iter().copied()) {
             let policy = policy(kind);
-            let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key });
+            let stored = policy.build(&keys.input(bits_per_key));
             let filter = policy.open(Bytes::copy_from(&stored)).unwrap();
             prop_assert!(hashes.iter().all(|hash| filter.may_contain(*hash)), "{}", kind);
-            prop_assert_eq!(&stored, &policy.build(&FilterInput { hashes: &hashes, bits_per_key }));
+            prop_assert!(hashes.iter().all(|hash| may_contain(&*filter, *hash)), "{}", kind);
+            prop_assert_eq!(&stored, &policy.build(&keys.input(bits_per_key)));
         }
     }
 }
 
 /// Forms of a variant that build or store in a way of their own, besides its default.
-const FORMS: &[&str] = &["double-probe(form=blocks)", "ribbon(form=homogeneous)", "ribbon(form=standard)"];
+const FORMS: &[&str] = &[
+    "double-probe(form=blocks)",
+    "ribbon(form=homogeneous)",
+    "ribbon(form=standard)",
+    "prefix(whole_keys=false)",
+];
 
 /// Every variant of the catalog with its defaults, and the further forms.
 fn subjects() -> impl Iterator<Item = Subject<'static>> {

@@ -163,7 +163,7 @@ fn cache_bytes(design: &Design) -> f64 {
 }
 
 fn in_memory(design: &Design) -> bool {
-    design.choice("storage").kind() == "memory"
+    matches!(design.choice("storage").kind(), "memory" | "simulated")
 }
 
 /// Bytes with two or three digits.
@@ -198,8 +198,10 @@ mod tests {
         assert!(merged < 5e9 && kept > 2e11, "{merged} {kept}");
         let once = estimate("", load);
         assert!((2e8..4e8).contains(&once.storage_bytes), "{once:?}");
-        let in_memory = estimate("storage = \"memory\"", load);
-        assert!(in_memory.storage_bytes < 1.0 && in_memory.memory_bytes > once.memory_bytes + 2e8);
+        for storage in ["memory", "simulated"] {
+            let in_memory = estimate(&format!("storage = \"{storage}\""), load);
+            assert!(in_memory.storage_bytes < 1.0 && in_memory.memory_bytes > once.memory_bytes + 2e8);
+        }
         assert!((once.seconds() - 2.5).abs() < 0.1, "{once:?}");
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use measure::{Clock, Summary};
 use results::{LatencyLog, columns as c};
+use storage::DeviceTime;
 use tree::{Counts, Stats};
 use workload::{Kind, Phase, Profile, Rate};
 
@@ -169,6 +170,9 @@ impl PhaseReport<'_> {
         let of_burst = burst.counts.since(&before.counts);
         set_writes(&mut row, &of_burst, &settled.counts.since(&before.counts));
         set_reads(&mut row, &of_burst);
+        if let Some((before, burst)) = before.device.zip(burst.device) {
+            set_device(&mut row, burst.since(before), all.operations);
+        }
         row.set_some(&c::EXPECTED_FPR, burst.expected_fpr);
         row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
         self.set_shape(&mut row);
@@ -303,7 +307,23 @@ fn set_reads(row: &mut Cells, counts: &Counts) {
     if absent > 0 {
         row.set(&c::FPR, counts.filter_false_positives as f64 / absent as f64);
     }
+    row.set(&c::RANGE_FILTER_PROBES, counts.range_filter_probes)
+        .set(&c::RANGE_FILTER_NEGATIVES, counts.range_filter_negatives);
+    let empty = counts.range_filter_false_positives + counts.range_filter_negatives;
+    if empty > 0 {
+        row.set(&c::RANGE_FPR, counts.range_filter_false_positives as f64 / empty as f64);
+    }
     row.set(&c::FENCE_SEARCHES, counts.fence_searches);
+}
+
+fn set_device(row: &mut Cells, device: DeviceTime, operations: u64) {
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    row.set(&c::DEVICE_SECONDS, seconds(device.total_ns()));
+    row.set(&c::DEVICE_READ_SECONDS, seconds(device.read_ns));
+    row.set(&c::DEVICE_WRITE_SECONDS, seconds(device.write_ns));
+    if operations > 0 {
+        row.set(&c::DEVICE_NS_PER_OP, device.total_ns() as f64 / operations as f64);
+    }
 }
 
 /// Levels that hold a run.

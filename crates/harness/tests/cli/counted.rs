@@ -5,7 +5,7 @@ use std::path::Path;
 
 use results::{Row, columns as c};
 
-use crate::bench::{Bench, exact_cells, text};
+use crate::bench::{Bench, exact_cells, number, of, text};
 
 /// One factor at a time, on a tree of a few levels, with every kind of operation.
 const EXPERIMENT: &str = r#"
@@ -116,4 +116,29 @@ fn what_takes_time_is_empty_and_not_zero() {
     let manifest = bench.manifest("small");
     assert_eq!(manifest.harness.operations.len(), 0, "nothing is timed, so timing costs nothing");
     assert!(manifest.warnings.is_empty(), "counters are above what disturbs times: {:?}", manifest.warnings);
+}
+
+#[test]
+fn a_modelled_device_takes_the_same_time_in_every_run_and_a_real_one_none() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    let columns =
+        [&c::DEVICE_SECONDS, &c::DEVICE_READ_SECONDS, &c::DEVICE_WRITE_SECONDS, &c::DEVICE_NS_PER_OP];
+    for row in &bench.rows("small") {
+        columns.iter().for_each(|column| assert!(row.get(column).is_empty(), "{}", column.name));
+    }
+    let run = |device: &str| {
+        bench.ok(&["run", "small.toml", "--set", &format!("design.storage=simulated(device={device})")]);
+        bench.rows("small")
+    };
+    let rows = run("hdd");
+    for phase in ["load", "look"] {
+        for row in of(&rows, phase, "all") {
+            let [all, read, write, per_operation] = columns.map(|column| number(row, column));
+            assert!(write > 0.0 && (read > 0.0 || phase == "load"), "{phase}: {read} {write}");
+            assert!((all - read - write).abs() < 1e-9 && (per_operation - all * 1e9 / 3000.0).abs() < 1e-3);
+        }
+    }
+    assert_eq!(exact_cells(&rows), exact_cells(&run("hdd")));
+    assert_ne!(exact_cells(&rows), exact_cells(&run("nvme")));
 }

@@ -38,11 +38,15 @@ pub(crate) enum Fault {
     LocksTwice,
     /// All readers of a file share one position.
     SharesACursor,
+    /// Parts read together are answered in the order in which they lie in the file.
+    SortsAnswers,
+    /// Of parts read together those behind one that fails are not read.
+    GivesUpAtAnError,
 }
 
 impl Fault {
     /// Every fault, with the law that must see it.
-    pub(crate) const ALL: [(Self, &'static str); 13] = [
+    pub(crate) const ALL: [(Self, &'static str); 15] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
         (Self::WritesLate, "what is appended is seen at once, of tables what is synced"),
         (Self::ReadsZerosBeyondTheEnd, "nothing is read beyond the end"),
@@ -56,6 +60,8 @@ impl Fault {
         (Self::OpensWhatIsMissing, "what is missing is an error"),
         (Self::LocksTwice, "a lock is held once"),
         (Self::SharesACursor, "readers do not disturb each other"),
+        (Self::SortsAnswers, "parts read together are read as each alone"),
+        (Self::GivesUpAtAnError, "parts read together are read as each alone"),
     ];
 }
 
@@ -217,6 +223,20 @@ impl ReadFile for CanaryFile {
             }
             _ => self.inner.read(offset, len),
         }
+    }
+
+    fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
+        let mut parts = parts.to_vec();
+        if self.fault == Fault::SortsAnswers {
+            parts.sort_unstable();
+        }
+        let mut has_failed = false;
+        let mut read = |(offset, len): (u64, usize)| {
+            let answer = self.read(offset, if has_failed { usize::MAX } else { len });
+            has_failed |= answer.is_err() && self.fault == Fault::GivesUpAtAnError;
+            answer
+        };
+        parts.into_iter().map(&mut read).collect()
     }
 
     fn len(&self) -> u64 {

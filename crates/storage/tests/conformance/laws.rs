@@ -34,6 +34,7 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("what is missing is an error", what_is_missing_is_an_error),
     ("a lock is held once", a_lock_is_held_once),
     ("readers do not disturb each other", readers_do_not_disturb_each_other),
+    ("parts read together are read as each alone", parts_read_together),
 ];
 
 /// What a broken law looks like.
@@ -328,6 +329,11 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
             let offset = random.random_range(0..=content.len() - len);
             let same = *file.read(offset as u64, len)? == content[offset..offset + len];
             ensure(same, || format!("{len} bytes at {offset} differ"))?;
+            let parts = [(offset as u64, len), (0, len / 2)];
+            for (answer, (offset, len)) in file.read_many(&parts).into_iter().zip(parts) {
+                let same = *answer? == content[offset as usize..][..len];
+                ensure(same, || format!("{len} bytes at {offset}, read with others, differ"))?;
+            }
         }
         Ok(())
     };
@@ -335,4 +341,38 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
         let readers: Vec<_> = (0..4).map(|seed| scope.spawn(move || read_much(seed))).collect();
         readers.into_iter().try_for_each(|reader| reader.join().expect("readers do not panic"))
     })
+}
+
+/// More parts than any queue is deep, of any size, in any order, some twice, some beyond the end.
+fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
+    let content = random_bytes(3_000_001, 1);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
+    for purpose in Purpose::ALL {
+        let path = subject.write("file", purpose, &content)?;
+        let file = subject.open("file", purpose)?;
+        ensure(file.queue_depth() >= 1, || "no part can be read".to_owned())?;
+        for count in [0, 1, 2, 32, 700] {
+            let mut parts: Vec<(u64, usize)> = (0..count)
+                .map(|number| match number % 9 {
+                    3 => (content.len() as u64 - 5, random.random_range(6..10_000)),
+                    4 => (random.random_range(0..1000) * 4096, 4096),
+                    5 => (number as u64, 0),
+                    number => (random.random_range(0..2_900_000), 1 + number * 500),
+                })
+                .collect();
+            parts.extend(parts.get(1).copied());
+            parts.extend((count == 32).then_some((1, 3_000_000)));
+            let answers = file.read_many(&parts);
+            ensure(answers.len() == parts.len(), || format!("{} answers", answers.len()))?;
+            for (answer, (offset, len)) in answers.into_iter().zip(parts) {
+                match content.get(offset as usize..).and_then(|rest| rest.get(..len)) {
+                    Some(expected) => ensure(*answer? == *expected, || {
+                        format!("{len} bytes at {offset} of a {purpose:?} differ, of {count} parts")
+                    })?,
+                    None => ensure_error(answer, ErrorKind::UnexpectedEof, &path)?,
+                }
+            }
+        }
+    }
+    Ok(())
 }

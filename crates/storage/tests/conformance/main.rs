@@ -4,18 +4,22 @@
 mod canary;
 mod laws;
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
 use canary::{Canary, Fault};
-use catalog::Choice;
 use laws::{Broken, LAWS, Subject};
 use lsmbench_storage::{CATALOG, Counting, Faulty, Memory, Purpose, Storage};
+use toml::Value;
 
 #[test]
 fn the_catalog_keeps_its_laws() {
     catalog::laws::check(&CATALOG).unwrap();
-    assert_eq!(CATALOG.kinds().collect::<Vec<_>>(), ["pread", "mmap", "direct", "memory"]);
+    assert_eq!(
+        CATALOG.kinds().collect::<Vec<_>>(),
+        ["pread", "mmap", "direct", "uring", "memory", "simulated"]
+    );
 }
 
 #[test]
@@ -46,26 +50,32 @@ fn every_canary_is_caught_by_its_law() {
     }
 }
 
-/// What this machine can run of the catalog, and the decorators.
+/// What this machine can run of the catalog, further forms of some back ends, and the decorators.
 fn subjects(directory: &Path) -> Vec<Subject> {
     let subject =
         |name: &str, storage| Subject { name: name.to_owned(), storage, directory: directory.into() };
-    let build = |kind| CATALOG.build(&Choice::default_of(CATALOG.variant(kind).unwrap())).unwrap();
-    let mut subjects: Vec<Subject> = CATALOG.kinds().map(|kind| subject(kind, build(kind))).collect();
+    let build =
+        |label: &str| CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned())).unwrap()).unwrap();
+    let forms = ["uring(direct=false)", "uring(queue_depth=3, direct=false)"];
+    let mut subjects: Vec<Subject> =
+        CATALOG.kinds().chain(forms).map(|label| subject(label, build(label))).collect();
     subjects.push(subject("counting", Box::new(Counting::new(Arc::new(Memory::default())))));
     subjects.push(subject("faulty", Box::new(Faulty::new(Arc::new(Memory::default())))));
-    subjects.retain(|subject| subject.name != "direct" || takes_direct(&*subject.storage, directory));
+    subjects.retain(|subject| runs_here(subject, directory));
     subjects
 }
 
-/// Whether the file system of temporary files takes `O_DIRECT`; some do not, and say so.
+/// Whether this machine takes the back end: some file systems refuse `O_DIRECT`, some kernels `io_uring`, and the
+/// back end says so.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests must know what was left out")]
-fn takes_direct(direct: &dyn Storage, directory: &Path) -> bool {
-    match direct.create(&directory.join("probe"), Purpose::Table) {
-        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
-            eprintln!("skipped: {error} (set TMPDIR to a directory on a disk)");
-            false
-        }
-        created => created.map(|_| true).unwrap(),
-    }
+fn runs_here(Subject { name, storage, .. }: &Subject, directory: &Path) -> bool {
+    storage.create_directory(directory).unwrap();
+    let refused = match storage.create(&directory.join("probe"), Purpose::Table) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => error,
+        created => return created.map(|_| true).unwrap(),
+    };
+    let may_refuse = name == "direct" || name.starts_with("uring");
+    assert!(may_refuse, "{name}: {refused}");
+    eprintln!("skipped {name}: {refused}");
+    false
 }

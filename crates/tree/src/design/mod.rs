@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 pub use axes::{AXES, axis};
 pub use error::DesignError;
-pub use options::{BlockIndex, BlockOptions, Checksum, Options, StallOptions, TableOptions};
+pub use options::{BlockIndex, BlockOptions, Checksum, Options, StallOptions, TableOptions, ThreadOptions};
 
 /// One choice on every axis, and the plain options beside them: all that a tree is assembled from.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! The plain options of a design: blocks, tables, stalls, and the memory limit.
+//! The plain options of a design: blocks, tables, stalls, threads, and the memory limit.
 
 use catalog::ByteSize;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ pub struct Options {
     pub table: TableOptions,
     /// When writers wait.
     pub stall: StallOptions,
+    /// What work is shared out to threads.
+    pub threads: ThreadOptions,
     /// One limit for memtables, filters, fences and cache together: the cache gets what the others leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
@@ -90,6 +92,22 @@ pub struct StallOptions {
     pub level0_runs: usize,
 }
 
+/// What work is shared out to threads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ThreadOptions {
+    /// The key ranges, 1 to 64, that one compaction is cut into at most, each merged by a thread of its own:
+    /// `RocksDB`'s option of that name. In `counted` mode they are merged one after the other, so that counters
+    /// and tables depend on this number, and on no machine.
+    pub max_subcompactions: usize,
+}
+
+impl Default for ThreadOptions {
+    fn default() -> Self {
+        Self { max_subcompactions: 1 }
+    }
+}
+
 impl Default for BlockOptions {
     fn default() -> Self {
         Self {
@@ -147,6 +165,11 @@ impl Options {
             let message =
                 "frozen_memtables is 0: the first frozen memtable would stall every writer; the least is 1";
             return Err(("stall", "frozen_memtables", message.to_owned()));
+        }
+        let subcompactions = self.threads.max_subcompactions;
+        if !(1..=64).contains(&subcompactions) {
+            let message = format!("a compaction has 1 to 64 subcompactions, not {subcompactions}");
+            return Err(("threads", "max_subcompactions", message));
         }
         Ok(())
     }

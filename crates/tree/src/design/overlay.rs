@@ -12,7 +12,7 @@ use super::{Design, DesignError, Options};
 pub(super) const CAPACITY: &str = "capacity";
 
 /// The groups of plain options, by their names in TOML.
-const GROUPS: [&str; 4] = ["block", "table", "stall", "memory"];
+const GROUPS: [&str; 5] = ["block", "table", "stall", "threads", "memory"];
 
 impl Design {
     /// This design with the keys of `overrides` in place of its own.

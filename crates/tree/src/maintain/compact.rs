@@ -1,19 +1,26 @@
 //! Compaction: doing the jobs that the policy wants.
 
 use std::collections::HashSet;
-use std::ops::Bound;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 
+use bloom::LevelLoad;
 use compaction::{Action, Job};
 use types::Direction;
 
 use super::install::Change;
-use super::run_writer::RunWriter;
+use super::run_writer::{NewTables, RunWriter};
+use super::subcompaction::{Input, separators};
 use crate::error::{Error, Result};
-use crate::inner::Inner;
-use crate::merge::{Merge, Source};
-use crate::table::{ReadMode, RunCursor};
-use crate::version::{TableRef, Version};
+use crate::inner::{Inner, Mode};
+use crate::merge::Merge;
+use crate::table::RunCursor;
+use crate::version::{SortedRun, TableRef, Version};
+
+/// The keys of a part: at or above the first, below the second.
+type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
 /// Every how many entries a merge looks whether the tree is being closed.
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
@@ -80,36 +87,116 @@ impl Inner {
 
     /// Merges the inputs into new tables; `None` where the tree is being closed.
     fn merge(&self, version: &Version, job: &Job, inputs: &HashSet<u64>) -> Result<Option<Vec<TableRef>>> {
-        let mut sources = Vec::new();
-        for run in &version.runs {
-            let tables: Arc<[_]> =
-                run.tables.iter().filter(|table| inputs.contains(&table.id())).cloned().collect();
-            let first = (!tables.is_empty()).then_some(0);
-            let cursor = RunCursor::open(
-                tables,
-                first,
-                Bound::Unbounded,
-                Direction::Forward,
-                ReadMode::Streaming,
-                &self.counters,
-            )?;
-            sources.extend(cursor.map(Source::Run));
+        let given = |run: &SortedRun| -> Input {
+            run.tables.iter().filter(|table| inputs.contains(&table.id())).cloned().collect()
+        };
+        let merge = PartMerge {
+            inner: self,
+            inputs: version.runs.iter().map(given).filter(|input| !input.is_empty()).collect(),
+            level: job.level,
+            loads: version.loads_with(inputs, job.level, job.run.is_none(), 0),
+            drops_tombstones: job.reaches_bottom(&version.levels),
+            given_up: AtomicBool::new(false),
+        };
+        let cuts = separators(&merge.inputs, self.part_count(&merge.inputs), self.counters.local())?;
+        let lows = std::iter::once(None).chain(cuts.iter().map(|cut| Some(&**cut)));
+        let highs = cuts.iter().map(|cut| Some(&**cut)).chain(std::iter::once(None));
+        let parts: Vec<KeyRange<'_>> = lows.zip(highs).collect();
+        let merged = match self.mode {
+            Mode::Timed => merge.side_by_side(&parts)?,
+            Mode::Counted => parts.iter().map(|part| merge.run(*part)).collect::<Result<_>>()?,
+        };
+        merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
+    }
+
+    /// The parts that a merge is cut into at most: as the design says, but no more than it will have tables, with
+    /// room for the last table of each part to stay a fifth empty (`RocksDB`'s rule).
+    fn part_count(&self, inputs: &[Input]) -> usize {
+        let bytes: u64 = inputs.iter().flatten().map(|table| table.properties().charged_bytes()).sum();
+        let options = &self.context.options;
+        let tables = (bytes + bytes / 4).div_ceil(options.table.capacity.0);
+        options.threads.max_subcompactions.min(tables as usize)
+    }
+}
+
+/// A merge whose parts can be done apart.
+struct PartMerge<'a> {
+    inner: &'a Inner,
+    /// What each run gives, the newest first.
+    inputs: Vec<Input>,
+    level: usize,
+    loads: Vec<LevelLoad>,
+    drops_tombstones: bool,
+    /// A part came to no end: the others need not go on.
+    given_up: AtomicBool,
+}
+
+impl PartMerge<'_> {
+    /// Merges all parts, each but the first on a thread of its own; `None` where the tree is being closed.
+    fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
+        let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
+        std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for part in others {
+                let thread = Builder::new().name("lsm-subcompact".to_owned());
+                threads.push(thread.spawn_scoped(scope, || self.run(*part)).map_err(|error| {
+                    self.given_up.store(true, Ordering::Relaxed);
+                    Error::Failed(format!("no thread can be started for a subcompaction: {error}"))
+                })?);
+            }
+            let first = self.run(*first);
+            let others =
+                threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            // A part gives up where another one fails: the error says more.
+            let merged = std::iter::once(first).chain(others).collect::<Vec<_>>();
+            let merged = merged.into_iter().collect::<Result<Vec<Option<NewTables>>>>()?;
+            Ok(merged.into_iter().collect())
+        })
+    }
+
+    /// Merges one part into new tables; `None` where the tree is being closed or another part came to no end.
+    fn run(&self, part: KeyRange<'_>) -> Result<Option<NewTables>> {
+        let watch = GiveUp(&self.given_up);
+        let merged = self.merge(part);
+        if let Ok(Some(_)) = merged {
+            std::mem::forget(watch);
         }
-        let drops_tombstones = job.reaches_bottom(&version.levels);
+        merged
+    }
+
+    fn merge(&self, (low, high): KeyRange<'_>) -> Result<Option<NewTables>> {
+        let inner = self.inner;
+        let mut sources = Vec::new();
+        for input in &self.inputs {
+            sources.extend(RunCursor::stream(input, low, high, &inner.counters)?);
+        }
         let mut merge = Merge::new(sources, Direction::Forward);
-        let loads = version.loads_with(inputs, job.level, job.run.is_none(), 0);
-        let mut writer = RunWriter::new(self, job.level, &loads);
+        let mut writer = RunWriter::new(inner, self.level, &self.loads);
         let mut entries = 0u64;
-        while let Some(entry) = merge.entry() {
-            if entry.value.is_some() || !drops_tombstones {
+        while let Some(entry) = merge.current().map(RunCursor::entry) {
+            if high.is_some_and(|high| entry.key >= high) {
+                break;
+            }
+            if entry.value.is_some() || !self.drops_tombstones {
                 writer.add(entry)?;
             }
-            merge.advance(&self.counters)?;
+            merge.advance(&inner.counters)?;
             entries += 1;
-            if entries.is_multiple_of(ENTRIES_BETWEEN_STOP_CHECKS) && self.signals.is_stopping() {
+            if entries.is_multiple_of(ENTRIES_BETWEEN_STOP_CHECKS)
+                && (inner.signals.is_stopping() || self.given_up.load(Ordering::Relaxed))
+            {
                 return Ok(None);
             }
         }
         writer.finish().map(Some)
+    }
+}
+
+/// Says that a part came to no end when it is dropped: also by a panic.
+struct GiveUp<'a>(&'a AtomicBool);
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }

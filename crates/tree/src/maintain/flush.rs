@@ -42,7 +42,7 @@ impl Inner {
             }
         });
         outcome?;
-        let tables = writer.finish()?;
+        let tables = writer.finish()?.keep(self)?;
         let counters = self.counters.local();
         counters.flushes.bump();
         counters.flush_bytes.add(tables.iter().map(|table| table.0.file_bytes()).sum());

@@ -4,6 +4,7 @@ mod compact;
 mod flush;
 mod install;
 mod run_writer;
+mod subcompaction;
 mod workers;
 
 pub(crate) use install::run_states;

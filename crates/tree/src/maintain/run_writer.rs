@@ -46,13 +46,10 @@ impl<'a> RunWriter<'a> {
         Ok(())
     }
 
-    /// Completes the run and makes it durable, names included.
-    pub(super) fn finish(mut self) -> Result<Vec<TableRef>> {
+    /// Completes the run and makes it durable, all but the names of its files.
+    pub(super) fn finish(mut self) -> Result<NewTables> {
         self.close_table()?;
-        if !self.tables.is_empty() {
-            self.inner.storage.sync_directory(&self.inner.directory)?;
-        }
-        Ok(std::mem::take(&mut self.tables))
+        Ok(NewTables(std::mem::take(&mut self.tables)))
     }
 
     fn close_table(&mut self) -> Result<()> {
@@ -73,6 +70,30 @@ impl<'a> RunWriter<'a> {
     fn remove(&self, id: u64) {
         // A file that cannot be removed now is an orphan that the next open removes.
         let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
+    }
+}
+
+/// Tables that are written and belong to no version yet. They are removed unless they are [kept](Self::keep).
+pub(super) struct NewTables(Vec<TableRef>);
+
+impl NewTables {
+    /// Puts the parts of one run together, which come in key order.
+    pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
+        Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
+    }
+
+    /// Makes the names of the files durable, and hands the tables over.
+    pub(super) fn keep(mut self, inner: &Inner) -> Result<Vec<TableRef>> {
+        if !self.0.is_empty() {
+            inner.storage.sync_directory(&inner.directory)?;
+        }
+        Ok(std::mem::take(&mut self.0))
+    }
+}
+
+impl Drop for NewTables {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|table| table.0.set_obsolete());
     }
 }
 

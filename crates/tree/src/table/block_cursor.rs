@@ -1,164 +1,243 @@
 //! Walking the entries of one data block, in either direction.
 
-use std::ops::Range;
-
 use types::{Bytes, Direction};
 
-use super::block::Layout;
+use super::block::{EntryHead, Layout};
+use crate::merge::head;
 
-/// A walk over one block. It owns its block and the current key; the value stays in the block.
+/// Entries that a forward walk decodes at once: what decoding them has in common, and what a merge does between
+/// them, then stays out of each other's way.
+const ENTRIES_AT_ONCE: usize = 16;
+
+/// The bytes of a key that fit in a register.
+const SHORT_KEY_BYTES: usize = 16;
+
+/// A walk over one block. It owns its block and some decoded entries; values stay in the block.
 ///
-/// Every method returns `None` where the block turns out to be damaged.
-#[derive(Debug, Default)]
+/// Every method that moves returns `None` where the block turns out to be damaged.
+#[derive(Debug)]
 pub(super) struct BlockCursor {
     block: Option<Bytes>,
     layout: Layout,
-    key: Vec<u8>,
-    value: Range<usize>,
-    tombstone: bool,
-    /// Forward: the offset of the next entry.
+    direction: Direction,
+    /// Decoded entries, in key order.
+    entries: Vec<Decoded>,
+    /// Their keys, one behind the other.
+    keys: Vec<u8>,
+    /// The current entry of `entries`; outside before the first one and behind the last one.
+    at: usize,
+    /// Forward: the offset of the first entry that is not decoded.
     next_at: usize,
-    /// Backward: the restart points before the one whose entries are on the stack.
+    /// Backward: the restart points before the one whose entries are decoded.
     restarts_left: usize,
-    /// Backward: the entries still to come, the next one last.
-    stack: Vec<StackEntry>,
-    /// Backward: the keys of the entries on the stack.
-    stack_keys: Vec<u8>,
 }
 
-/// A decoded entry that waits for its turn in a backward walk.
-#[derive(Clone, Debug)]
-struct StackEntry {
-    key: Range<usize>,
-    value: Range<usize>,
-    tombstone: bool,
+/// A decoded entry.
+#[derive(Clone, Copy, Debug)]
+struct Decoded {
+    /// The [`head`] of its key.
+    head: u128,
+    key_start: u32,
+    key_end: u32,
+    /// Where the value begins in the block, or [`TOMBSTONE`].
+    value_start: u32,
+    value_end: u32,
+}
+
+/// Stands where a value would begin.
+const TOMBSTONE: u32 = u32::MAX;
+
+impl Default for BlockCursor {
+    fn default() -> Self {
+        Self {
+            block: None,
+            layout: Layout::default(),
+            direction: Direction::Forward,
+            entries: Vec::new(),
+            keys: Vec::new(),
+            at: 0,
+            next_at: 0,
+            restarts_left: 0,
+        }
+    }
 }
 
 impl BlockCursor {
-    /// The current key.
+    /// The current key; empty where the cursor stands at no entry.
     #[inline]
     pub(super) fn key(&self) -> &[u8] {
-        &self.key
+        self.entries.get(self.at).map_or(&[], |entry| entry.key(&self.keys))
+    }
+
+    /// The [`head`] of the current key; 0 where the cursor stands at no entry.
+    #[inline]
+    pub(super) fn head(&self) -> u128 {
+        self.entries.get(self.at).map_or(0, |entry| entry.head)
     }
 
     /// The current value, or `None` for a tombstone.
     #[inline]
     pub(super) fn value(&self) -> Option<&[u8]> {
-        let block = self.block.as_deref().unwrap_or_default();
-        (!self.tombstone).then(|| &block[self.value.clone()])
+        let entry = self.entries.get(self.at)?;
+        let block = self.block.as_deref()?;
+        (entry.value_start != TOMBSTONE).then(|| &block[entry.value_start as usize..entry.value_end as usize])
     }
 
-    /// Takes a block and stands before its first entry in `direction`; `Some(false)` where `block` is damaged.
+    /// Takes a block and stands before its first entry in `direction`; `None` where `block` is damaged.
     pub(super) fn enter(&mut self, block: Bytes, direction: Direction) -> Option<()> {
         self.layout = Layout::of(&block)?;
-        self.block = Some(block);
-        self.stack.clear();
-        self.next_at = 0;
-        self.restarts_left = if direction == Direction::Backward { self.layout.restart_count } else { 0 };
-        Some(())
-    }
-
-    /// Moves to the next entry in `direction`; `Some(false)` at the end of the block.
-    #[inline]
-    pub(super) fn advance(&mut self, direction: Direction) -> Option<bool> {
-        match direction {
-            Direction::Forward => self.next(),
-            Direction::Backward => self.previous(),
-        }
-    }
-
-    /// After [`enter`](Self::enter): moves to the first entry in `direction` that is at or behind `target`
-    /// (at or above it going forward, at or below it going backward); `Some(false)` where there is none.
-    pub(super) fn seek(&mut self, target: &[u8], direction: Direction) -> Option<bool> {
-        let block = self.block.clone()?;
-        let restart = self.layout.seek_restart(&block, target)?;
-        match direction {
-            Direction::Forward => {
-                self.next_at = self.layout.restart(&block, restart)?;
-                loop {
-                    if !self.next()? {
-                        return Some(false);
-                    }
-                    if self.key.as_slice() >= target {
-                        return Some(true);
-                    }
-                }
-            }
-            Direction::Backward => {
-                self.restarts_left = restart + 1;
-                loop {
-                    if !self.previous()? {
-                        return Some(false);
-                    }
-                    if self.key.as_slice() <= target {
-                        return Some(true);
-                    }
-                }
-            }
-        }
-    }
-
-    #[inline]
-    fn next(&mut self) -> Option<bool> {
-        let Some(block) = &self.block else { return Some(false) };
-        if self.next_at >= self.layout.entries_end {
-            return Some(false);
-        }
-        let head = self.layout.entry(block, self.next_at)?;
-        if head.shared > self.key.len() {
+        if block.len() >= TOMBSTONE as usize {
             return None;
         }
-        self.key.truncate(head.shared);
-        self.key.extend_from_slice(&block[head.suffix]);
-        self.next_at = head.value.end;
-        self.value = head.value;
-        self.tombstone = head.tombstone;
-        Some(true)
+        self.block = Some(block);
+        self.direction = direction;
+        self.next_at = 0;
+        self.restarts_left = if direction == Direction::Backward { self.layout.restart_count } else { 0 };
+        self.forget();
+        Some(())
     }
 
-    fn previous(&mut self) -> Option<bool> {
-        while self.stack.is_empty() {
-            if self.restarts_left == 0 {
-                return Some(false);
+    /// Moves to the next entry; `Some(false)` at the end of the block.
+    #[inline]
+    pub(super) fn advance(&mut self) -> Option<bool> {
+        let step = if self.direction == Direction::Forward { 1 } else { usize::MAX };
+        self.at = self.at.wrapping_add(step);
+        if self.at < self.entries.len() { Some(true) } else { self.decode_more() }
+    }
+
+    /// After [`enter`](Self::enter): moves to the first entry in the direction of the walk that is at or behind
+    /// `target` (at or above it going forward, at or below it going backward); `Some(false)` where there is
+    /// none.
+    pub(super) fn seek(&mut self, target: &[u8]) -> Option<bool> {
+        let restart = self.layout.seek_restart(self.block.as_deref()?, target)?;
+        self.next_at = self.layout.restart(self.block.as_deref()?, restart)?;
+        self.restarts_left = restart + 1;
+        self.forget();
+        let target_head = head(target);
+        while self.decode_more()? {
+            let keys = &self.keys;
+            let order =
+                |entry: &Decoded| entry.head.cmp(&target_head).then_with(|| entry.key(keys).cmp(target));
+            self.at = match self.direction {
+                Direction::Forward => self.entries.partition_point(|entry| order(entry).is_lt()),
+                Direction::Backward => {
+                    self.entries.partition_point(|entry| order(entry).is_le()).wrapping_sub(1)
+                }
+            };
+            if self.at < self.entries.len() {
+                return Some(true);
             }
-            self.restarts_left -= 1;
-            self.decode_restart(self.restarts_left)?;
         }
-        let entry = self.stack.pop()?;
-        self.key.clear();
-        self.key.extend_from_slice(&self.stack_keys[entry.key]);
-        self.value = entry.value;
-        self.tombstone = entry.tombstone;
-        Some(true)
+        Some(false)
     }
 
-    /// Puts all entries behind a restart point on the stack.
-    fn decode_restart(&mut self, restart: usize) -> Option<()> {
-        let block = self.block.as_ref()?;
-        let mut at = self.layout.restart(block, restart)?;
-        let end = match restart + 1 < self.layout.restart_count {
-            true => self.layout.restart(block, restart + 1)?,
-            false => self.layout.entries_end,
-        };
-        self.stack_keys.clear();
-        let mut last_key = 0..0;
-        while at < end {
-            let head = self.layout.entry(block, at)?;
-            if head.shared > last_key.len() {
-                return None;
+    /// Forgets what is decoded.
+    fn forget(&mut self) {
+        self.entries.clear();
+        self.keys.clear();
+        self.at = 0;
+    }
+
+    /// Decodes the next entries in the direction of the walk and stands at the first of them; `Some(false)` at
+    /// the end of the block.
+    #[inline(never)]
+    fn decode_more(&mut self) -> Option<bool> {
+        match self.direction {
+            Direction::Forward => {
+                // The next key may share bytes with the last one.
+                let last = self.entries.last().map_or(0..0, |last| last.key_start as usize..self.keys.len());
+                self.keys.drain(..last.start);
+                self.entries.clear();
+                self.next_at = self.decode(self.next_at, self.layout.entries_end, ENTRIES_AT_ONCE)?;
+                self.at = 0;
             }
-            let start = self.stack_keys.len();
-            self.stack_keys.extend_from_within(last_key.start..last_key.start + head.shared);
-            self.stack_keys.extend_from_slice(&block[head.suffix]);
-            last_key = start..self.stack_keys.len();
-            at = head.value.end;
-            self.stack.push(StackEntry {
-                key: last_key.clone(),
-                value: head.value,
-                tombstone: head.tombstone,
+            Direction::Backward => {
+                self.forget();
+                while self.entries.is_empty() && self.restarts_left > 0 {
+                    self.restarts_left -= 1;
+                    let block = self.block.as_deref()?;
+                    let start = self.layout.restart(block, self.restarts_left)?;
+                    let end = match self.restarts_left + 1 < self.layout.restart_count {
+                        true => self.layout.restart(block, self.restarts_left + 1)?,
+                        false => self.layout.entries_end,
+                    };
+                    self.decode(start, end, usize::MAX)?;
+                }
+                self.at = self.entries.len().wrapping_sub(1);
+            }
+        }
+        Some(!self.entries.is_empty())
+    }
+
+    /// Decodes the entries from offset `at` to `end`, `limit` of them at most; returns where it stopped. What
+    /// `keys` holds is the key before the first of them.
+    #[inline]
+    fn decode(&mut self, mut at: usize, end: usize, limit: usize) -> Option<usize> {
+        let block = self.block.as_deref()?;
+        let mut last = LastKey::of(&self.keys);
+        while at < end && self.entries.len() < limit {
+            let entry = self.layout.entry(block, at)?;
+            at = entry.value.end;
+            let key_start = self.keys.len();
+            let head = last.append(block, &entry, &mut self.keys)?;
+            self.entries.push(Decoded {
+                head,
+                key_start: key_start as u32,
+                key_end: self.keys.len() as u32,
+                value_start: if entry.tombstone { TOMBSTONE } else { entry.value.start as u32 },
+                value_end: entry.value.end as u32,
             });
         }
-        Some(())
+        Some(at)
+    }
+}
+
+impl Decoded {
+    #[inline]
+    fn key<'a>(&self, keys: &'a [u8]) -> &'a [u8] {
+        &keys[self.key_start as usize..self.key_end as usize]
+    }
+}
+
+/// The key before the one that is decoded.
+struct LastKey {
+    start: usize,
+    /// Its first bytes, the first one lowest; zeros behind its end.
+    front: u128,
+}
+
+impl LastKey {
+    /// The only key in `keys`, which may be empty.
+    fn of(keys: &[u8]) -> Self {
+        Self { start: 0, front: head(keys).swap_bytes() }
+    }
+
+    /// Appends the key of `entry` to `keys`, which end with this one, and is that key from then on. Returns its
+    /// head; `None` where it shares more than there is.
+    #[inline]
+    fn append(&mut self, block: &[u8], entry: &EntryHead, keys: &mut Vec<u8>) -> Option<u128> {
+        let start = keys.len();
+        if entry.shared > start - self.start {
+            return None;
+        }
+        let len = entry.shared + entry.suffix.len();
+        match block.get(entry.suffix.start..).and_then(<[u8]>::first_chunk::<SHORT_KEY_BYTES>) {
+            Some(suffix) if len <= SHORT_KEY_BYTES && entry.shared < SHORT_KEY_BYTES => {
+                let suffix = u128::from_le_bytes(*suffix) << (8 * entry.shared);
+                let kept = self.front & !(u128::MAX << (8 * entry.shared));
+                let front = (kept | suffix) & (u128::MAX >> (8 * (SHORT_KEY_BYTES - len).min(15)));
+                self.front = if len == 0 { 0 } else { front };
+                keys.extend_from_slice(&self.front.to_le_bytes());
+                keys.truncate(start + len);
+            }
+            _ => {
+                keys.extend_from_within(self.start..self.start + entry.shared);
+                keys.extend_from_slice(&block[entry.suffix.clone()]);
+                self.front = head(&keys[start..]).swap_bytes();
+            }
+        }
+        self.start = start;
+        Some(self.front.swap_bytes())
     }
 }
 
@@ -181,9 +260,9 @@ mod tests {
         Bytes::copy_from(&builder.finish(<[u8]>::to_vec))
     }
 
-    fn walk(cursor: &mut BlockCursor, direction: Direction) -> Vec<Vec<u8>> {
+    fn walk(cursor: &mut BlockCursor) -> Vec<Vec<u8>> {
         let mut seen = Vec::new();
-        while cursor.advance(direction).unwrap() {
+        while cursor.advance().unwrap() {
             assert_eq!(cursor.value(), Some(cursor.key()));
             seen.push(cursor.key().to_vec());
         }
@@ -195,9 +274,9 @@ mod tests {
         for interval in [1, 7, 16, 1000] {
             let mut cursor = BlockCursor::default();
             cursor.enter(block(interval), Direction::Forward).unwrap();
-            assert_eq!(walk(&mut cursor, Direction::Forward), keys());
+            assert_eq!(walk(&mut cursor), keys());
             cursor.enter(block(interval), Direction::Backward).unwrap();
-            let mut backward = walk(&mut cursor, Direction::Backward);
+            let mut backward = walk(&mut cursor);
             backward.reverse();
             assert_eq!(backward, keys());
         }
@@ -212,19 +291,19 @@ mod tests {
             let mut cursor = BlockCursor::default();
             cursor.enter(block(8), Direction::Forward).unwrap();
             let above: Vec<_> = all.iter().filter(|key| **key >= target).cloned().collect();
-            let found = cursor.seek(&target, Direction::Forward).unwrap();
+            let found = cursor.seek(&target).unwrap();
             assert_eq!(found, !above.is_empty());
             if found {
                 assert_eq!(cursor.key(), above[0]);
-                assert_eq!(walk(&mut cursor, Direction::Forward), above[1..]);
+                assert_eq!(walk(&mut cursor), above[1..]);
             }
             cursor.enter(block(8), Direction::Backward).unwrap();
             let below: Vec<_> = all.iter().rev().filter(|key| **key <= target).cloned().collect();
-            let found = cursor.seek(&target, Direction::Backward).unwrap();
+            let found = cursor.seek(&target).unwrap();
             assert_eq!(found, !below.is_empty());
             if found {
                 assert_eq!(cursor.key(), below[0]);
-                assert_eq!(walk(&mut cursor, Direction::Backward), below[1..]);
+                assert_eq!(walk(&mut cursor), below[1..]);
             }
         }
     }
@@ -239,7 +318,7 @@ mod tests {
                 let mut cursor = BlockCursor::default();
                 if cursor.enter(Bytes::copy_from(&damaged), direction).is_some() {
                     let mut steps = 0;
-                    while cursor.advance(direction) == Some(true) {
+                    while cursor.advance() == Some(true) {
                         steps += 1;
                         assert!(steps <= whole.len() * whole.len());
                     }

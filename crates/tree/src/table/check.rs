@@ -46,7 +46,7 @@ impl Table {
         let mut cursor = BlockCursor::default();
         let block = self.block(index, &Counters::default())?;
         cursor.enter(block, Direction::Forward).ok_or_else(|| self.damaged_block(index))?;
-        while cursor.advance(Direction::Forward).ok_or_else(|| self.damaged_block(index))? {
+        while cursor.advance().ok_or_else(|| self.damaged_block(index))? {
             let key = cursor.key();
             if last_key.as_deref().is_some_and(|last| last >= key) {
                 report(self.damage_in_block(index, "keys do not rise"));

@@ -19,5 +19,5 @@ mod writer;
 
 pub(crate) use properties::Properties;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
-pub(crate) use run_cursor::{ReadMode, RunCursor};
+pub(crate) use run_cursor::RunCursor;
 pub(crate) use writer::TableWriter;

@@ -1,6 +1,7 @@
 //! An open table: its filter and fence in memory, its blocks on storage or in the cache.
 
-use std::ops::Range;
+use std::collections::HashMap;
+use std::ops::{Bound, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -218,7 +219,7 @@ impl Table {
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
-        let passes = self.filter.may_contain(self.hashed(key).hash);
+        let passes = self.filter.may_contain_key(self.hashed(key));
         if !passes {
             counters.filter_negatives.bump();
         }
@@ -227,12 +228,28 @@ impl Table {
 
     /// Which of the keys the filter lets pass. Counted.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
-        let hashes: Vec<KeyHash> = keys.iter().map(|key| self.hashed(*key).hash).collect();
-        let mut passes = vec![false; hashes.len()];
-        self.filter.may_contain_batch(&hashes, &mut passes);
-        counters.filter_probes.add(hashes.len() as u64);
+        let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
+        let mut passes = vec![false; keys.len()];
+        self.filter.may_contain_keys(&keys, &mut passes);
+        counters.filter_probes.add(keys.len() as u64);
         counters.filter_negatives.add(passes.iter().filter(|passes| !**passes).count() as u64);
         passes
+    }
+
+    /// Whether the filter lets a range between two keys pass; `None` where it does not answer ranges. Counted.
+    pub(crate) fn passes_range_filter(
+        &self,
+        low: Bound<&[u8]>,
+        high: Bound<&[u8]>,
+        counters: &Counters,
+    ) -> Option<bool> {
+        if !self.filter.answers_ranges() {
+            return None;
+        }
+        counters.range_filter_probes.bump();
+        let passes = self.filter.may_contain_range(low, high);
+        counters.range_filter_negatives.add(u64::from(!passes));
+        Some(passes)
     }
 
     /// Looks a key up behind the filter, and appends its value to `value`.
@@ -247,8 +264,65 @@ impl Table {
         let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
         let bytes = self.file.block(index, counters)?;
+        self.find_in(index, &bytes, key, value, counters)
+    }
+
+    /// Looks keys up behind the filter, and hands `answer` each one's place, what was found, and its value.
+    /// Where storage has several reads under way at a time, it is told of as many blocks at once.
+    pub(crate) fn find_many(
+        &self,
+        keys: &[HashedKey<'_>],
+        counters: &Counters,
+        mut answer: impl FnMut(usize, Lookup, Vec<u8>),
+    ) -> Result<()> {
+        let depth = self.file.file.queue_depth();
+        for (number, keys) in keys.chunks(depth).enumerate() {
+            let first = number * depth;
+            if let [key] = keys {
+                let mut value = Vec::new();
+                let found = self.find(*key, &mut value, counters)?;
+                answer(first, found, value);
+            } else {
+                let answer = |at, found, value| answer(first + at, found, value);
+                self.find_together(keys, counters, answer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`find_many`](Self::find_many), for as many keys as there can be reads under way.
+    fn find_together(
+        &self,
+        keys: &[HashedKey<'_>],
+        counters: &Counters,
+        mut answer: impl FnMut(usize, Lookup, Vec<u8>),
+    ) -> Result<()> {
+        let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
+        counters.fence_searches.add(keys.len() as u64);
+        let view = View { file: &self.file, counters, is_get: true };
+        let mut indexes = vec![0; keys.len()];
+        let searched = self.fence.find_batch(&keys, &mut indexes, &view);
+        searched.map_err(|error| self.file.fence_error(error))?;
+        let blocks = self.file.blocks(&indexes, counters)?;
+        for (at, (key, index)) in keys.into_iter().zip(indexes).enumerate() {
+            let mut value = Vec::new();
+            let found = self.find_in(index, &blocks[&index], key, &mut value, counters)?;
+            answer(at, found, value);
+        }
+        Ok(())
+    }
+
+    /// Looks a key up in the one block that can have it.
+    fn find_in(
+        &self,
+        index: u32,
+        bytes: &Bytes,
+        key: HashedKey<'_>,
+        value: &mut Vec<u8>,
+        counters: &Counters,
+    ) -> Result<Lookup> {
         counters.blocks_searched.bump();
-        match Block::new(&bytes).and_then(|block| block.find(key)) {
+        match Block::new(bytes).and_then(|block| block.find(key)) {
             Some(Found::Value(range)) => {
                 value.extend_from_slice(&bytes[range]);
                 Ok(Lookup::Found)
@@ -274,10 +348,17 @@ impl Table {
         self.file.block(index, counters)
     }
 
-    /// The data blocks from `first` on, as many as fit in `bytes` but at least one, read at once and kept out
+    /// The first data blocks of `range`, as many as fit in `bytes` but at least one, read at once and kept out
     /// of the cache; and the bytes read.
-    pub(crate) fn stream_blocks(&self, first: u32, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
-        self.file.stream_blocks(first, bytes)
+    pub(crate) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
+        self.file.stream_blocks(range, bytes)
+    }
+
+    /// The first key of a data block, read around the cache; and the bytes read.
+    pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
+        let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
+        let first = blocks.first().and_then(|block| Some(block.slice(Block::new(block)?.first_key()?)));
+        first.map(|key| (key, bytes)).ok_or_else(|| self.damaged_block(index))
     }
 
     /// The hash of a key as the tree computes it.
@@ -352,24 +433,52 @@ impl TableFile {
     /// A data block, from the cache or from storage.
     fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
         let place = self.place(index)?;
-        let id = self.block_id(place.offset);
-        if let Some(block) = self.context.cache.get(&id) {
+        if let Some(block) = self.context.cache.get(&self.block_id(place.offset)) {
             counters.blocks_from_cache.bump();
             return Ok(block);
         }
         let stored = self.file.read(place.offset, place.len)?;
+        self.take_in(&stored, place, counters)
+    }
+
+    /// Data blocks by their numbers, from the cache or from storage; what is missing is read together.
+    fn blocks(&self, indexes: &[u32], counters: &Counters) -> Result<HashMap<u32, Bytes>> {
+        let mut indexes = indexes.to_vec();
+        indexes.sort_unstable();
+        indexes.dedup();
+        let mut blocks = HashMap::with_capacity(indexes.len());
+        let mut missing = Vec::new();
+        for index in indexes {
+            let place = self.place(index)?;
+            match self.context.cache.get(&self.block_id(place.offset)) {
+                Some(block) => {
+                    counters.blocks_from_cache.bump();
+                    blocks.insert(index, block);
+                }
+                None => missing.push((index, place)),
+            }
+        }
+        let parts: Vec<(u64, usize)> = missing.iter().map(|(_, place)| (place.offset, place.len)).collect();
+        for ((index, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
+            blocks.insert(index, self.take_in(&stored?, place, counters)?);
+        }
+        Ok(blocks)
+    }
+
+    /// Checks and unpacks a block that was read, and offers it to the cache.
+    fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
         counters.blocks_read.bump();
         counters.blocks_read_bytes.add(place.len as u64);
-        let block = self.unpack(&stored, place)?;
-        self.context.cache.insert(id, block.clone());
+        let block = self.unpack(stored, place)?;
+        self.context.cache.insert(self.block_id(place.offset), block.clone());
         Ok(block)
     }
 
-    fn stream_blocks(&self, first: u32, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
-        let start = self.place(first)?;
+    fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
+        let start = self.place(range.start)?;
         let mut places = vec![start];
         let mut end = start.offset + start.len as u64;
-        while let Some(next) = self.directory.place(first + places.len() as u32) {
+        for next in (range.start + 1..range.end).map_while(|index| self.directory.place(index)) {
             if end + next.len as u64 - start.offset > bytes as u64 {
                 break;
             }

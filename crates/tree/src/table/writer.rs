@@ -6,7 +6,7 @@ use bloom::FilterInput;
 use compression::RAW;
 use fence::{FenceInput, Separators};
 use storage::{Purpose, WriteFile};
-use types::{Entry, KeyHash, common_prefix};
+use types::{Entry, KeyHash, KeyList, common_prefix};
 
 use super::Properties;
 use super::block_builder::BlockBuilder;
@@ -35,6 +35,8 @@ pub(crate) struct TableWriter {
     directory: Directory,
     separators: Separators,
     hashes: Vec<KeyHash>,
+    /// The keys, where the filter is built from them.
+    keys: Option<KeyList>,
     block_starts: Vec<u32>,
     /// The last key of the block before the one being built.
     previous_last_key: Vec<u8>,
@@ -62,6 +64,7 @@ impl TableWriter {
             directory: Directory::new(block_options.align.then_some(block_options.size.0 as u32)),
             separators: Separators::default(),
             hashes: Vec::new(),
+            keys: context.bloom.component.needs_keys().then(KeyList::default),
             block_starts: Vec::new(),
             previous_last_key: Vec::new(),
             first_key: Vec::new(),
@@ -93,6 +96,9 @@ impl TableWriter {
         }
         let hash = self.context.hash.component.hash(entry.key);
         self.hashes.push(hash);
+        if let Some(keys) = &mut self.keys {
+            keys.push(entry.key);
+        }
         self.block.add(entry, hash);
         self.properties.entries += 1;
         self.properties.tombstones += u64::from(entry.value.is_none());
@@ -175,7 +181,11 @@ impl TableWriter {
     }
 
     fn write_sections(&mut self) -> Result<()> {
-        let input = FilterInput { hashes: &self.hashes, bits_per_key: self.filter_bits_per_key };
+        let input = FilterInput {
+            hashes: &self.hashes,
+            bits_per_key: self.filter_bits_per_key,
+            keys: self.keys.as_ref(),
+        };
         let filter = self.context.bloom.component.build(&input);
         let filter = self.append_section(&filter, 1)?;
         let input = FenceInput {

@@ -49,11 +49,14 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "table = { capacity = \"1MiB\" }",
         "memory = \"64KiB\"",
         "stall = { frozen_memtables = 1, level0_runs = 2 }",
+        "threads = { max_subcompactions = 4 }",
+        "threads = { max_subcompactions = 3 }\ncompaction = \"leveled\"\nfence = \"static-btree\"\ncache = \"none\"",
         "compaction = { kind = \"leveled\", size_ratio = 2 }",
         "compaction = { kind = \"tiered\", size_ratio = 2 }",
         "compaction = { kind = \"lazy-leveled\", size_ratio = 2 }",
         "fence = \"static-btree\"\ncache = \"none\"",
         "fence = \"page-search\"\ncache = \"none\"\nblock = { align = true }",
+        "bloom = { kind = \"prefix\", length = 6, whole_keys = false }",
         "bloom = \"none\"\ncache = \"none\"\nwal = \"none\"",
     ];
     designs.extend(options.into_iter().map(|text| (text.to_owned(), small_design(text))));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lsmbench_tree::{AXES, Counts, Mode};
 use storage::{Counting, Purpose, Storage};
+use toml::Value;
 
 use crate::common::{memory, open, small_design};
 
@@ -56,6 +57,100 @@ fn blocks_that_only_a_scan_looks_into_are_not_searched_by_gets() {
     while range.next().unwrap().is_some() {}
     drop(range);
     assert_eq!(tree.stats().counts.since(&before).blocks_searched, 0);
+}
+
+/// Keys of one table whose blocks are not in the cache: one after the other, the device takes its latency each
+/// time, together it takes it once.
+#[test]
+fn a_multi_get_reads_its_blocks_together() {
+    let tree_over = |queue_depth: u32| {
+        let storage = storage_of(&format!("simulated(queue_depth={queue_depth}, read_latency=1ms)"));
+        let design = small_design("cache = \"none\"\ntable = { capacity = \"1MiB\" }\nbloom = \"none\"");
+        let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+        (0..2000).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+        tree.compact().unwrap();
+        tree
+    };
+    let keys: Vec<Vec<u8>> =
+        (0..40).map(|number| key(number * 50)).chain([key(50), b"no".to_vec()]).collect();
+    let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let cost = |queue_depth| {
+        let tree = tree_over(queue_depth);
+        let before = tree.stats();
+        let values = tree.multi_get(&keys).unwrap();
+        assert!(
+            values.iter().take(41).all(|value| value.as_deref() == Some(&[1; 30])) && values[41].is_none()
+        );
+        let after = tree.stats();
+        let device = after.device.unwrap().since(before.device.unwrap());
+        assert_eq!(device.write_ns, 0);
+        let counts = after.counts.since(&before.counts);
+        assert_eq!(
+            (counts.fence_searches, counts.blocks_searched),
+            (41, 41),
+            "the last key is below all others"
+        );
+        (counts.blocks_read, device.read_ns / 1_000_000)
+    };
+    assert_eq!(cost(1), (41, 41));
+    // Key 50 stands there twice, and its block is read once if both are in one batch.
+    assert_eq!(cost(64), (40, 1));
+    assert_eq!(cost(10), (41, 5));
+}
+
+#[test]
+fn device_time_is_told_where_a_device_is_modelled() {
+    let tree =
+        |storage: Arc<dyn Storage>| open(&small_design(""), Mode::Counted, &storage, Path::new(DIRECTORY));
+    assert_eq!(tree(memory()).stats().device, None);
+    let run = || {
+        let tree = tree(Arc::new(Counting::new(storage_of("simulated(device=hdd)"))));
+        (0..300).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+        (0..300).for_each(|number| assert!(tree.get(&key(number)).unwrap().is_some()));
+        tree.stats().device.unwrap()
+    };
+    let device = run();
+    assert!(device.read_ns > 12_000_000 && device.write_ns > 12_000_000, "{device:?}");
+    assert_eq!(device, run());
+}
+
+/// The storage of this label.
+fn storage_of(label: &str) -> Arc<dyn Storage> {
+    let choice = storage::CATALOG.choose(&Value::String(label.to_owned())).unwrap();
+    Arc::from(storage::CATALOG.build(&choice).unwrap())
+}
+
+/// Short ranges between keys read nothing but for what the filter is wrong about, and that is counted; ranges
+/// with a key are answered.
+#[test]
+fn range_filters_keep_empty_ranges_from_reading() {
+    for (bloom, least) in [("none", 0.0), ("standard", 0.0), ("prefix", 0.9), ("grafite", 0.9)] {
+        let design = small_design(&format!("bloom = \"{bloom}\"\ncompaction = \"none\""));
+        let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
+        (0..2000).for_each(|number| tree.put(&key(number * 7919 % 2000 * 100), &[1; 30]).unwrap());
+        tree.flush().unwrap();
+        let (mut found, before) = (0, tree.stats().counts);
+        for number in 0..1000 {
+            let (low, high) = (key(number * 200 + 10), key(number * 200 + 19));
+            let mut range = tree.range((Bound::Included(&low[..]), Bound::Excluded(&high[..]))).unwrap();
+            found += u64::from(range.next().unwrap().is_some());
+        }
+        let counts = tree.stats().counts.since(&before);
+        let blocks = counts.blocks_read + counts.blocks_from_cache;
+        let negatives = counts.range_filter_negatives;
+        let wrong = counts.range_filter_false_positives;
+        assert_eq!((found, counts.range_filter_probes), (0, negatives + wrong), "{bloom}");
+        assert!(negatives as f64 >= least * counts.range_filter_probes as f64, "{bloom}: {negatives}");
+        match least > 0.0 {
+            true => assert!(negatives > 10_000 && blocks <= 2 * wrong, "{bloom}: {blocks} blocks, {wrong}"),
+            false => assert!(negatives == 0 && blocks > 10_000, "{bloom}: {blocks} blocks"),
+        }
+        for number in 0..1000 {
+            let (low, high) = (key(number * 100), key(number * 100 + 9));
+            let mut range = tree.range((Bound::Included(&low[..]), Bound::Excluded(&high[..]))).unwrap();
+            assert!(range.next_back().unwrap().is_some(), "{bloom}: key {number}");
+        }
+    }
 }
 
 /// Filters of a tree with this allocation: bits per entry, and the rates of all runs summed up.

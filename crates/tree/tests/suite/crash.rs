@@ -123,8 +123,14 @@ fn crash(
 
 /// The disk goes away at every `step`-th call.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
-    let design =
-        small_design(&format!("wal = \"{wal}\"\ncompaction = {{ kind = \"leveled\", size_ratio = 3 }}"));
+    crash_under("", wal, unsynced, all_acknowledged, step);
+}
+
+/// The same under a design with more options.
+fn crash_under(options: &str, wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
+    let design = small_design(&format!(
+        "wal = \"{wal}\"\ncompaction = {{ kind = \"leveled\", size_ratio = 3 }}\n{options}"
+    ));
     let commits = commits();
     let histories = histories(&commits);
     let calls = call_count(&design, &commits);
@@ -162,6 +168,11 @@ fn buffered_writes_survive_the_death_of_the_process() {
 #[test]
 fn buffered_writes_come_back_as_a_prefix_after_power_loss() {
     crash_everywhere("buffered", &POWER_LOSS, false, 1);
+}
+
+#[test]
+fn a_compaction_in_parts_is_there_whole_or_not_at_all() {
+    crash_under("threads = { max_subcompactions = 3 }", "sync", &POWER_LOSS, true, 2);
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use lsmbench_tree::{Design, Error, Mode, OpenOptions, verify};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use storage::{Operation, Purpose, Storage, Unsynced};
+use storage::{Purpose, Storage, Unsynced};
 
 use crate::common::{Model, memory, open, small_design};
-use crate::probe::{Gate, Probe, in_time};
+use crate::probe::{gated_disk, in_time, is_a};
 
 const DIRECTORY: &str = "tree";
 
@@ -29,11 +29,6 @@ fn build(design: &Design, storage: &Arc<dyn Storage>) -> Model {
 fn files(storage: &Arc<dyn Storage>) -> Vec<String> {
     let names = storage.list(Path::new(DIRECTORY)).unwrap();
     names.into_iter().filter(|name| name != "lock" && name != "quarantine").collect()
-}
-
-/// Whether a file name has this ending.
-fn is_a(name: &str, ending: &str) -> bool {
-    Path::new(name).extension().is_some_and(|extension| extension == ending)
 }
 
 fn read(storage: &Arc<dyn Storage>, name: &str) -> Vec<u8> {
@@ -245,13 +240,7 @@ fn other_directories_and_other_owners_are_refused() {
 
 /// A store whose last writes stand in several logs, since its tables could not be begun.
 fn store_of_several_logs() -> (Arc<dyn Storage>, Vec<String>) {
-    let gate = Arc::new(Gate::default());
-    let passed = Arc::clone(&gate);
-    let probe = Probe::new(move |_, operation, path| {
-        if operation == Operation::Create && path.extension().is_some_and(|ending| ending == "table") {
-            passed.pass();
-        }
-    });
+    let (probe, gate) = gated_disk();
     let storage: Arc<dyn Storage> = Arc::new(probe.clone());
     let design = small_design("wal = \"sync\"\nstall = { frozen_memtables = 8 }");
     let tree = open(&design, Mode::Timed, &storage, Path::new(DIRECTORY));

@@ -11,3 +11,4 @@ mod damage;
 mod model;
 mod power;
 mod probe;
+mod subcompactions;

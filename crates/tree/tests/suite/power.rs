@@ -234,8 +234,11 @@ fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
 }
 
 fn fail_everywhere(wal: &'static str, kinds: &'static [Unsynced]) {
-    for compaction in ["leveled", "tiered"] {
-        let design = small_design(&format!("wal = \"{wal}\"\ncompaction = \"{compaction}\""));
+    // Of the first, parts of one merge are written at the same time.
+    for (compaction, parts) in [("leveled", 3), ("tiered", 1)] {
+        let design = small_design(&format!(
+            "wal = \"{wal}\"\ncompaction = \"{compaction}\"\nthreads = {{ max_subcompactions = {parts} }}"
+        ));
         in_time(wal, move || {
             let images = images(&design, wal, kinds);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(7);

@@ -138,9 +138,21 @@ impl Gate {
     }
 }
 
+/// A disk on which tables are begun only while the gate is open.
+pub(crate) fn gated_disk() -> (Probe, Arc<Gate>) {
+    let gate = Arc::new(Gate::default());
+    let passed = Arc::clone(&gate);
+    let probe = Probe::new(move |_, operation, path| {
+        if operation == Operation::Create && is_a(path, "table") {
+            passed.pass();
+        }
+    });
+    (probe, gate)
+}
+
 /// Whether a path has this ending.
-pub(crate) fn is_a(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|extension| extension == ending)
+pub(crate) fn is_a(path: impl AsRef<Path>, ending: &str) -> bool {
+    path.as_ref().extension().is_some_and(|extension| extension == ending)
 }
 
 /// Runs `work` on a thread of its own and fails if it takes longer than a minute: nothing may hang.

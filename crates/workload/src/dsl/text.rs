@@ -15,8 +15,8 @@ use crate::stream::Stream;
 /// number.
 ///
 /// A batch and a multi-get become one line per member, a read-modify-write a get and a put. A range of n
-/// entries becomes `r LOW HIGH` with the bounds of n keys, deleted ones among them; the DSL has no
-/// direction. A phase that replays a text file has no operations; print the file.
+/// entries becomes `r LOW HIGH` with the bounds of n keys, deleted ones among them, or with those of its span; the
+/// DSL has no direction. A phase that replays a text file has no operations; print the file.
 ///
 /// # Errors
 /// If `out` cannot be written, or a range is to be printed over more keys than can be sorted.
@@ -67,7 +67,10 @@ impl Printer<'_> {
             }
             Kind::Range => {
                 let (index, count) = (operation.key.index(), u64::from(operation.count));
-                let (low, high) = self.bounds(stream.extent().keys, index, count, operation.backward)?;
+                let (low, high) = match batch.end(at) {
+                    Some(high) => (key(), high.to_vec()),
+                    None => self.bounds(stream.extent().keys, index, count, operation.backward)?,
+                };
                 Command::Range { low, high }
             }
             // The members speak for themselves.

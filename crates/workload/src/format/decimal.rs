@@ -6,23 +6,17 @@
 
 use std::sync::Arc;
 
-use catalog::{Build, ByteSize, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, Variant};
 
+use super::numbered::{self, Numbers, Params};
 use super::policy::{KeyFormat, KeyFormatPolicy};
-use super::u64_be::SCATTER_SEED;
 use crate::operation::KeyId;
-use crate::permutation::Permutation;
 use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     "decimal",
     "a zero-padded decimal number, readable, in index order",
-    "# The length of every key.
-bytes = \"16B\"
-# Whether neighbours in index order stand anywhere in key order.
-scattered = false
-",
+    numbered::REFERENCE,
 );
 
 /// The digits that a 63-bit number fills at most; longer keys have leading zeros.
@@ -30,25 +24,11 @@ const MOST_DIGITS: usize = 18;
 
 struct Policy(Params);
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bytes: ByteSize,
-    scattered: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bytes: ByteSize(16), scattered: false }
-    }
-}
-
 impl Build<dyn KeyFormatPolicy> for Policy {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn KeyFormatPolicy>, String> {
-        super::check_bytes(params.bytes)?;
-        Ok(Box::new(Self(params)))
+        Ok(Box::new(Self(params.checked()?)))
     }
 }
 
@@ -56,36 +36,46 @@ impl KeyFormatPolicy for Policy {
     fn open(&self, _: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String> {
         let bytes = self.0.bytes.0 as usize;
         let numbers = 10u64.pow(bytes.min(MOST_DIGITS) as u32);
-        let scatter = self.0.scattered.then(|| Permutation::new(numbers, SCATTER_SEED));
-        Ok(Arc::new(Decimal { bytes, numbers, scatter }))
+        Ok(Arc::new(Decimal { bytes, numbers: self.0.numbers(numbers) }))
     }
 }
 
 struct Decimal {
     bytes: usize,
-    /// Numbers are below this.
-    numbers: u64,
-    scatter: Option<Permutation>,
+    numbers: Numbers,
 }
 
-impl KeyFormat for Decimal {
-    fn append(&self, key: KeyId, out: &mut Vec<u8>) {
-        let number = match &self.scatter {
-            None => key.number(),
-            Some(scatter) => scatter.apply(key.number()),
-        };
+impl Decimal {
+    fn append_number(&self, number: u64, out: &mut Vec<u8>) {
         let digits = super::decimal_digits(number);
         let zeros = self.bytes.saturating_sub(digits.len());
         out.resize(out.len() + zeros, b'0');
         out.extend_from_slice(&digits[digits.len() - (self.bytes - zeros)..]);
     }
+}
+
+impl KeyFormat for Decimal {
+    fn append(&self, key: KeyId, out: &mut Vec<u8>) {
+        self.append_number(self.numbers.of(key), out);
+    }
+
+    fn has_numbers(&self) -> bool {
+        true
+    }
+
+    fn append_above(&self, key: KeyId, span: u32, out: &mut Vec<u8>) {
+        match self.numbers.above(key, span) {
+            Some(number) => self.append_number(number, out),
+            None => out.resize(out.len() + self.bytes + 1, u8::MAX),
+        }
+    }
 
     fn capacity(&self) -> u64 {
-        self.numbers / 2
+        self.numbers.keys()
     }
 
     fn ordered(&self) -> bool {
-        self.scatter.is_none()
+        self.numbers.ordered()
     }
 
     fn max_bytes(&self) -> usize {

@@ -23,7 +23,8 @@ pub trait KeyFormatPolicy: Send + Sync {
 /// 2. Where [`ordered`](Self::ordered), keys order like their numbers.
 /// 3. The absent keys lie among the present ones, each right behind its own or spread as they are: of many,
 ///    all but a few lie between the smallest and the largest present key.
-/// 4. No key is longer than [`max_bytes`](Self::max_bytes), or empty.
+/// 4. Where it [has numbers](Self::has_numbers), keys order like the numbers they are written as.
+/// 5. No key is longer than [`max_bytes`](Self::max_bytes), or empty.
 pub trait KeyFormat: Send + Sync {
     /// Appends the bytes of `key`, whose index is below [`capacity`](Self::capacity).
     fn append(&self, key: KeyId, out: &mut Vec<u8>);
@@ -35,6 +36,25 @@ pub trait KeyFormat: Send + Sync {
             keys.end_at(keys.bytes.len());
         }
     }
+
+    /// Appends where the ranges among `operations` end that have a span, and empty keys for all others.
+    fn append_ends(&self, operations: &[Operation], ends: &mut KeyBytes) {
+        for operation in operations {
+            if operation.span > 0 {
+                self.append_above(operation.key, operation.span, &mut ends.bytes);
+            }
+            ends.end_at(ends.bytes.len());
+        }
+    }
+
+    /// Whether keys are numbers that can be added to.
+    fn has_numbers(&self) -> bool {
+        false
+    }
+
+    /// Appends the key whose number is `span` above that of `key`, or one above all keys where there is none.
+    /// Only for a format that [has numbers](Self::has_numbers); others append nothing.
+    fn append_above(&self, _key: KeyId, _span: u32, _out: &mut Vec<u8>) {}
 
     /// The number of different keys there can be.
     fn capacity(&self) -> u64;

@@ -8,51 +8,29 @@
 
 use std::sync::Arc;
 
-use catalog::{Build, ByteSize, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, Variant};
 
+use super::numbered::{self, Numbers, Params};
 use super::policy::{KeyBytes, KeyFormat, KeyFormatPolicy};
 use crate::operation::{KeyId, Operation};
-use crate::permutation::Permutation;
 use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     "u64",
     "a big-endian number, padded with zeros: small keys in index order",
-    "# The length of every key.
-bytes = \"16B\"
-# Whether neighbours in index order stand anywhere in key order.
-scattered = false
-",
+    numbered::REFERENCE,
 );
 
 /// The byte behind the number.
 const PAD: u8 = b'0';
 
-/// The seed of the scattering: the same in every run, so that the keys of a store stay what they are.
-pub(super) const SCATTER_SEED: u64 = 0x5ca7_7e2e_d000_0001;
-
 struct Policy(Params);
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    bytes: ByteSize,
-    scattered: bool,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { bytes: ByteSize(16), scattered: false }
-    }
-}
 
 impl Build<dyn KeyFormatPolicy> for Policy {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn KeyFormatPolicy>, String> {
-        super::check_bytes(params.bytes)?;
-        Ok(Box::new(Self(params)))
+        Ok(Box::new(Self(params.checked()?)))
     }
 }
 
@@ -60,43 +38,40 @@ impl KeyFormatPolicy for Policy {
     fn open(&self, _: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String> {
         let bytes = self.0.bytes.0 as usize;
         let numbers = if bytes >= 8 { 1 << 63 } else { 1u64 << (8 * bytes) };
-        let scatter = self.0.scattered.then(|| Permutation::new(numbers, SCATTER_SEED));
-        Ok(Arc::new(U64 { bytes, numbers, scatter }))
+        Ok(Arc::new(U64 { bytes, numbers: self.0.numbers(numbers) }))
     }
 }
 
 struct U64 {
     bytes: usize,
-    /// Numbers are below this.
-    numbers: u64,
-    scatter: Option<Permutation>,
+    numbers: Numbers,
 }
 
 impl U64 {
-    /// The number as the first eight bytes of a key; what a shorter key lacks of them is 0.
+    /// The number of a key as its first eight bytes; what a shorter key lacks of them is 0.
     #[inline]
-    fn head(&self, key: KeyId) -> [u8; 8] {
-        let number = match &self.scatter {
-            None => key.number(),
-            Some(scatter) => scatter.apply(key.number()),
-        };
+    fn head(&self, number: u64) -> [u8; 8] {
         let shift = 8 * 8usize.saturating_sub(self.bytes);
         (number << shift).to_be_bytes()
+    }
+
+    fn append_number(&self, number: u64, out: &mut Vec<u8>) {
+        let end = out.len() + self.bytes;
+        out.extend_from_slice(&self.head(number)[..self.bytes.min(8)]);
+        out.resize(end, PAD);
     }
 }
 
 impl KeyFormat for U64 {
     fn append(&self, key: KeyId, out: &mut Vec<u8>) {
-        let end = out.len() + self.bytes;
-        out.extend_from_slice(&self.head(key)[..self.bytes.min(8)]);
-        out.resize(end, PAD);
+        self.append_number(self.numbers.of(key), out);
     }
 
     fn append_all(&self, operations: &[Operation], keys: &mut KeyBytes) {
         let start = keys.bytes.len();
         keys.bytes.resize(start + operations.len() * self.bytes, PAD);
         for (key, operation) in keys.bytes[start..].chunks_exact_mut(self.bytes).zip(operations) {
-            let head = self.head(operation.key);
+            let head = self.head(self.numbers.of(operation.key));
             match key.first_chunk_mut::<8>() {
                 Some(first) => *first = head,
                 None => key.copy_from_slice(&head[..self.bytes]),
@@ -105,12 +80,23 @@ impl KeyFormat for U64 {
         keys.ends_every(self.bytes, operations.len());
     }
 
+    fn has_numbers(&self) -> bool {
+        true
+    }
+
+    fn append_above(&self, key: KeyId, span: u32, out: &mut Vec<u8>) {
+        match self.numbers.above(key, span) {
+            Some(number) => self.append_number(number, out),
+            None => out.resize(out.len() + self.bytes + 1, u8::MAX),
+        }
+    }
+
     fn capacity(&self) -> u64 {
-        self.numbers / 2
+        self.numbers.keys()
     }
 
     fn ordered(&self) -> bool {
-        self.scatter.is_none()
+        self.numbers.ordered()
     }
 
     fn max_bytes(&self) -> usize {

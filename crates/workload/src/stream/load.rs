@@ -104,6 +104,7 @@ impl LoadStream {
                 count: 0,
                 kind: Kind::Insert,
                 backward: false,
+                span: 0,
             });
         }
     }
@@ -119,6 +120,7 @@ impl Operation {
             count: members,
             kind,
             backward: false,
+            span: 0,
         }
     }
 }

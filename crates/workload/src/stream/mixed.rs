@@ -116,7 +116,9 @@ impl MixedStream {
             match kind {
                 Kind::Range => {
                     let entries = mixed.ranges.length(self.length_random.bits());
-                    operations.push(Operation::range(*key, entries, self.backward.toss()));
+                    let span = mixed.spec.range.span;
+                    let key = KeyId::new(*key, absent && span > 0);
+                    operations.push(Operation::range(key, entries, span, self.backward.toss()));
                 }
                 Kind::Batch | Kind::MultiGet => {
                     self.push_group(*kind, existing, &phase.values, &mut scratch.members, operations);
@@ -188,15 +190,14 @@ impl MixedStream {
         let version = self.version * u32::from(writes);
         let value = values.locate_if(writes && kind != Kind::Delete, index, version);
         let key = KeyId::new(index, absent && kind == Kind::Get);
-        Operation { key, value, version, count: 0, kind, backward: false }
+        Operation { key, value, version, count: 0, span: 0, kind, backward: false }
     }
 }
 
 impl Operation {
     #[inline]
-    fn range(index: u64, entries: u32, backward: bool) -> Self {
-        let key = KeyId::present(index);
-        Self { key, value: Span::default(), version: 0, count: entries, kind: Kind::Range, backward }
+    fn range(key: KeyId, entries: u32, span: u32, backward: bool) -> Self {
+        Self { key, value: Span::default(), version: 0, count: entries, span, kind: Kind::Range, backward }
     }
 }
 

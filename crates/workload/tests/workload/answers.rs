@@ -50,6 +50,39 @@ const EVERYTHING: &str = "operations = 6000\nbatch = 4\nabsent = 0.3\n\
     range = { kind = \"uniform\", max = 20, backward = 0.4 }\n\
     value = { kind = \"uniform\", min = 0, max = 300 }\nkeys = \"zipfian\"";
 
+/// Ranges that may be empty, from keys that are there and keys that are not, in formats that keep the order of
+/// keys and in one that scatters them.
+#[test]
+fn ranges_with_a_span_are_answered_right() {
+    for (format, span) in [("u64", 9), ("decimal(bytes=9B)", 9), ("u64(bytes=2B, scattered=true)", 200)] {
+        let plan = plan(&format!(
+            "key = \"{format}\"\n[[phase]]\nname = \"load\"\ninsert = 800\n\
+             [[phase]]\nname = \"run\"\noperations = 3000\nabsent = 0.5\n\
+             mix = {{ range = 3, delete = 1 }}\nrange = {{ entries = 3, backward = 0.5, span = {span} }}"
+        ));
+        let model = Model::default();
+        let (verdicts, _) = run(&plan, &model);
+        assert_eq!(
+            (verdicts[1].wrong, verdicts[1].unchecked),
+            (0, 0),
+            "{format}: {:?}",
+            verdicts[1].examples
+        );
+        let (mut empty, mut full, mut cut) = (0, 0, 0);
+        let mut stream = plan.phases()[1].streams(super::loaded(800)).remove(0);
+        let (mut batch, mut performer) = (Batch::default(), Performer::new(&model));
+        while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {
+            for at in batch.heads().filter(|at| batch.operations()[*at].span > 0) {
+                let entries = performer.perform(&batch, at, false).unwrap().entries;
+                assert!(batch.key(at) < batch.end(at).unwrap());
+                (empty, full) = (empty + u32::from(entries == 0), full + u32::from(entries > 0));
+                cut += u32::from(entries == 3);
+            }
+        }
+        assert!(empty > 100 && full > 500 && cut > 100, "{format}: {empty} empty, {full} full, {cut} cut");
+    }
+}
+
 fn everything(format: &str, more: &str) -> Plan {
     plan(
         &format!(

@@ -42,6 +42,7 @@ fn phases_read_back() {
         "name = \"a\"\noperations = 5\nmix = \"get\"\nkeys = \"latest(theta=0.5)\"\nabsent = 1",
         "name = \"a\"\nseconds = 0.5\nmix = { range = 1, batch = 2 }\nbatch = 7\n\
          range = { entries = 3, backward = 1 }",
+        "name = \"a\"\noperations = 5\nmix = \"range\"\nabsent = 0.9\nrange = { entries = 3, span = 32 }",
         "name = \"a\"\noperations = 5\nseconds = \"2min\"\nmix = { put = 1 }\nvalue = \"pareto\"\nthreads = 8",
         "name = \"a\"\nreplay = { kind = \"raw\", file = \"x.xz\", width = 8, endian = \"little\" }",
         "name = \"a\"\nreplay = { kind = \"text\", file = \"x.txt\" }\nrate = \"10k\"",
@@ -204,6 +205,12 @@ fn plans_refuse_what_cannot_be_run() {
             "tells 128 apart",
         ),
         (load, "operations = \"5G\"\nmix = \"put\"", "phase.run.operations", "over more threads"),
+        (
+            "key = \"user\"\n[[phase]]\nname = \"load\"\ninsert = 10",
+            "operations = 1\nmix = \"range\"\nrange.span = 5",
+            "phase.run.range.span",
+            "keys are no numbers",
+        ),
         (load, "replay = { kind = \"raw\", file = \"none\" }", "trace", "check the path"),
         (load, "replay = { kind = \"text\", file = \"none\" }", "phase.run.replay.file", "there is no file"),
     ] {

@@ -1,0 +1,284 @@
+//! The keys of one table as numbers, in their order.
+//!
+//! What all keys share says nothing: the prefix is cut, the next eight bytes are the number, big-endian, and
+//! low bits that are the same in all of them are cut too. Numbers count from the smallest one. Keys of one
+//! length whose further bytes are the same in all, such as padding, are told apart completely; of other
+//! strings only the eight bytes behind the common prefix count, and those with the same ones are one number.
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+
+use types::{KeyList, common_prefix, head};
+
+const HEAD_BYTES: usize = size_of::<u64>();
+
+/// How the keys of a table become numbers.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Universe {
+    /// The bytes that all keys begin with.
+    prefix: Vec<u8>,
+    /// The low bits of heads that are the same in all, and how many they are; fewer than 64.
+    low: u64,
+    shift: u32,
+    /// The smallest and the largest head without its low bits.
+    min: u64,
+    max: u64,
+    /// Where all keys have one length: what all have behind their heads. A key is then its number.
+    tail: Option<Tail>,
+}
+
+/// The end of keys of one length.
+#[derive(Debug, PartialEq, Eq)]
+struct Tail {
+    /// The bytes of a key that are in its head.
+    head_bytes: usize,
+    /// The bytes behind them.
+    rest: Vec<u8>,
+}
+
+impl Universe {
+    /// The numbers of these keys, which come in order; there is one at least.
+    pub(crate) fn of(keys: &KeyList) -> Self {
+        let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
+        let shared = common_prefix(first, last);
+        let first_head = head(&first[shared..]);
+        let differing = keys.iter().fold(0, |bits, key| bits | (head(&key[shared..]) ^ first_head));
+        let shift = differing.trailing_zeros().min(u64::BITS - 1);
+        let low = first_head & ((1u64 << shift) - 1);
+        let (min, max) = (first_head >> shift, head(&last[shared..]) >> shift);
+        let (head_bytes, rest) = split(&first[shared..]);
+        let same = |key: &[u8]| key.len() == first.len() && split(&key[shared..]).1 == rest;
+        let tail = keys.iter().all(same).then(|| Tail { head_bytes: head_bytes.len(), rest: rest.to_vec() });
+        Self { prefix: first[..shared].to_vec(), low, shift, min, max, tail }
+    }
+
+    /// The largest number.
+    pub(crate) fn largest(&self) -> u64 {
+        self.max - self.min
+    }
+
+    /// The number of a key of the table.
+    pub(crate) fn number(&self, key: &[u8]) -> u64 {
+        (head(&key[self.prefix.len()..]) >> self.shift) - self.min
+    }
+
+    /// The number of any key; `None` where no key of the table is equal to it.
+    pub(crate) fn find(&self, key: &[u8]) -> Option<u64> {
+        let tail = self.without_prefix(key)?;
+        let at = head(tail);
+        let number = at >> self.shift;
+        let is_it = at & self.low_mask() == self.low
+            && (self.min..=self.max).contains(&number)
+            && self.against_its_key(tail).is_none_or(Ordering::is_eq);
+        is_it.then(|| number - self.min)
+    }
+
+    /// The smallest and the largest number that a key of the table between the bounds can have; `None` where
+    /// there can be none.
+    pub(crate) fn between(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<(u64, u64)> {
+        let smallest = match low {
+            Bound::Unbounded => self.min,
+            Bound::Included(key) => self.first(key, Ordering::is_gt)?,
+            Bound::Excluded(key) => self.first(key, Ordering::is_ge)?,
+        };
+        let largest = match high {
+            Bound::Unbounded => self.max,
+            Bound::Included(key) => self.last(key, Ordering::is_lt)?,
+            Bound::Excluded(key) => self.last(key, Ordering::is_le)?,
+        };
+        let (smallest, largest) = (smallest.max(self.min), largest.min(self.max));
+        (smallest <= largest).then(|| (smallest - self.min, largest - self.min))
+    }
+
+    /// The first head that a bound from below allows; the next one where the bound, compared with the key of
+    /// the same head, `passes` it.
+    fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
+        let Some(tail) = self.without_prefix(bound) else {
+            return (bound < &*self.prefix).then_some(self.min);
+        };
+        let at = head(tail);
+        let (number, low) = (at >> self.shift, at & self.low_mask());
+        let is_above = match low.cmp(&self.low) {
+            Ordering::Equal => self.against_its_key(tail).is_some_and(passes),
+            order => order.is_gt(),
+        };
+        if is_above { number.checked_add(1) } else { Some(number) }
+    }
+
+    /// The last head that a bound from above allows; the one before where the bound `misses` the key of the
+    /// same head.
+    fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
+        let Some(tail) = self.without_prefix(bound) else {
+            return (bound > &*self.prefix).then_some(self.max);
+        };
+        let at = head(tail);
+        let (number, low) = (at >> self.shift, at & self.low_mask());
+        let is_below = match low.cmp(&self.low) {
+            Ordering::Equal => match self.against_its_key(tail) {
+                Some(order) => misses(order),
+                // Only a longer key, or one with zeros at its end, has keys of the same head below it.
+                None => misses(Ordering::Equal) && tail.len() <= HEAD_BYTES && tail.last() != Some(&0),
+            },
+            order => order.is_lt(),
+        };
+        if is_below { number.checked_sub(1) } else { Some(number) }
+    }
+
+    /// How a bound without the prefix compares with the only key that can have its head, where that is known.
+    fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
+        let Tail { head_bytes, rest } = self.tail.as_ref()?;
+        // Nothing is compared with nothing: a comparison of no bytes can cost as much as a cache miss.
+        Some(match (bound.get(*head_bytes..), rest.is_empty()) {
+            (None, _) | (Some([]), false) => Ordering::Less,
+            (Some(behind), true) => behind.len().cmp(&0),
+            (Some(behind), false) => behind.cmp(rest),
+        })
+    }
+
+    fn without_prefix<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+        if self.prefix.is_empty() { Some(key) } else { key.strip_prefix(&*self.prefix) }
+    }
+
+    fn low_mask(&self) -> u64 {
+        (1 << self.shift) - 1
+    }
+}
+
+/// The bytes of a key in its head, and those behind.
+fn split(key: &[u8]) -> (&[u8], &[u8]) {
+    key.split_at(key.len().min(HEAD_BYTES))
+}
+
+/// As words: `low | shift | min | max | tail`, where the tail is 0 or 1 + the bytes in a head; then the prefix
+/// and what is behind heads, each with its length before it and filled up to whole words.
+impl Universe {
+    pub(crate) fn encode(&self, words: &mut Vec<u64>) {
+        let tail = self.tail.as_ref();
+        words.extend([self.low, self.shift.into(), self.min, self.max]);
+        words.push(tail.map_or(0, |tail| 1 + tail.head_bytes as u64));
+        for bytes in [&*self.prefix, tail.map_or(&[], |tail| &tail.rest)] {
+            words.push(bytes.len() as u64);
+            words.extend(bytes.chunks(HEAD_BYTES).map(head));
+        }
+    }
+
+    /// Reads what was written; `None` where it cannot be right.
+    pub(crate) fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
+        let [low, shift, min, max, tail] = [(); 5].map(|()| words.next());
+        let (low, shift, min, max) = (low?, shift?, min?, max?);
+        if shift >= u64::BITS.into() || low >> shift != 0 || min > max || max > u64::MAX >> shift {
+            return None;
+        }
+        let (prefix, rest) = (decode_bytes(words)?, decode_bytes(words)?);
+        let tail = match tail? {
+            0 if rest.is_empty() => None,
+            head_bytes @ 1..=9 => Some(Tail { head_bytes: head_bytes as usize - 1, rest }),
+            _ => return None,
+        };
+        Some(Self { prefix, low, shift: shift as u32, min, max, tail })
+    }
+
+    /// The bytes of memory it holds.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.prefix.len() + self.tail.as_ref().map_or(0, |tail| tail.rest.len())
+    }
+}
+
+fn decode_bytes(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Vec<u8>> {
+    let len = usize::try_from(words.next()?).ok()?;
+    let count = len.div_ceil(HEAD_BYTES);
+    if count > words.len() {
+        return None;
+    }
+    let mut bytes: Vec<u8> = words.take(count).flat_map(u64::to_be_bytes).collect();
+    bytes.truncate(len);
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::*;
+
+    fn universe(keys: &[impl AsRef<[u8]>]) -> (KeyList, Universe) {
+        let keys: KeyList = keys.iter().collect();
+        let universe = Universe::of(&keys);
+        let mut words = Vec::new();
+        universe.encode(&mut words);
+        assert_eq!(Universe::decode(&mut words.into_iter()), Some(Universe::of(&keys)));
+        (keys, universe)
+    }
+
+    fn included<'a>(low: &'a [u8], high: &'a [u8]) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+        (Bound::Included(low), Bound::Included(high))
+    }
+
+    /// Numbers between the same bytes before and behind them: nothing is lost.
+    #[test]
+    fn padded_numbers_are_exact() {
+        let key = |number: u32| [b"user", &number.to_be_bytes()[..], b"00000000"].concat();
+        let (_, universe) = universe(&[key(0x0100), key(0x0300), key(0x5000)]);
+        assert_eq!(universe.largest(), 0x4f);
+        let between = |low: u32, high: u32| {
+            let (low, high) = (key(low), key(high));
+            universe.between(Bound::Included(&low), Bound::Excluded(&high))
+        };
+        assert_eq!(between(0x0100, 0x0101), Some((0, 0)));
+        assert_eq!(between(0x0101, 0x0200), None);
+        assert_eq!(between(0x0101, 0x0201), Some((1, 1)));
+        assert_eq!(between(0x4f01, 0xffff), Some((0x4f, 0x4f)));
+        assert_eq!(between(0x5001, 0xffff), None);
+        let (above, below) = ([&key(0x0300)[..], b"!"].concat(), &key(0x0300)[..9]);
+        assert_eq!(universe.between(Bound::Included(&above), Bound::Included(&key(0x0300))), None);
+        assert_eq!(universe.between(Bound::Included(below), Bound::Excluded(below)), None);
+        let (low, high) = included(b"a", b"use");
+        assert_eq!(universe.between(low, high), None);
+        let (low, high) = included(b"usf", b"z");
+        assert_eq!(universe.between(low, high), None);
+        let (low, high) = included(b"", b"z");
+        assert_eq!(universe.between(low, high), Some((0, 0x4f)));
+    }
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![Just(0u8), Just(1), Just(b'a'), Just(0xff)];
+        prop_oneof![proptest::collection::vec(byte.clone(), 0..4), proptest::collection::vec(byte, 8..12),]
+    }
+
+    fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
+        prop_oneof![
+            Just(Bound::Unbounded),
+            bytes().prop_map(Bound::Included),
+            bytes().prop_map(Bound::Excluded)
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 20_000,
+            rng_seed: RngSeed::Fixed(42),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// Every key between the bounds has its number between the bounds' numbers, whatever the strings.
+        #[test]
+        fn no_key_falls_out_of_its_bounds(
+            keys in proptest::collection::btree_set(bytes(), 1..6), low in bound(), high in bound(),
+        ) {
+            let keys: Vec<Vec<u8>> = keys.into_iter().collect();
+            let (keys, universe) = universe(&keys);
+            let bounds = (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice));
+            let numbers = universe.between(bounds.0, bounds.1);
+            for key in keys.iter() {
+                use std::ops::RangeBounds;
+                let number = universe.number(key);
+                prop_assert_eq!(universe.find(key), Some(number));
+                prop_assert!(number <= universe.largest());
+                let inside = numbers.is_some_and(|(low, high)| (low..=high).contains(&number));
+                prop_assert!(inside || !RangeBounds::<[u8]>::contains(&bounds, key), "{key:?} {bounds:?}");
+            }
+        }
+    }
+}

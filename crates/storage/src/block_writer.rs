@@ -1,0 +1,161 @@
+//! A file written in whole aligned blocks, as direct I/O demands: appends are collected, the last block is padded
+//! and the padding cut off again.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::aligned::{ALIGNMENT, AlignedBuffer};
+use crate::fuse::Fuse;
+use crate::storage::{StorageError, WriteFile};
+
+/// Appends go out in pieces of this size.
+pub(crate) const WRITE_BYTES: usize = 1 << 20;
+
+/// What whole blocks are written to.
+pub(crate) trait BlockFile: Send {
+    /// Writes all bytes at an offset; both are whole blocks.
+    fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Cuts the file to this length.
+    fn set_len(&mut self, len: u64) -> io::Result<()>;
+
+    /// Makes what was written durable.
+    fn sync_data(&mut self) -> io::Result<()>;
+}
+
+impl BlockFile for File {
+    fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        FileExt::write_all_at(self, bytes, offset)
+    }
+
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        Self::set_len(self, len)
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        Self::sync_data(self)
+    }
+}
+
+/// A file being written in whole blocks. What was appended is in it once it was synced or the writer is dropped.
+pub(crate) struct BlockWriter<F: BlockFile> {
+    fuse: Fuse,
+    blocks: Blocks<F>,
+}
+
+impl<F: BlockFile> BlockWriter<F> {
+    /// A writer of `file`, which is new and lies at `path`.
+    pub(crate) fn new(path: &Path, file: F) -> Self {
+        Self { fuse: Fuse::new(path), blocks: Blocks::new(file) }
+    }
+}
+
+impl<F: BlockFile> WriteFile for BlockWriter<F> {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.fuse.attempt("append to", || self.blocks.append(bytes))
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.fuse.attempt("sync", || {
+            self.blocks.write_tail()?;
+            self.blocks.file.sync_data()
+        })
+    }
+
+    fn len(&self) -> u64 {
+        self.blocks.written + self.blocks.buffered as u64
+    }
+}
+
+impl<F: BlockFile> Drop for BlockWriter<F> {
+    /// What was not synced is written as far as that succeeds: nobody was promised more.
+    fn drop(&mut self) {
+        if !self.fuse.is_blown() {
+            let _ = self.blocks.write_tail();
+        }
+    }
+}
+
+/// Collects bytes and writes them in whole blocks.
+struct Blocks<F> {
+    file: F,
+    buffer: AlignedBuffer,
+    /// The bytes in the buffer; they belong behind those written.
+    buffered: usize,
+    /// The bytes of the whole blocks that stay as they are in the file.
+    written: u64,
+    /// Whether the buffer holds bytes that the file does not.
+    dirty: bool,
+}
+
+impl<F: BlockFile> Blocks<F> {
+    fn new(file: F) -> Self {
+        Self { file, buffer: AlignedBuffer::new(WRITE_BYTES), buffered: 0, written: 0, dirty: false }
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(WRITE_BYTES - self.buffered));
+            self.buffer.bytes_mut()[self.buffered..][..now.len()].copy_from_slice(now);
+            self.buffered += now.len();
+            self.dirty = true;
+            if self.buffered == WRITE_BYTES {
+                self.write_tail()?;
+            }
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Writes what is buffered. A last block that is not full is padded, the padding is cut off the file
+    /// again, and the block stays in the buffer to be completed.
+    fn write_tail(&mut self) -> io::Result<()> {
+        if !self.dirty {
+            return Ok(());
+        }
+        let padded = self.buffered.next_multiple_of(ALIGNMENT);
+        self.buffer.bytes_mut()[self.buffered..padded].fill(0);
+        self.file.write_all_at(&self.buffer.bytes()[..padded], self.written)?;
+        if padded > self.buffered {
+            self.file.set_len(self.written + self.buffered as u64)?;
+        }
+        let full = self.buffered - self.buffered % ALIGNMENT;
+        self.buffer.bytes_mut().copy_within(full..self.buffered, 0);
+        self.written += full as u64;
+        self.buffered -= full;
+        self.dirty = false;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::posix::create_new;
+
+    /// On a file that the page cache holds: alignment is the business of the system, the arithmetic is tested
+    /// here on every file system.
+    #[test]
+    fn tails_are_padded_cut_and_completed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let mut expected = Vec::new();
+        let mut writer = BlockWriter::new(&path, create_new(&path, 0).unwrap());
+        let sizes = [1, 4094, 1, 1, 4096, 0, WRITE_BYTES - 8193, 8192, 2 * WRITE_BYTES, WRITE_BYTES + 7];
+        for (fill, size) in (1..).zip(sizes) {
+            expected.extend(std::iter::repeat_n(fill, size));
+            writer.append(&vec![fill; size]).unwrap();
+            assert_eq!(writer.len(), expected.len() as u64);
+            if fill % 3 != 0 {
+                writer.sync().unwrap();
+                assert!(fs::read(&path).unwrap() == expected, "after {size} bytes");
+            }
+        }
+        drop(writer);
+        assert!(fs::read(&path).unwrap() == expected);
+    }
+}

@@ -1,0 +1,457 @@
+//! Files in memory behind the model of a device: what a design costs on a disk that is not there.
+//!
+//! In `timed` mode callers wait as long as the device would take, behind each other where it is busy. In
+//! `counted` mode nobody waits: the time is added up, and is the same on every machine and in every run.
+//!
+//! **The model.** A request takes its latency in one of `queue_depth` lanes, then its bytes pass through the one
+//! pipe that all lanes share; the lane is free again when they are through. Requests are taken in the order in
+//! which they are made:
+//!
+//! > arrived = max(now, lane free) + latency; done = max(arrived, pipe free) + bytes / bandwidth
+//!
+//! So one read takes latency + bytes / bandwidth, and as many as there are lanes, made together, take the latency
+//! once and the sum of their bytes / bandwidth. A device with an arm has no latency for what begins where its last
+//! access ended, in the same open file.
+//! What is appended gathers for each file until it is 1 MiB, is synced, or its writer is dropped, and is one
+//! request then; a sync takes its own latency behind it, unless nothing was appended since the one before. A sync
+//! of a directory takes the latency of a sync. All else, opening and renaming included, takes no time.
+//!
+//! The time that is added up is that of each call by itself, as if no other was under way.
+//!
+//! **The presets** are round numbers of their class:
+//! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s); a sync waits
+//!   for a turn;
+//! * `sata-ssd`: data sheets of consumer drives (one random read in 77 µs at depth 1, 98 k/s at depth 32, 560 and
+//!   530 MB/s); syncs without power-loss protection take milliseconds;
+//! * `nvme`: data sheets of drives for servers (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s), whose
+//!   capacitors make a sync a formality;
+//! * `object-store`: Durner, Leis, Neumann, "Exploiting Cloud Object Storage for High-Performance Analytics"
+//!   (VLDB 2023): some 30 ms to the first byte, and hundreds of requests at a time to fill 100 Gbit/s. What was
+//!   put is durable.
+//!
+//! **Not modelled**: a page cache for reads, caches in the device, zones and distances of seeks, reordering in the
+//! queue, garbage collection and wear, variance. A tail latency from here means nothing.
+
+mod device;
+mod setting;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use catalog::{Build, ByteSize, Count, Limit, Time, Variant};
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use self::device::{Device, Profile};
+use self::setting::Setting;
+use crate::memory::Memory;
+use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
+
+pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
+    "simulated",
+    "files in memory behind a modelled device: its time is waited for (timed) or added up (counted)",
+    "# The class of the device: \"hdd\", \"sata-ssd\", \"nvme\" or \"object-store\". What follows is that of its\n\
+     # preset, or a value of your own.\n\
+     device = \"nvme\"\n\
+     # From a request to its first byte: \"80us\".\n\
+     read_latency = \"preset\"\n\
+     write_latency = \"preset\"\n\
+     sync_latency = \"preset\"\n\
+     # Bytes per second: \"500MB\".\n\
+     read_bandwidth = \"preset\"\n\
+     write_bandwidth = \"preset\"\n\
+     # Requests served at a time.\n\
+     queue_depth = \"preset\"\n",
+)
+.limited(&[Limit::NotDurable]);
+
+/// Appended bytes are one write from this many on.
+const WRITE_BYTES: u64 = 1 << 20;
+
+/// Files in memory behind a modelled device.
+struct Simulated {
+    memory: Memory,
+    device: Arc<Device>,
+    next_file: AtomicU64,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    device: Class,
+    read_latency: Setting<Time>,
+    write_latency: Setting<Time>,
+    sync_latency: Setting<Time>,
+    read_bandwidth: Setting<ByteSize>,
+    write_bandwidth: Setting<ByteSize>,
+    queue_depth: Setting<Count>,
+}
+
+/// The classes of devices that have presets.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Class {
+    Hdd,
+    SataSsd,
+    #[default]
+    Nvme,
+    ObjectStore,
+}
+
+impl Class {
+    /// The preset.
+    fn profile(self) -> Profile {
+        const US: u64 = 1_000;
+        const MS: u64 = 1_000_000;
+        const MB: u64 = 1_000_000;
+        let [read_latency_ns, write_latency_ns, sync_latency_ns] = match self {
+            Self::Hdd => [12 * MS, 12 * MS, 8 * MS],
+            Self::SataSsd => [80 * US, 30 * US, 2 * MS],
+            Self::Nvme => [80 * US, 20 * US, 20 * US],
+            Self::ObjectStore => [30 * MS, 50 * MS, 0],
+        };
+        let (read_bandwidth, write_bandwidth, queue_depth) = match self {
+            Self::Hdd => (200 * MB, 200 * MB, 1),
+            Self::SataSsd => (560 * MB, 530 * MB, 8),
+            Self::Nvme => (6_000 * MB, 3_000 * MB, 64),
+            Self::ObjectStore => (10_000 * MB, 10_000 * MB, 256),
+        };
+        Profile {
+            read_latency_ns,
+            write_latency_ns,
+            sync_latency_ns,
+            read_bandwidth,
+            write_bandwidth,
+            queue_depth,
+            has_arm: matches!(self, Self::Hdd),
+        }
+    }
+}
+
+impl Build<dyn Storage> for Simulated {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Storage>, String> {
+        let preset = params.device.profile();
+        let latency = |own: Setting<Time>, preset| own.value().map_or(preset, |time| time.0);
+        let bandwidth = |own: Setting<ByteSize>, preset| own.value().map_or(preset, |bytes| bytes.0);
+        let profile = Profile {
+            read_latency_ns: latency(params.read_latency, preset.read_latency_ns),
+            write_latency_ns: latency(params.write_latency, preset.write_latency_ns),
+            sync_latency_ns: latency(params.sync_latency, preset.sync_latency_ns),
+            read_bandwidth: bandwidth(params.read_bandwidth, preset.read_bandwidth),
+            write_bandwidth: bandwidth(params.write_bandwidth, preset.write_bandwidth),
+            queue_depth: params.queue_depth.value().map_or(preset.queue_depth, |depth| depth.0),
+            has_arm: preset.has_arm,
+        };
+        profile.validate()?;
+        Ok(Box::new(Self {
+            memory: Memory::default(),
+            device: Arc::new(Device::new(profile)),
+            next_file: AtomicU64::new(0),
+        }))
+    }
+}
+
+impl Simulated {
+    fn new_file(&self) -> u64 {
+        self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl Storage for Simulated {
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        let (inner, device) = (self.memory.create(path, purpose)?, Arc::clone(&self.device));
+        Ok(Box::new(SimulatedWriter { inner, device, file: self.new_file(), written: 0, is_synced: true }))
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        let (inner, device) = (self.memory.open(path, purpose)?, Arc::clone(&self.device));
+        Ok(Arc::new(SimulatedFile { inner, device, file: self.new_file() }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        self.memory.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        self.memory.remove(path)
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        self.memory.hard_link(existing, new)
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        self.memory.list(directory)
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.memory.create_directory(directory)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.memory.sync_directory(directory)?;
+        self.device.wait(self.device.sync());
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        self.memory.lock(path)
+    }
+
+    fn set_waiting(&self, is_waiting: bool) {
+        self.device.set_waiting(is_waiting);
+    }
+
+    fn device_time(&self) -> Option<DeviceTime> {
+        Some(self.device.time())
+    }
+}
+
+/// A file being written.
+struct SimulatedWriter {
+    inner: Box<dyn WriteFile>,
+    device: Arc<Device>,
+    file: u64,
+    /// The bytes that the device has; the rest gathers.
+    written: u64,
+    /// Whether nothing was written since the last sync.
+    is_synced: bool,
+}
+
+impl SimulatedWriter {
+    /// Writes what has gathered, as far as it fills pieces of `least` bytes; when the last is done.
+    fn write(&mut self, least: u64) -> Option<u64> {
+        let mut done = None;
+        while self.inner.len() - self.written >= least.max(1) {
+            let len = (self.inner.len() - self.written).min(WRITE_BYTES);
+            done = Some(self.device.write(self.file, self.written, len));
+            self.written += len;
+            self.is_synced = false;
+        }
+        done
+    }
+}
+
+impl WriteFile for SimulatedWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.inner.append(bytes)?;
+        if let Some(done) = self.write(WRITE_BYTES) {
+            self.device.wait(done);
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.inner.sync()?;
+        if let Some(done) = self.write(1) {
+            self.device.wait(done);
+        }
+        if !self.is_synced {
+            self.device.wait(self.device.sync());
+            self.is_synced = true;
+        }
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+}
+
+impl Drop for SimulatedWriter {
+    /// The system writes the rest in the background: the device is busy with it, and nobody waits.
+    fn drop(&mut self) {
+        self.write(1);
+    }
+}
+
+/// A file being read.
+struct SimulatedFile {
+    inner: Arc<dyn ReadFile>,
+    device: Arc<Device>,
+    file: u64,
+}
+
+impl ReadFile for SimulatedFile {
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
+        let bytes = self.inner.read(offset, len)?;
+        self.device.wait(self.device.read(self.file, &[(offset, len)]));
+        Ok(bytes)
+    }
+
+    fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
+        let answers = self.inner.read_many(parts);
+        let read = parts.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
+        let read: Vec<(u64, usize)> = read.map(|(part, _)| *part).collect();
+        self.device.wait(self.device.read(self.file, &read));
+        answers
+    }
+
+    fn queue_depth(&self) -> usize {
+        self.device.queue_depth()
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    const PATH: &str = "/file";
+
+    fn simulated(params: Params) -> Box<dyn Storage> {
+        <Simulated as Build<_>>::build(params).unwrap()
+    }
+
+    fn of(device: Class) -> Box<dyn Storage> {
+        simulated(Params { device, ..Params::default() })
+    }
+
+    /// A file of that many bytes, and what the device took since it was there.
+    fn with_file(storage: &dyn Storage, bytes: usize) -> (Arc<dyn ReadFile>, impl Fn() -> DeviceTime) {
+        storage.create(Path::new(PATH), Purpose::Table).unwrap().append(&vec![7; bytes]).unwrap();
+        let before = storage.device_time().unwrap();
+        (storage.open(Path::new(PATH), Purpose::Table).unwrap(), move || {
+            storage.device_time().unwrap().since(before)
+        })
+    }
+
+    #[test]
+    fn what_is_charged_is_the_closed_form() {
+        let storage = of(Class::SataSsd);
+        let (file, charged) = with_file(&*storage, 10 << 20);
+        file.read(5, 4096).unwrap();
+        // 80 µs, and 4096 bytes at 560 MB/s, rounded up.
+        let block = 7315;
+        assert_eq!(charged(), DeviceTime { read_ns: 80_000 + block, write_ns: 0 });
+        assert!(file.read(10 << 20, 1).is_err());
+        assert_eq!(charged().read_ns, 80_000 + block);
+        // Eight lanes, and the pipe takes the blocks one after the other; then a ninth waits for the first.
+        file.read_many(&[(0, 4096); 8]);
+        assert_eq!(charged().read_ns, 2 * 80_000 + 9 * block);
+        file.read_many(&[(0, 4096); 9]);
+        let ninth_arrives = 80_000 + block + 80_000;
+        assert_eq!(charged().read_ns, 2 * 80_000 + 9 * block + ninth_arrives + block);
+    }
+
+    #[test]
+    fn appends_gather_and_syncs_cost_where_there_is_something_to_sync() {
+        let storage = of(Class::SataSsd);
+        let charged = || storage.device_time().unwrap().write_ns;
+        let mut writer = storage.create(Path::new(PATH), Purpose::Log).unwrap();
+        (0..1000).for_each(|_| writer.append(&[7; 1000]).unwrap());
+        writer.sync().unwrap();
+        let million = 30_000 + 1_886_793;
+        assert_eq!(charged(), million + 2_000_000);
+        writer.sync().unwrap();
+        assert_eq!(charged(), million + 2_000_000);
+        writer.append(&vec![7; 3 << 20]).unwrap();
+        let piece = 30_000 + 1_978_446;
+        assert_eq!(charged(), million + 2_000_000 + 3 * piece);
+        writer.sync().unwrap();
+        writer.append(&[7; 53]).unwrap();
+        drop(writer);
+        assert_eq!(charged(), million + 4_000_000 + 3 * piece + 30_000 + 100);
+        storage.sync_directory(Path::new("/")).unwrap();
+        assert_eq!(charged(), million + 6_000_000 + 3 * piece + 30_000 + 100);
+    }
+
+    #[test]
+    fn an_arm_moves_only_where_an_access_goes_elsewhere() {
+        let storage = of(Class::Hdd);
+        let (file, charged) = with_file(&*storage, 1 << 20);
+        let seeks = |ns: u64, bytes: u64| (ns - bytes * 5) / 12_000_000;
+        (0..10).for_each(|block| drop(file.read(block * 4000, 4000).unwrap()));
+        assert_eq!(seeks(charged().read_ns, 40_000), 1);
+        file.read(36_000, 4000).unwrap();
+        file.read_many(&[(40_000, 4000), (44_000, 4000), (0, 4000)]);
+        assert_eq!(seeks(charged().read_ns, 56_000), 3);
+        // Another file between, and what is written moves the arm too.
+        let other = storage.open(Path::new(PATH), Purpose::Table).unwrap();
+        other.read(4000, 4000).unwrap();
+        file.read(4000, 4000).unwrap();
+        assert_eq!(seeks(charged().read_ns, 64_000), 5);
+        let mut writer = storage.create(Path::new("/log"), Purpose::Log).unwrap();
+        for _ in 0..3 {
+            writer.append(&[7; 1000]).unwrap();
+            writer.sync().unwrap();
+        }
+        assert_eq!(charged().write_ns, 12_000_000 + 3 * (5_000 + 8_000_000));
+        file.read(8000, 1000).unwrap();
+        assert_eq!(seeks(charged().read_ns, 65_000), 6);
+    }
+
+    #[test]
+    fn own_values_replace_those_of_the_preset() {
+        let storage = simulated(Params {
+            read_latency: Setting::Own(Time(1000)),
+            read_bandwidth: Setting::Own(ByteSize(1_000_000)),
+            queue_depth: Setting::Own(Count(2)),
+            ..Params::default()
+        });
+        let (file, charged) = with_file(&*storage, 1000);
+        assert_eq!(file.queue_depth(), 2);
+        file.read(0, 10).unwrap();
+        assert_eq!(charged().read_ns, 1000 + 10_000);
+        let refused = |params| <Simulated as Build<_>>::build(params).err().unwrap();
+        let zero = Params { write_bandwidth: Setting::Own(ByteSize(0)), ..Params::default() };
+        assert!(refused(zero).contains("write_bandwidth"));
+        let zero = Params { queue_depth: Setting::Own(Count(0)), ..Params::default() };
+        assert!(refused(zero).contains("queue_depth"));
+        let long = Params { sync_latency: Setting::Own(Time(61_000_000_000)), ..Params::default() };
+        assert!(refused(long).contains("sync_latency"));
+    }
+
+    /// How long `act` takes, with a device that makes its callers wait.
+    fn waited(storage: &dyn Storage, act: impl FnOnce()) -> Duration {
+        storage.set_waiting(true);
+        let start = Instant::now();
+        act();
+        start.elapsed()
+    }
+
+    #[test]
+    fn callers_wait_at_least_as_long_as_the_device_takes() {
+        let storage = of(Class::Nvme);
+        let (file, charged) = with_file(&*storage, 1 << 20);
+        let took =
+            waited(&*storage, || (0..20).for_each(|block| drop(file.read(block * 4096, 4096).unwrap())));
+        assert!(took >= Duration::from_nanos(charged().read_ns), "{took:?}");
+        assert!(charged().read_ns > 20 * 80_000);
+        let took = waited(&*storage, || {
+            let mut writer = storage.create(Path::new("/log"), Purpose::Log).unwrap();
+            writer.append(&[7; 100]).unwrap();
+            writer.sync().unwrap();
+        });
+        assert!(took >= Duration::from_micros(40), "{took:?}");
+    }
+
+    /// Eight threads with one read each: one after the other through one lane, two at a time through two.
+    #[test]
+    fn a_busy_device_makes_threads_wait_for_each_other() {
+        for (depth, rounds) in [(1, 8), (2, 4), (8, 1)] {
+            let storage = simulated(Params {
+                read_latency: Setting::Own(Time(5_000_000)),
+                queue_depth: Setting::Own(Count(depth)),
+                ..Params::default()
+            });
+            let (file, charged) = with_file(&*storage, 1000);
+            let took = waited(&*storage, || {
+                std::thread::scope(|scope| {
+                    (0..8).for_each(|_| drop(scope.spawn(|| drop(file.read(0, 1000).unwrap()))));
+                });
+            });
+            assert!(took >= Duration::from_millis(5 * rounds), "depth {depth}: {took:?}");
+            // Each by itself, whoever it waited for.
+            assert_eq!(charged().read_ns, 8 * (5_000_000 + 167));
+        }
+    }
+}

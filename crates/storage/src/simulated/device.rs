@@ -1,0 +1,215 @@
+//! The model of a device: how long requests take, and when a device that is busy is done with them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::storage::DeviceTime;
+
+/// Nanoseconds of a second.
+const SECOND_NS: u128 = 1_000_000_000;
+
+/// The longest latency: sums of them stay far from overflow.
+const MOST_LATENCY_NS: u64 = 60_000_000_000;
+
+/// The least bandwidth in bytes per second, for the same reason.
+const LEAST_BANDWIDTH: u64 = 1000;
+
+/// The deepest queue.
+const MOST_DEPTH: u64 = 65_536;
+
+/// A thread that sleeps wakes up about this much late, and so looks at the clock for the end of a wait.
+const WATCHED_NS: u64 = 100_000;
+
+/// The numbers of a device. Bandwidths are in bytes per second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Profile {
+    pub(super) read_latency_ns: u64,
+    pub(super) write_latency_ns: u64,
+    pub(super) sync_latency_ns: u64,
+    pub(super) read_bandwidth: u64,
+    pub(super) write_bandwidth: u64,
+    pub(super) queue_depth: u64,
+    /// Whether going on where the last access ended takes no latency.
+    pub(super) has_arm: bool,
+}
+
+impl Profile {
+    /// Refuses what no device can be, in a sentence.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        let latencies = [
+            ("read_latency", self.read_latency_ns),
+            ("write_latency", self.write_latency_ns),
+            ("sync_latency", self.sync_latency_ns),
+        ];
+        if let Some((name, _)) = latencies.iter().find(|(_, ns)| *ns > MOST_LATENCY_NS) {
+            return Err(format!("{name} is above 60s; give it a shorter time"));
+        }
+        let bandwidths = [("read_bandwidth", self.read_bandwidth), ("write_bandwidth", self.write_bandwidth)];
+        if let Some((name, bandwidth)) = bandwidths.iter().find(|(_, bytes)| *bytes < LEAST_BANDWIDTH) {
+            return Err(format!("{name} is {bandwidth} bytes per second; give it 1kB or more"));
+        }
+        if !(1..=MOST_DEPTH).contains(&self.queue_depth) {
+            return Err(format!("queue_depth is 1 to {MOST_DEPTH}, not {}", self.queue_depth));
+        }
+        Ok(())
+    }
+}
+
+/// A device in use.
+pub(super) struct Device {
+    profile: Profile,
+    busy: Mutex<Busy>,
+    read_ns: AtomicU64,
+    write_ns: AtomicU64,
+    is_waiting: AtomicBool,
+    /// Where its clock starts, which paces callers and is told to nobody.
+    origin: Instant,
+}
+
+/// What a device is doing.
+struct Busy {
+    queue: Queue,
+    /// The file and offset at which the last access ended.
+    arm: Option<(u64, u64)>,
+}
+
+/// One request. A sync goes to no place.
+struct Request {
+    place: Option<(u64, u64)>,
+    len: u64,
+    latency_ns: u64,
+    bandwidth: u64,
+}
+
+impl Request {
+    /// How long its bytes take through the pipe, rounded up.
+    fn transfer_ns(&self) -> u64 {
+        (u128::from(self.len) * SECOND_NS).div_ceil(u128::from(self.bandwidth)) as u64
+    }
+}
+
+/// When lanes and pipe are free again, in nanoseconds of some clock.
+struct Queue {
+    lanes: Vec<u64>,
+    pipe: u64,
+}
+
+impl Queue {
+    fn new(depth: usize) -> Self {
+        Self { lanes: vec![0; depth.max(1)], pipe: 0 }
+    }
+
+    /// Takes a request at `now`; when it is done.
+    fn take(&mut self, now: u64, latency_ns: u64, transfer_ns: u64) -> u64 {
+        let lane = self.lanes.iter_mut().min().expect("there is a lane");
+        let arrived = now.max(*lane) + latency_ns;
+        let done = arrived.max(self.pipe) + transfer_ns;
+        (*lane, self.pipe) = (done, done);
+        done
+    }
+}
+
+impl Device {
+    pub(super) fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            busy: Mutex::new(Busy { queue: Queue::new(profile.queue_depth as usize), arm: None }),
+            read_ns: AtomicU64::new(0),
+            write_ns: AtomicU64::new(0),
+            is_waiting: AtomicBool::new(false),
+            origin: Instant::now(),
+        }
+    }
+
+    /// How many requests it serves at a time.
+    pub(super) fn queue_depth(&self) -> usize {
+        self.profile.queue_depth as usize
+    }
+
+    /// The time charged so far.
+    pub(super) fn time(&self) -> DeviceTime {
+        DeviceTime {
+            read_ns: self.read_ns.load(Ordering::Relaxed),
+            write_ns: self.write_ns.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether callers wait.
+    pub(super) fn set_waiting(&self, is_waiting: bool) {
+        self.is_waiting.store(is_waiting, Ordering::Relaxed);
+    }
+
+    /// Charges for reads of parts of a file that are made together; when the last is done, for
+    /// [`wait`](Self::wait).
+    pub(super) fn read(&self, file: u64, parts: &[(u64, usize)]) -> u64 {
+        let Profile { read_latency_ns: latency_ns, read_bandwidth: bandwidth, .. } = self.profile;
+        let request = |(offset, len): &(u64, usize)| Request {
+            place: Some((file, *offset)),
+            len: *len as u64,
+            latency_ns,
+            bandwidth,
+        };
+        self.serve(&self.read_ns, parts.iter().map(request), parts.len())
+    }
+
+    /// Charges for a write; when it is done.
+    pub(super) fn write(&self, file: u64, offset: u64, len: u64) -> u64 {
+        let Profile { write_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
+        let request = Request { place: Some((file, offset)), len, latency_ns, bandwidth };
+        self.serve(&self.write_ns, std::iter::once(request), 1)
+    }
+
+    /// Charges for a sync; when it is done.
+    pub(super) fn sync(&self) -> u64 {
+        let Profile { sync_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
+        let request = Request { place: None, len: 0, latency_ns, bandwidth };
+        self.serve(&self.write_ns, std::iter::once(request), 1)
+    }
+
+    /// Charges what `requests`, made together, take by themselves, and queues them where callers wait.
+    fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
+        let mut alone = Queue::new(self.queue_depth().min(count));
+        let (mut alone_ns, mut done) = (0, 0);
+        let is_waiting = self.is_waiting.load(Ordering::Relaxed);
+        let mut busy = self.busy.lock();
+        let now = if is_waiting { self.now_ns() } else { 0 };
+        for request in requests {
+            let latency_ns = busy.latency_ns(&request, self.profile.has_arm);
+            alone_ns = alone_ns.max(alone.take(0, latency_ns, request.transfer_ns()));
+            if is_waiting {
+                done = done.max(busy.queue.take(now, latency_ns, request.transfer_ns()));
+            }
+        }
+        charged.fetch_add(alone_ns, Ordering::Relaxed);
+        done
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.origin.elapsed().as_nanos() as u64
+    }
+
+    /// Waits until `done`, if callers wait.
+    pub(super) fn wait(&self, done: u64) {
+        loop {
+            match done.saturating_sub(self.now_ns()) {
+                0 => return,
+                left if left > WATCHED_NS => thread::sleep(Duration::from_nanos(left - WATCHED_NS)),
+                _ => std::hint::spin_loop(),
+            }
+        }
+    }
+}
+
+impl Busy {
+    /// The latency of a request, which moves the arm.
+    fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
+        let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
+        if let Some((file, offset)) = request.place {
+            self.arm = Some((file, offset + request.len));
+        }
+        if goes_on { 0 } else { request.latency_ns }
+    }
+}

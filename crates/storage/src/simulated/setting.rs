@@ -1,0 +1,87 @@
+//! A parameter that is either that of the preset or a value of one's own.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{self, Visitor, value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The word for what is not a value of one's own.
+const PRESET: &str = "preset";
+
+/// `"preset"`, or what a `T` is in TOML.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Setting<T> {
+    /// What the preset says.
+    #[default]
+    Preset,
+    /// A value of one's own.
+    Own(T),
+}
+
+impl<T> Setting<T> {
+    /// The value of one's own, if it is one.
+    pub(super) fn value(self) -> Option<T> {
+        match self {
+            Self::Preset => None,
+            Self::Own(value) => Some(value),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Setting<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Preset => serializer.serialize_str(PRESET),
+            Self::Own(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PresetOr(PhantomData))
+    }
+}
+
+/// Reads the word, and leaves all else to `T`.
+struct PresetOr<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for PresetOr<T> {
+    type Value = Setting<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{PRESET}\" or a value")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Setting<T>, E> {
+        match text {
+            PRESET => Ok(Setting::Preset),
+            text => T::deserialize(value::StrDeserializer::new(text)).map(Setting::Own),
+        }
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Setting<T>, E> {
+        T::deserialize(value::I64Deserializer::new(number)).map(Setting::Own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{Count, Time};
+    use toml::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_word_and_values_read_and_write() {
+        let read = |text: &str| Value::String(text.to_owned()).try_into::<Setting<Time>>();
+        assert_eq!(read("preset"), Ok(Setting::Preset));
+        assert_eq!(read("80us"), Ok(Setting::Own(Time(80_000))));
+        assert!(read("80").unwrap_err().message().contains("no time"));
+        let count: Setting<Count> = Value::Integer(3).try_into().unwrap();
+        assert_eq!(count, Setting::Own(Count(3)));
+        assert_eq!(Value::try_from(Setting::Own(Time(80_000))), Ok(Value::String("80us".to_owned())));
+        assert_eq!(Value::try_from(Setting::<Time>::Preset), Ok(Value::String("preset".to_owned())));
+    }
+}

@@ -1,0 +1,184 @@
+//! One ring and the memory that the kernel reads into and writes from: all that is unsafe about `io_uring`.
+//!
+//! The kernel knows no address but that of this memory. It belongs to the ring, does not move while a step is
+//! under way, and is never freed then: a ring that must be dropped with steps under way gives its memory up.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::types::{Fd, FsyncFlags};
+use io_uring::{IoUring, opcode, squeue};
+
+use crate::aligned::AlignedBuffer;
+
+/// The memory that a ring keeps for later; more is given back.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// A ring that does steps, and waits until all of them are done.
+pub(super) struct Ring {
+    queues: IoUring,
+    scratch: AlignedBuffer,
+    /// Steps that the kernel may still be doing: 0 but inside of [`run`](Self::run), and after its error.
+    under_way: usize,
+}
+
+/// One thing to do to a file. `start` and `len` say where in the ring's memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// Reads at `offset` of the file.
+    Read { start: usize, len: usize, offset: u64 },
+    /// Writes at `offset` of the file.
+    Write { start: usize, len: usize, offset: u64 },
+    /// Makes the data of the file durable.
+    Sync,
+}
+
+impl Ring {
+    /// A ring for up to `depth` steps at a time.
+    pub(super) fn new(depth: u32) -> io::Result<Self> {
+        Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
+    }
+
+    /// The first `len` bytes of its memory. What they hold stays until the next call asks for more than there is.
+    pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
+        self.check_idle()?;
+        if self.scratch.len() < len {
+            self.scratch = AlignedBuffer::new(len.next_power_of_two());
+        }
+        Ok(&mut self.scratch.bytes_mut()[..len])
+    }
+
+    /// Gives memory back that is more than a ring keeps.
+    pub(super) fn shrink(&mut self) {
+        if self.is_idle() && self.scratch.len() > KEPT_BYTES {
+            self.scratch = AlignedBuffer::new(0);
+        }
+    }
+
+    /// Whether nothing is under way: after an error that may be otherwise, and the ring is of no use any more.
+    pub(super) fn is_idle(&self) -> bool {
+        self.under_way == 0
+    }
+
+    fn check_idle(&self) -> io::Result<()> {
+        if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed before")) }
+    }
+
+    /// Does all steps, at most as many as the ring is deep, and says of each how many bytes it moved.
+    ///
+    /// # Errors
+    /// If the ring fails. What the steps have done is not known then.
+    ///
+    /// # Panics
+    /// If a step lies outside of the memory asked for, or there are too many.
+    pub(super) fn run(&mut self, file: &File, steps: &[Step]) -> io::Result<Vec<io::Result<usize>>> {
+        self.check_idle()?;
+        let entries: Vec<squeue::Entry> =
+            steps.iter().zip(0..).map(|(step, n)| self.entry(file, *step, n)).collect();
+        self.under_way = entries.len();
+        self.push(&entries);
+        let mut results = vec![0; entries.len()];
+        while self.under_way > 0 {
+            match self.queues.submit_and_wait(self.under_way) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+            for done in self.queues.completion() {
+                results[done.user_data() as usize] = done.result();
+                self.under_way -= 1;
+            }
+        }
+        Ok(results.into_iter().map(moved).collect())
+    }
+
+    /// A step as the kernel is told of it.
+    fn entry(&mut self, file: &File, step: Step, number: u64) -> squeue::Entry {
+        let fd = Fd(file.as_raw_fd());
+        let room = self.scratch.len();
+        let memory = self.scratch.bytes_mut().as_mut_ptr();
+        let address = |start, len| memory.wrapping_add(inside(room, start, len));
+        let entry = match step {
+            Step::Read { start, len, offset } => {
+                opcode::Read::new(fd, address(start, len), length(len)).offset(offset).build()
+            }
+            Step::Write { start, len, offset } => {
+                opcode::Write::new(fd, address(start, len), length(len)).offset(offset).build()
+            }
+            Step::Sync => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
+        };
+        entry.user_data(number)
+    }
+
+    #[allow(unsafe_code)]
+    fn push(&mut self, entries: &[squeue::Entry]) {
+        // SAFETY: what an entry names must be valid until it is completed. `run` counts the entries as under
+        // way before they get here, and as done when their completions are taken.
+        // * The memory: `entry` checked that each lies inside the scratch memory. That is replaced only while
+        //   nothing is under way, and `drop` gives it up otherwise. `run` holds `&mut self`, so that no
+        //   reference to the bytes exists while the kernel uses them, and whoever gets one later, gets it from
+        //   `scratch_mut`, when nothing is under way.
+        // * The file: it is borrowed until `run` returns. If `run` returns early, by an error, the kernel holds
+        //   the file itself for what it has taken up, and what it has not is dropped with the ring, which is
+        //   not used again.
+        unsafe { self.queues.submission().push_multiple(entries) }
+            .expect("a wave is no longer than the ring");
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        if !self.is_idle() {
+            // The kernel may still write into this memory: it is never used for anything else.
+            std::mem::forget(std::mem::replace(&mut self.scratch, AlignedBuffer::new(0)));
+        }
+    }
+}
+
+/// The start of `len` bytes, which lie inside `room`.
+fn inside(room: usize, start: usize, len: usize) -> usize {
+    assert!(start <= room && len <= room - start, "{len} bytes at {start} of {room}");
+    start
+}
+
+/// A length as the kernel takes it: what does not fit is left for the next step.
+fn length(len: usize) -> u32 {
+    /// The most bytes that one call moves, in whole pages; see read(2).
+    const MOST: usize = 0x7fff_f000;
+    len.min(MOST) as u32
+}
+
+/// The bytes that a step moved, or its error.
+fn moved(result: i32) -> io::Result<usize> {
+    match usize::try_from(result) {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => Err(io::Error::from_raw_os_error(-result)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::print_stderr, reason = "whoever runs the tests must know what was left out")]
+    fn a_ring_that_failed_is_used_no_more() {
+        let mut ring = match Ring::new(2) {
+            Ok(ring) => ring,
+            Err(refused) => return eprintln!("skipped: this kernel refuses io_uring ({refused})"),
+        };
+        ring.scratch_mut(100).unwrap().fill(7);
+        ring.under_way = 1;
+        assert!(ring.scratch_mut(1).is_err());
+        assert!(ring.run(&File::open("/dev/null").unwrap(), &[Step::Sync]).is_err());
+        assert!(!ring.is_idle());
+    }
+
+    #[test]
+    fn steps_stay_inside_of_the_memory() {
+        assert_eq!([inside(128, 0, 128), inside(128, 128, 0)], [0, 128]);
+        for (start, len) in [(0, 129), (129, 0), (100, 60), (1, usize::MAX)] {
+            assert!(std::panic::catch_unwind(|| inside(128, start, len)).is_err(), "{len} at {start}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Cutting a merge into parts with disjoint key ranges that can be merged side by side.
+
+use std::sync::Arc;
+
+use types::Bytes;
+
+use crate::error::Result;
+use crate::stats::Counters;
+use crate::table::Table;
+
+/// The tables that one run gives to a merge, in key order.
+pub(super) type Input = Vec<Arc<Table>>;
+
+/// The places that are looked at for each part; it is cut to within one of them.
+const ANCHORS_PER_PART: u64 = 32;
+
+/// The keys at which a merge of `inputs` is cut, rising: parts of about equal bytes, at most `parts` of them.
+///
+/// The first keys of blocks that lie at equal distances in the files stand for the bytes up to the next of them
+/// (`RocksDB`'s anchors, `CompactionJob::GenSubcompactionBoundaries`). What reading them costs is counted as read
+/// by compaction.
+pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
+    if parts < 2 {
+        return Ok(Vec::new());
+    }
+    let total: u64 = inputs.iter().flatten().map(|table| table.file_bytes()).sum();
+    let distance = total / (parts as u64 * ANCHORS_PER_PART) + 1;
+    let mut anchors: Vec<(Bytes, u64)> = Vec::new();
+    for table in inputs.iter().flatten() {
+        let blocks = u64::from(table.block_count());
+        let count = table.file_bytes().div_ceil(distance).min(blocks);
+        for anchor in 0..count {
+            let (key, bytes) = table.first_key((anchor * blocks / count) as u32)?;
+            counters.compaction_bytes_read.add(bytes);
+            anchors.push((key, table.file_bytes() / count));
+        }
+    }
+    anchors.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(cut(&anchors, parts))
+}
+
+/// The keys before which another part begins; `anchors` are keys in order with the bytes behind each.
+fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
+    let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();
+    let mut cuts: Vec<Bytes> = Vec::new();
+    let mut before = 0;
+    for (key, bytes) in anchors {
+        let last = cuts.last().map_or(&anchors[0].0, |last| last);
+        if before * parts as u64 >= total * (cuts.len() as u64 + 1) && **key > **last {
+            cuts.push(key.clone());
+        }
+        before += bytes;
+    }
+    cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cuts(anchors: &[(&str, u64)], parts: usize) -> Vec<String> {
+        let anchors: Vec<(Bytes, u64)> =
+            anchors.iter().map(|(key, bytes)| (Bytes::copy_from(key.as_bytes()), *bytes)).collect();
+        cut(&anchors, parts).iter().map(|key| String::from_utf8(key.to_vec()).unwrap()).collect()
+    }
+
+    #[test]
+    fn parts_have_equal_bytes() {
+        let anchors = [("a", 10), ("c", 10), ("e", 10), ("g", 10)];
+        assert_eq!(cuts(&anchors, 2), ["e"]);
+        assert_eq!(cuts(&anchors, 4), ["c", "e", "g"]);
+        assert_eq!(cuts(&anchors, 1), [""; 0]);
+        assert_eq!(cuts(&[("a", 1), ("b", 1), ("c", 8), ("d", 1), ("e", 1)], 2), ["d"]);
+    }
+
+    #[test]
+    fn no_part_is_empty_and_no_key_cuts_twice() {
+        assert_eq!(cuts(&[("a", 10), ("a", 10), ("a", 10), ("b", 1)], 3), ["b"]);
+        assert_eq!(cuts(&[("a", 10), ("a", 10)], 8), [""; 0]);
+        assert_eq!(cuts(&[("a", 30), ("b", 1), ("b", 1), ("c", 1)], 3), ["b", "c"]);
+        assert_eq!(cuts(&[], 3), [""; 0]);
+    }
+}

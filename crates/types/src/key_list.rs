@@ -1,0 +1,65 @@
+//! Many keys in one arena.
+
+/// Keys in the order in which they were pushed.
+#[derive(Clone, Debug, Default)]
+pub struct KeyList {
+    bytes: Vec<u8>,
+    /// Where each key ends in the arena.
+    ends: Vec<usize>,
+}
+
+impl KeyList {
+    /// Appends a key.
+    #[inline]
+    pub fn push(&mut self, key: &[u8]) {
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The number of keys.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no key.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Key number `index`, in the order of pushing.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    #[inline]
+    pub fn key(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes[start..self.ends[index]]
+    }
+
+    /// All keys, in the order of pushing.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> + ExactSizeIterator {
+        (0..self.len()).map(|index| self.key(index))
+    }
+}
+
+impl<K: AsRef<[u8]>> FromIterator<K> for KeyList {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let mut list = Self::default();
+        keys.into_iter().for_each(|key| list.push(key.as_ref()));
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_back_as_pushed() {
+        let keys: [&[u8]; 4] = [b"a", b"", b"", b"longer"];
+        let list: KeyList = keys.iter().collect();
+        assert!(list.iter().eq(keys) && list.len() == 4 && !list.is_empty());
+    }
+}

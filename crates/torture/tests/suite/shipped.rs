@@ -1,5 +1,6 @@
 //! Designs as they are: nothing is found, and the same seed gives the same numbers.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,7 +54,10 @@ struct Changing(Vec<TreeMaker>);
 
 impl Maker for Changing {
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
-        let files = storage.list(directory).map_or(0, |names| names.len());
+        let files = match storage.list(directory) {
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            names => names?.len(),
+        };
         self.0[files % self.0.len()].open(storage, directory)
     }
 

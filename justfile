@@ -23,7 +23,7 @@ fix:
 
 # Run every shipped experiment small.
 quick:
-    cargo run --release -- run configs/*.toml --quick
+    cargo run --release -- run configs/*.toml configs/components/*.toml --quick
 
 # Run the criterion benches of one crate, as `just bench bloom`.
 bench crate *arguments:

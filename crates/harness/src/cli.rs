@@ -91,7 +91,7 @@ pub(crate) struct OverrideArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// The axis: memtable, bloom, fence …
+    /// The axis: memtable, bloom, fence …; or "subject", for what a component can be put to
     #[arg(value_name = "AXIS")]
     pub(crate) axis: Option<String>,
     /// As JSON

@@ -9,6 +9,7 @@ mod output;
 mod pairs;
 mod problem;
 mod run;
+mod subject;
 
 use std::process::ExitCode;
 

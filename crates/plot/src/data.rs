@@ -83,9 +83,33 @@ pub(crate) struct Data {
     pub notes: Vec<String>,
 }
 
-/// The column that theory expects `y` to follow.
-fn theory_of(y: &str) -> Option<&'static str> {
-    (y == "fpr").then_some("expected_fpr")
+/// What is known of a column beforehand: the column that says what it should be, or can be at best, and what the
+/// legend calls that.
+pub(crate) fn theory_of(y: &str) -> Option<(&'static str, &'static str)> {
+    match y {
+        "fpr" => Some(("expected_fpr", "theory")),
+        "cache_hit_rate" => Some(("best_hit_rate", "best possible")),
+        _ => None,
+    }
+}
+
+impl Data {
+    /// What theory expects, along what stands across, where it is the same for all of several series: then it is
+    /// one line.
+    pub(crate) fn common_theory(&self) -> Option<Vec<(f64, f64)>> {
+        let points = self.series.iter().flat_map(|series| &series.points);
+        let mut all: Vec<(f64, f64)> =
+            points.filter_map(|point| Some((point.x.median, point.theory?))).collect();
+        all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let agree = |pair: &[(f64, f64)]| {
+            pair[0].0.total_cmp(&pair[1].0).is_ne() || pair[0].1.total_cmp(&pair[1].1).is_eq()
+        };
+        if self.series.len() < 2 || all.is_empty() || !all.windows(2).all(agree) {
+            return None;
+        }
+        all.dedup();
+        Some(all)
+    }
 }
 
 /// The points of all kinds of chart but the distribution of latencies.
@@ -153,11 +177,11 @@ impl Plan {
         }
         let theory_at = match (spec.theory, theory_of(y)) {
             (false, _) => None,
-            (true, Some(column)) => Some(schema.find(column)?),
+            (true, Some((column, _))) => Some(schema.find(column)?),
             (true, None) => {
                 return Err(PlotError::spec(
                     "theory",
-                    format!("there is none for y = \"{y}\", only for \"fpr\""),
+                    format!("there is none for y = \"{y}\", only for \"fpr\" and \"cache_hit_rate\""),
                 ));
             }
         };

@@ -21,6 +21,7 @@ const BYTES: Steps = &[
 ];
 const NANOSECONDS: Steps = &[("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 const SECONDS: Steps = &[("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+const MEGABYTES_PER_SECOND: Steps = &[("kB/s", 1e-3), ("MB/s", 1.0), ("GB/s", 1e3), ("TB/s", 1e6)];
 const SHARES: Steps = &[("%", 0.01)];
 const PLAIN: Steps = &[("", 1.0)];
 
@@ -30,6 +31,7 @@ fn steps(unit: Unit) -> Steps {
         Unit::Bytes => BYTES,
         Unit::Nanoseconds => NANOSECONDS,
         Unit::Seconds => SECONDS,
+        Unit::MegabytesPerSecond => MEGABYTES_PER_SECOND,
         Unit::Share => SHARES,
         Unit::Ratio => PLAIN,
     }

@@ -8,7 +8,7 @@ use crate::data::{Across, Data, Point, Series};
 use crate::font::Anchor;
 use crate::format;
 use crate::page::{Captions, LABEL, Legend, Sample, THEORY_DASHES, compose, whisker};
-use crate::palette::TEXT;
+use crate::palette::{Color, INK, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartKind, ChartSpec, PlotError};
@@ -53,8 +53,18 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     for series in &data.series {
         spread(scene, &frame, series, dense);
     }
+    let common = data.common_theory();
     for series in &data.series {
-        line(scene, &frame, series, dense, scatter);
+        line(scene, &frame, series, scatter);
+        if common.is_none() {
+            let color = series.style.color.mix(INK, 0.7);
+            theory(scene, &frame, series.points.iter().map(|p| (p.x.median, p.theory)), color);
+            marks(scene, &frame, series, dense);
+        }
+    }
+    if let Some(common) = common {
+        theory(scene, &frame, common.into_iter().map(|(x, theory)| (x, Some(theory))), INK);
+        data.series.iter().for_each(|series| marks(scene, &frame, series, dense));
     }
     tags(scene, &frame, data);
     Ok(page.below(rect))
@@ -197,9 +207,8 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// The line of a series, what theory expects of it above that line, and the marks above both. The points of a
-/// scatter plot that are marked with what tells them apart are joined thinly, in its order.
-fn line(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool, scatter: bool) {
+/// The line of a series. The points of a scatter plot that are marked with what tells them apart are joined thinly, in its order.
+fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     let style = series.style;
     let places: Vec<Option<(f64, f64)>> =
         series.points.iter().map(|point| frame.point(point.x.median, point.y.median)).collect();
@@ -208,14 +217,21 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool, scatter:
     for stretch in stretches(places.iter().copied().filter(|_| joined)) {
         scene.dashed(stretch, width, color, style.dashes);
     }
-    let theory = series.points.iter().map(|p| p.theory.and_then(|theory| frame.point(p.x.median, theory)));
-    for stretch in stretches(theory) {
-        scene.dashed(stretch, 1.25, style.color.mix(crate::palette::INK, 0.7), THEORY_DASHES);
+}
+
+/// What theory expects, above the lines that it is of.
+fn theory(scene: &mut Scene, frame: &Frame, points: impl Iterator<Item = (f64, Option<f64>)>, color: Color) {
+    for stretch in stretches(points.map(|(x, theory)| frame.point(x, theory?))) {
+        scene.dashed(stretch, 1.25, color, THEORY_DASHES);
     }
-    // A single point has no line, so it is marked whatever the others are.
-    if !dense || places.len() == 1 {
-        for (x, y) in places.into_iter().flatten() {
-            scene.mark(x, y, style.color, style.mark);
+}
+
+/// The marks of a series, above everything. A single point has no line, so it is marked whatever the others are.
+fn marks(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
+    if !dense || series.points.len() == 1 {
+        let places = series.points.iter().map(|point| frame.point(point.x.median, point.y.median));
+        for (x, y) in places.flatten() {
+            scene.mark(x, y, series.style.color, series.style.mark);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! pixels.
 
 use crate::ChartSpec;
-use crate::data::{Data, Series};
+use crate::data::{Data, Series, theory_of};
 use crate::font;
 use crate::font::{Anchor, Weight};
 use crate::palette::{AXIS, Color, FAINT, INK, Mark, Style, TEXT};
@@ -57,7 +57,8 @@ pub(crate) fn legend_for(data: &Data, spec: &ChartSpec, sample: impl Fn(Style) -
     }
     let label = |series: &Series| if several { series.label.clone() } else { "measured".to_owned() };
     let entries = data.series.iter().map(|series| (label(series), sample(series.style)));
-    let theory = spec.theory.then(|| ("theory".to_owned(), Sample::Theory));
+    let name = theory_of(data.y.name()).map_or("theory", |(_, name)| name);
+    let theory = spec.theory.then(|| (name.to_owned(), Sample::Theory));
     Some(Legend {
         heading: data.legend.clone().unwrap_or_default(),
         entries: entries.chain(theory).collect(),

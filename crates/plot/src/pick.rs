@@ -84,7 +84,7 @@ fn fact(column: &str, values: &[String]) -> String {
     match column {
         "phase" => format!("{values} phase"),
         "operation" => format!("{values} operations"),
-        _ => format!("{} = {values}", column.strip_prefix("design.").unwrap_or(column)),
+        _ => format!("{} = {values}", results::Column::Swept(column.to_owned()).title()),
     }
 }
 
@@ -93,7 +93,7 @@ fn differing(table: &Table) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
         if table.distinct(path)?.len() > 1 {
-            names.push(path.strip_prefix("design.").unwrap_or(path).to_owned());
+            names.push(results::Column::Swept(path.to_owned()).title().to_owned());
         }
     }
     let last = names.pop();

@@ -65,7 +65,8 @@ columns! {
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
     /// Mean service time: from the call of an operation to its return. In a closed loop this is all the
     /// latency there is, and its tail is flattered: an operation that stalls delays those behind it, and they
-    /// are not charged for the wait (coordinated omission). In an open loop see `response_mean_ns`.
+    /// are not charged for the wait (coordinated omission). In an open loop see `response_mean_ns`. In component
+    /// runs it is the time of all slices / `ops`, the loop's own included (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
@@ -208,6 +209,31 @@ columns! {
     REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
     /// Mean bytes of the values in the phase's writes.
     REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, true;
+    /// Component runs only: operations are timed in slices of some dozens to thousands with one pair of clock
+    /// readings each, and this is the median over the slices of their time per operation. What a neighbour takes
+    /// from the processor now and then moves `mean_ns`, and not this.
+    P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, false;
+    /// Component runs only: what the loop around the component takes per operation, measured as the same loop
+    /// without it. It is part of `mean_ns` and `p50_slice_ns`; nothing is subtracted.
+    LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, false;
+    /// Component runs only: time to build the component, per entry: the median of several builds.
+    BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, false;
+    /// Component runs only: bytes of memory that the component holds, per entry (key, block of a fence) in it.
+    BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, false;
+    /// Component runs only: bits of memory that a filter holds per key, as it was built.
+    BITS_PER_KEY = "bits_per_key", "bits per key", Ratio, Number, Lower, true;
+    /// Component runs only: original bytes / stored bytes.
+    RATIO = "ratio", "compression ratio", Ratio, Number, Higher, true;
+    /// Component runs only: megabytes (10⁶ bytes) of data per second, by the median slice: original bytes of a
+    /// codec, bytes of keys of a hash function, bytes of files of a back end.
+    MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
+    /// Component runs only: the hit rate of Belady's rule on the same requests at the same capacity, which knows
+    /// the future: no cache can have a higher one.
+    BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
+    /// Component runs only: sorted runs that a get may have to ask, the mean over the flushes of a simulated tree.
+    RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;
+    /// Component runs only: the most sorted runs that a simulated tree had at any time.
+    WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, true;
 }
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.

@@ -49,6 +49,8 @@ pub enum Unit {
     Seconds,
     /// Operations per second.
     OperationsPerSecond,
+    /// Millions of bytes per second; shown in MB/s, GB/s.
+    MegabytesPerSecond,
     /// A part of a whole, 0 to 1.
     Share,
     /// How many times one quantity is in another.
@@ -65,6 +67,7 @@ impl Unit {
             Self::Nanoseconds => "ns",
             Self::Seconds => "s",
             Self::OperationsPerSecond => "operations/s",
+            Self::MegabytesPerSecond => "MB/s",
             Self::Share => "share 0–1",
             Self::Ratio => "ratio",
         }

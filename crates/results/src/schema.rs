@@ -26,11 +26,13 @@ impl Column {
         }
     }
 
-    /// What an axis calls it: the metric's title, or the path without its first word `design` or `phase`.
+    /// What an axis calls it: the metric's title, or the path without its first word `design` or `component`.
     pub fn title(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.title,
-            Self::Swept(path) => path.strip_prefix("design.").unwrap_or(path),
+            Self::Swept(path) => {
+                ["design.", "component."].iter().find_map(|first| path.strip_prefix(first)).unwrap_or(path)
+            }
         }
     }
 

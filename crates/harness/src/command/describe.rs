@@ -19,7 +19,7 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     let mut seconds = 0.0;
     let mut worst = Estimate::default();
     for cell in &experiment.cells {
-        let estimate = Estimate::of(cell, &experiment.plan(cell)?);
+        let estimate = experiment.estimate(cell)?;
         seconds += estimate.seconds() * experiment.trials.count as f64;
         worst.storage_bytes = worst.storage_bytes.max(estimate.storage_bytes);
         worst.memory_bytes = worst.memory_bytes.max(estimate.memory_bytes);
@@ -30,7 +30,10 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     }
     let first = &experiment.cells[0];
     let _ = writeln!(text, "#\n# phases, as they are meant in cell {}", first.number);
-    text.push_str(&phases(first, &experiment.plan(first)?));
+    match experiment.plan(first)? {
+        Some(plan) => text.push_str(&phases(first, &plan)),
+        None => text.push_str(&component_phases(&experiment, first)?),
+    }
     let _ = writeln!(
         text,
         "#\n# estimate: {} cells × {} trials, about {}; at most {} of storage and {} of memory at a time\n",
@@ -42,6 +45,16 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     );
     text.push_str(&experiment.resolved());
     print(&text)
+}
+
+/// What each phase of a component takes, one a line.
+fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
+    let (phases, estimate) = (experiment.task.phases(), experiment.estimate(cell)?);
+    let mut text = String::new();
+    for (phase, seconds) in phases.iter().zip(estimate.phase_seconds) {
+        let _ = writeln!(text, "#   {phase}: about {}", duration(seconds));
+    }
+    Ok(text)
 }
 
 /// What each phase is meant to do, one a line.

@@ -9,6 +9,7 @@ use tree::{AXES, axis};
 use crate::cli::ListArguments;
 use crate::output::print;
 use crate::problem::{Outcome, Problem};
+use crate::subject::{SUBJECT, SUBJECTS};
 
 /// Prints the variants of one axis or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
@@ -17,6 +18,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
     }
     let axes = match &arguments.axis {
         None => AXES.to_vec(),
+        Some(name) if name == SUBJECT => vec![&SUBJECTS as &dyn Axis],
         Some(name) => vec![axis(name).ok_or_else(|| no_such_axis(name))?],
     };
     let text = match (arguments.json, arguments.markdown) {
@@ -28,7 +30,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
 }
 
 fn no_such_axis(name: &str) -> Problem {
-    let names: Vec<&str> = AXES.iter().map(|axis| axis.name()).collect();
+    let names: Vec<&str> = AXES.iter().map(|axis| axis.name()).chain([SUBJECT]).collect();
     let hint = suggestion(name, names.iter().copied());
     Problem::new(format!("there is no axis \"{name}\"; {hint}there are {}", names.join(", ")))
 }

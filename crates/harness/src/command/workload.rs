@@ -14,7 +14,12 @@ use crate::run::Replay;
 /// Prints the operations of the first cell, phase after phase.
 pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>) -> Outcome<()> {
     let experiment = Experiment::load(config, overrides)?;
-    let plan = experiment.plan(&experiment.cells[0])?;
+    let plan = experiment.plan(&experiment.cells[0])?.ok_or_else(|| {
+        Problem::new(format!(
+            "{} has a subject and no workload: there are no operations to print",
+            config.display()
+        ))
+    })?;
     let limit = limit.unwrap_or(u64::MAX);
     if let Some(endless) =
         plan.phases().iter().find(|phase| phase.text().is_none() && phase.operations().is_none())

@@ -1,7 +1,8 @@
 //! A cell: one combination of swept values, ready to run.
 
 use tree::Design;
-use workload::Workload;
+
+use super::task::Task;
 
 /// One combination of swept values.
 #[derive(Clone, Debug)]
@@ -14,8 +15,8 @@ pub(crate) struct Cell {
     pub(crate) swept: Vec<String>,
     /// The design.
     pub(crate) design: Design,
-    /// The workload.
-    pub(crate) workload: Workload,
+    /// What is done with it.
+    pub(crate) task: Task,
 }
 
 /// A combination that does not run.

@@ -5,6 +5,8 @@ use toml::{Table, Value};
 use tree::AXES;
 
 use super::cell::Cell;
+use super::task::Task;
+use crate::subject::COMPONENT;
 
 /// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
 /// two kinds has, or that each has at its own default, are part of that one difference.
@@ -21,8 +23,13 @@ pub(crate) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     for key in keys(&one, &other).filter(|key| !is_axis(key)) {
         collect(key, one.get(key), other.get(key), &mut found);
     }
-    let (one, other) = (a.workload.to_toml(), b.workload.to_toml());
-    collect("workload", Some(&Value::Table(one)), Some(&Value::Table(other)), &mut found);
+    let (one, other) = (a.task.to_toml(), b.task.to_toml());
+    match &a.task {
+        Task::Workload(_) => {
+            collect("workload", Some(&Value::Table(one)), Some(&Value::Table(other)), &mut found);
+        }
+        Task::Component(_) => collect(COMPONENT, one.get(COMPONENT), other.get(COMPONENT), &mut found),
+    }
     found
 }
 
@@ -87,7 +94,6 @@ fn keys<'a>(a: &'a Table, b: &'a Table) -> impl Iterator<Item = &'a String> {
 #[cfg(test)]
 mod tests {
     use tree::Design;
-    use workload::Workload;
 
     use super::*;
 
@@ -98,7 +104,7 @@ mod tests {
             label: String::new(),
             swept: Vec::new(),
             design: Design::default().with(&design.parse().unwrap()).unwrap(),
-            workload: Workload::from_toml(&workload.parse().unwrap()).unwrap(),
+            task: Task::from_toml(&workload.parse().unwrap()).unwrap(),
         }
     }
 

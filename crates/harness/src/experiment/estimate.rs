@@ -7,6 +7,7 @@ use types::quantity::{format_bytes, parse_bytes};
 use workload::{Kind, Mixed, PhasePlan, Plan, Work};
 
 use super::cell::Cell;
+use crate::subject::Cost;
 
 /// How much more than its tables a tree may take for a while: a merge of everything has its input and its
 /// output on storage at once, and the log stands beside them.
@@ -48,7 +49,7 @@ pub(crate) struct Estimate {
     pub(crate) memory_bytes: f64,
     /// Seconds of each phase; a guess.
     pub(crate) phase_seconds: Vec<f64>,
-    /// Keys that there are before each phase.
+    /// Keys that there are before each phase of a workload.
     pub(crate) phase_keys: Vec<f64>,
 }
 
@@ -60,6 +61,13 @@ struct PhaseWork {
     /// Entries that are written.
     written: f64,
     seconds: f64,
+}
+
+impl From<Cost> for Estimate {
+    fn from(cost: Cost) -> Self {
+        let Cost { memory_bytes, storage_bytes, phase_seconds } = cost;
+        Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }
+    }
 }
 
 impl Estimate {
@@ -179,13 +187,15 @@ fn rounded(bytes: f64) -> String {
 mod tests {
     use workload::Workload;
 
+    use super::super::task::Task;
     use super::*;
 
     fn estimate(design: &str, workload: &str) -> Estimate {
         let workload = Workload::from_toml(&workload.parse().unwrap()).unwrap();
         let design = Design::default().with(&design.parse().unwrap()).unwrap();
         let plan = Plan::new(&workload, 1, Path::new("")).unwrap();
-        Estimate::of(&Cell { number: 0, label: String::new(), swept: Vec::new(), design, workload }, &plan)
+        let task = Task::Workload(workload);
+        Estimate::of(&Cell { number: 0, label: String::new(), swept: Vec::new(), design, task }, &plan)
     }
 
     #[test]
@@ -218,9 +228,9 @@ mod tests {
     fn a_huge_plan_is_refused() {
         let huge =
             "key = { format = \"u64\", bytes = 16 }\n[[phase]]\nname = \"load\"\ninsert = 4_000_000_000\n";
-        let workload = Workload::from_toml(&huge.parse().unwrap()).unwrap();
+        let task = Task::from_toml(&huge.parse().unwrap()).unwrap();
         let design = Design::default().with(&"memtable.capacity = \"1MiB\"".parse().unwrap()).unwrap();
-        let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), design, workload };
+        let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), design, task };
         let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
         let message = estimate.check(&cell, Path::new("/")).unwrap_err();
         assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");

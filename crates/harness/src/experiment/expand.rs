@@ -3,19 +3,21 @@
 use catalog::{Limit, suggestion};
 use toml::{Table, Value};
 use tree::{Design, axis};
-use workload::{Work, Workload};
+use workload::Work;
 
 use super::cell::{Cell, LeftOut};
 use super::paths;
 use super::sweep::{Factor, Sweep, SweepError};
+use super::task::Task;
 use super::trials::RunMode;
+use crate::subject::COMPONENT;
 
 /// What a sweep starts from.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
     pub(super) design: &'a Design,
-    pub(super) workload: &'a Workload,
+    pub(super) task: &'a Task,
     pub(super) mode: RunMode,
 }
 
@@ -31,9 +33,8 @@ impl Sweep {
                 applied[at] |= value.is_some() && !cell.swept[at].is_empty();
             }
             let same = || {
-                let same = cells
-                    .iter()
-                    .find(|other| other.design == cell.design && other.workload == cell.workload)?;
+                let same =
+                    cells.iter().find(|other| other.design == cell.design && other.task == cell.task)?;
                 Some(format!("it is the same as cell {}, {}", same.number, same.label))
             };
             if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
@@ -63,26 +64,27 @@ impl Sweep {
         combination: &[Option<&Value>],
         names: &[String],
     ) -> Result<Cell, SweepError> {
-        let (mut design, mut workload) = (base.design.clone(), base.workload.to_toml());
+        let (mut design, mut task) = (base.design.clone(), base.task.to_toml());
         let mut swept = vec![String::new(); self.factors.len()];
         // Kinds before their parameters, whatever their order in the file.
         let mut order: Vec<usize> = (0..self.factors.len()).collect();
         order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
         for at in order {
             let path = &self.factors[at].path;
-            if !applies(&design, &workload, path) {
+            base.check_root(path)?;
+            if !applies(&design, &task, path) {
                 continue;
             }
             if let Some(value) = combination[at] {
                 swept[at] = display(path, value);
-                apply(&mut design, &mut workload, path, value.clone())?;
+                apply(&mut design, &mut task, path, value.clone())?;
             } else {
                 swept[at] = base.value(path).map_or_else(String::new, |value| display(path, &value));
             }
         }
-        let workload = read_workload(&workload, self.factors.first().map_or("", |factor| &factor.path))?;
+        let task = read_task(&task, self.factors.first().map_or("", |factor| &factor.path))?;
         let label = self.label(&design, &swept, names, base.name);
-        Ok(Cell { number: 0, label, swept, design, workload })
+        Ok(Cell { number: 0, label, swept, design, task })
     }
 
     /// What sets a cell apart: the choice on each swept axis, and the other swept values by name.
@@ -109,7 +111,27 @@ impl Base<'_> {
         match &paths::split(path)[..] {
             ["design", name] if axis(name).is_some() => Some(Value::String(self.design.choice(name).label())),
             ["design", rest @ ..] => paths::get(&self.design.to_toml(), rest).cloned(),
-            path => paths::get(&self.workload.to_toml(), path).cloned(),
+            path => paths::get(&self.task.to_toml(), path).cloned(),
+        }
+    }
+
+    /// Refuses a path that leads into nothing that is read.
+    fn check_root(&self, path: &str) -> Result<(), SweepError> {
+        let parts = paths::split(path);
+        let roots: Vec<&str> = ["design"].into_iter().chain(self.task.roots().iter().copied()).collect();
+        match parts.split_first() {
+            Some((&"design", rest)) if !rest.is_empty() => match self.task.unread(rest) {
+                Some(reason) => Err(SweepError::new(path, format!("\"{path}\" is swept, but {reason}"))),
+                None => Ok(()),
+            },
+            Some((root, rest)) if roots.contains(root) && !rest.is_empty() => Ok(()),
+            _ => {
+                let hint = suggestion(parts[0], roots.iter().copied());
+                let known: Vec<String> = roots.iter().map(|root| format!("{root}.")).collect();
+                let message =
+                    format!("\"{path}\" is no path to sweep; {hint}paths begin with {}", known.join(" or "));
+                Err(SweepError::new(path, message))
+            }
         }
     }
 
@@ -125,8 +147,8 @@ impl Base<'_> {
                 parameters(axis_name, name, known)
             }
             _ => {
-                let workload = self.workload.to_toml();
-                let choice = paths::get(&workload, of).and_then(Value::as_table);
+                let task = self.task.to_toml();
+                let choice = paths::get(&task, of).and_then(Value::as_table);
                 let known = choice.into_iter().flat_map(Table::keys).filter(|key| *key != "kind");
                 parameters(&of.join("."), name, known.cloned().collect())
             }
@@ -166,15 +188,28 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
 
 /// Why a cell cannot run in this mode, if it cannot.
 fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
+    let component = cell.task.component();
+    if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
+        return Some(reason);
+    }
     if mode == RunMode::Timed {
         return None;
     }
     let limits = cell.design.limits();
-    let changing = limits.iter().find(|(_, _, limit)| *limit == Limit::NotDeterministic);
+    let is_read = |axis: &str| cell.task.unread(&[axis]).is_none();
+    let changing = limits.iter().find(|(axis, _, limit)| *limit == Limit::NotDeterministic && is_read(axis));
     if let Some((axis, choice, limit)) = changing {
         return Some(format!("counted mode: {axis} = {choice} {limit}"));
     }
-    cell.workload.phases.iter().find_map(|phase| {
+    let phases = match &cell.task {
+        Task::Workload(workload) => &workload.phases,
+        Task::Component(component) => {
+            let threads = component.subject().threads();
+            let reason = format!("counted mode: component.threads is {threads}, and 1 is the most");
+            return (threads > 1).then_some(reason);
+        }
+    };
+    phases.iter().find_map(|phase| {
         let reason = match &phase.work {
             _ if phase.threads > 1 => format!("has {} threads, and 1 is the most", phase.threads),
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
@@ -187,15 +222,15 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
 }
 
 /// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`.
-fn applies(design: &Design, workload: &Table, path: &str) -> bool {
+fn applies(design: &Design, task: &Table, path: &str) -> bool {
     let path = paths::split(path);
     match path[..] {
         ["design", "memtable", "capacity"] => true,
         ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
             design.choice(axis_name).params().contains_key(parameter)
         }
-        ["phase" | "key", .., parameter] => {
-            let choice = paths::get(workload, &path[..path.len() - 1]).and_then(Value::as_table);
+        ["phase" | "key" | COMPONENT, .., parameter] => {
+            let choice = paths::get(task, &path[..path.len() - 1]).and_then(Value::as_table);
             let kind = if path[0] == "key" { "format" } else { "kind" };
             choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(parameter))
         }
@@ -203,31 +238,22 @@ fn applies(design: &Design, workload: &Table, path: &str) -> bool {
     }
 }
 
-fn apply(design: &mut Design, workload: &mut Table, path: &str, value: Value) -> Result<(), SweepError> {
+/// Puts a value at a path whose first word is one that is read.
+fn apply(design: &mut Design, task: &mut Table, path: &str, value: Value) -> Result<(), SweepError> {
     let parts = paths::split(path);
-    match parts.split_first() {
-        Some((&"design", rest)) if !rest.is_empty() => {
-            let changed = design.with(&paths::nested(rest, value));
-            *design = changed.map_err(|error| SweepError::new(path, error.message))?;
-            Ok(())
-        }
-        Some((&("phase" | "key"), _)) => {
-            let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
-            paths::set(workload, &parts, value).map_err(missing)?;
-            *workload = read_workload(workload, path)?.to_toml();
-            Ok(())
-        }
-        _ => {
-            let hint = suggestion(parts[0], ["design", "phase", "key"].into_iter());
-            let message =
-                format!("\"{path}\" is no path to sweep; {hint}paths begin with design., phase. or key.");
-            Err(SweepError::new(path, message))
-        }
+    if parts[0] == "design" {
+        let changed = design.with(&paths::nested(&parts[1..], value));
+        *design = changed.map_err(|error| SweepError::new(path, error.message))?;
+    } else {
+        let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
+        paths::set(task, &parts, value).map_err(missing)?;
+        *task = read_task(task, path)?.to_toml();
     }
+    Ok(())
 }
 
-fn read_workload(table: &Table, path: &str) -> Result<Workload, SweepError> {
-    Workload::from_toml(table).map_err(|error| SweepError::new(path, error.message))
+fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
+    Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
 /// A value as results show it: kinds and sizes as they were written, tables as labels.
@@ -261,9 +287,9 @@ mod tests {
     "#;
 
     fn expand(sweep: &str, mode: RunMode) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
-        let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
+        let task = Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         let design = Design::default();
-        let base = Base { name: "test", design: &design, workload: &workload, mode };
+        let base = Base { name: "test", design: &design, task: &task, mode };
         let sweep = Sweep::read(&sweep.parse().unwrap()).map_err(|error| error.message)?;
         sweep.expand(&base).map_err(|error| error.message)
     }

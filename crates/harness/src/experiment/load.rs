@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use catalog::suggestion;
+use catalog::{ChoiceError, suggestion};
 use plot::ChartSpec;
 use results::Schema;
 use serde::de::DeserializeOwned;
@@ -19,18 +19,35 @@ use super::presentation::{VerdictSpec, read_charts};
 use super::reading;
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
-use super::trials::Trials;
+use super::task::Task;
+use super::trials::{RunMode, Trials};
 use crate::problem::{Outcome, Problem};
 use crate::run::Replay;
+use crate::subject::{self, COMPONENT, Component, SUBJECT};
 
 /// The keys of an experiment file.
-const KEYS: [&str; 12] = [
-    "question", "extends", "workload", "key", "design", "phase", "set", "quick", "sweep", "trials",
-    "verdict", "chart",
+const KEYS: [&str; 14] = [
+    "question",
+    "extends",
+    "workload",
+    "key",
+    "design",
+    "phase",
+    "subject",
+    "component",
+    "set",
+    "quick",
+    "sweep",
+    "trials",
+    "verdict",
+    "chart",
 ];
 
 /// The parts of a workload.
 const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
+
+/// The parts of an experiment on a component.
+const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 
 /// By how much `--quick` divides counts and times where the experiment does not say.
 const QUICK_DIVISOR: u64 = 10;
@@ -69,13 +86,13 @@ impl<'a> Loader<'a> {
 
     pub(super) fn load(self) -> Outcome<Experiment> {
         let question = self.question()?;
-        let (design, factors) = self.design()?;
-        let workload = self.workload()?;
+        let task = self.task()?;
+        let (design, factors) = self.design(&task)?;
         let trials = self.trials()?;
+        self.check_mode(&task, &trials)?;
         let sweep = self.sweep(factors)?;
-        let name =
-            self.file.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let base = Base { name: &name, design: &design, workload: &workload, mode: trials.mode };
+        let name = self.name(&task);
+        let base = Base { name: &name, design: &design, task: &task, mode: trials.mode };
         let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
@@ -90,7 +107,7 @@ impl<'a> Loader<'a> {
             question,
             base,
             design,
-            workload,
+            task,
             sweep,
             cells,
             left_out,
@@ -100,7 +117,17 @@ impl<'a> Loader<'a> {
         };
         (experiment.charts, experiment.verdict) = self.presentation(&experiment)?;
         self.check_plans(&experiment)?;
+        self.check_files(&experiment)?;
         Ok(experiment)
+    }
+
+    /// The name: that of the file, and for a component one that no experiment on a tree has.
+    fn name(&self, task: &Task) -> String {
+        let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
+        match task {
+            Task::Workload(_) => stem.into_owned(),
+            Task::Component(_) => format!("{COMPONENT}-{stem}"),
+        }
     }
 
     fn question(&self) -> Outcome<String> {
@@ -114,7 +141,7 @@ impl<'a> Loader<'a> {
     }
 
     /// The base design, and the axes that the `[design]` table sweeps by giving a list or `"all"`.
-    fn design(&self) -> Outcome<(Design, Vec<Factor>)> {
+    fn design(&self, task: &Task) -> Outcome<(Design, Vec<Factor>)> {
         let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
             (Some(path), _) => read_design(path)?,
             (None, Some(name)) => read_extended(&extended_file(&self.file, name)?, &[])?,
@@ -125,16 +152,35 @@ impl<'a> Loader<'a> {
             None => {}
             Some(Value::Table(table)) => {
                 let own;
+                self.check_read(task, table)?;
                 (own, factors) = self.split_swept(table)?;
                 design = design.with(&own).map_err(|error| design_problem(&self.file, &error))?;
             }
             Some(_) => return Err(self.file.problem(&["design"], "design is a table: [design]")),
         }
         for (path, set) in self.sets.under("design") {
+            if let Some(reason) = task.unread(&path) {
+                return Err(set.problem(&self.file, reason));
+            }
             let changed = design.with(&paths::nested(&path, set.value.clone()));
             design = changed.map_err(|error| set.problem(&self.file, error.message))?;
         }
         Ok((design, factors))
+    }
+
+    /// Refuses what a `[design]` table says of components that nothing would read.
+    fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
+        let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
+        let paths = table.keys().flat_map(|key| {
+            std::iter::once(vec![key.as_str()]).chain(inner(key).map(move |inner| vec![key.as_str(), inner]))
+        });
+        for path in paths {
+            if let Some(reason) = task.unread(&path) {
+                let key = ["design"].into_iter().chain(path).collect::<Vec<_>>();
+                return Err(self.file.problem(&key, reason));
+            }
+        }
+        Ok(())
     }
 
     /// The `[design]` table without the axes that it sweeps, and those.
@@ -152,24 +198,65 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// The base workload. What is set applies in order: the tables of the file, then the command line, which
+    /// The base task. What is set applies in order: the tables of the file, then the command line, which
     /// `--quick` does not divide.
-    fn workload(&self) -> Outcome<Workload> {
+    fn task(&self) -> Outcome<Task> {
+        let is_component = self.file.table.contains_key(SUBJECT);
+        let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
+        self.check_kind(is_component)?;
         let source = self.workload_file.as_ref().unwrap_or(&self.file);
         if let Some(file) = &self.workload_file {
             self.check_workload_file(file)?;
         }
-        let parts =
-            WORKLOAD_KEYS.into_iter().filter_map(|key| Some((key.to_owned(), source.table.get(key)?)));
+        let parts = keys.into_iter().filter_map(|key| Some((key.to_owned(), source.table.get(key)?)));
         let mut table: Table = parts.map(|(key, value)| (key, value.clone())).collect();
         for by in [SetBy::File, SetBy::Quick, SetBy::CommandLine] {
-            table = self.read_workload(source, &table)?.to_toml();
+            table = self.read_task(source, &table)?.to_toml();
             if by == SetBy::Quick && self.overrides.quick && !self.file.table.contains_key("quick") {
                 divide(&mut table);
+                subject::divide(&mut table, QUICK_DIVISOR.cast_signed());
             }
-            self.sets.apply(&self.file, &mut table, &WORKLOAD_KEYS, by)?;
+            self.sets.apply(&self.file, &mut table, &keys, by)?;
         }
-        self.read_workload(source, &table)
+        self.read_task(source, &table)
+    }
+
+    /// Refuses parts of a workload in an experiment on a component, and the other way round.
+    fn check_kind(&self, is_component: bool) -> Outcome<()> {
+        let names = subject::SUBJECTS.kinds().collect::<Vec<_>>().join(", ");
+        let (wrong, message) = match is_component {
+            true => (
+                &["workload", "key", "phase"][..],
+                "an experiment with a subject has no workload; what the component is put to stands in [component]"
+                    .to_owned(),
+            ),
+            false => (
+                &[COMPONENT][..],
+                format!("[component] needs a subject above it, as subject = \"fence\"; there are {names}"),
+            ),
+        };
+        if let Some(key) = wrong.iter().find(|key| self.file.table.contains_key(**key)) {
+            return Err(self.file.problem(&[key], message));
+        }
+        let set = wrong.iter().find_map(|root| self.sets.under(root).next());
+        set.map_or(Ok(()), |(_, set)| Err(set.problem(&self.file, message)))
+    }
+
+    /// Refuses a mode in which there is nothing to measure.
+    fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
+        let Some(component) = task.component() else { return Ok(()) };
+        let modes = component.subject().modes();
+        if modes.contains(&trials.mode) {
+            return Ok(());
+        }
+        let what = if trials.mode == RunMode::Counted { "time alone" } else { "counters alone" };
+        let message = format!(
+            "trials.mode is \"{}\", but of subject = \"{}\" {what} is measured; say mode = \"{}\"",
+            trials.mode.name(),
+            component.axis(),
+            modes[0].name()
+        );
+        Err(self.table_problem("trials", "mode", message))
     }
 
     fn check_workload_file(&self, file: &SourceFile) -> Outcome<()> {
@@ -188,14 +275,17 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn read_workload(&self, source: &SourceFile, table: &Table) -> Outcome<Workload> {
-        Workload::from_toml(table).map_err(|error| {
-            let key = error.key.unwrap_or_default();
-            match self.sets.setter(&key) {
-                Some(set) => set.problem(&self.file, error.message),
-                None => source.problem(&paths::split(&key), error.message),
-            }
-        })
+    fn read_task(&self, source: &SourceFile, table: &Table) -> Outcome<Task> {
+        Task::from_toml(table).map_err(|error| self.choice_problem(source, error))
+    }
+
+    /// A problem with a choice of the task, where its value comes from.
+    fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
+        let key = error.key.unwrap_or_default();
+        match self.sets.setter(&key) {
+            Some(set) => set.problem(&self.file, error.message),
+            None => source.problem(&paths::split(&key), error.message),
+        }
     }
 
     fn trials(&self) -> Outcome<Trials> {
@@ -284,9 +374,9 @@ impl<'a> Loader<'a> {
     fn presentation(&self, experiment: &Experiment) -> Outcome<(Vec<ChartSpec>, VerdictSpec)> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
-        let charts = read_charts(&self.file, &schema, &experiment.workload)?;
+        let charts = read_charts(&self.file, &schema, &experiment.task)?;
         let verdict: VerdictSpec = self.table("verdict", &VerdictSpec::KEYS)?;
-        verdict.check(&schema, &experiment.workload, &experiment.cells).map_err(|(key, message)| {
+        verdict.check(&schema, &experiment.task, &experiment.cells).map_err(|(key, message)| {
             self.table_problem("verdict", key, format!("verdict.{key}: {message}"))
         })?;
         Ok((charts, verdict))
@@ -295,12 +385,28 @@ impl<'a> Loader<'a> {
     /// Makes every cell's workload ready once, so that missing traces and impossible phases come to light.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked: Vec<&Workload> = Vec::new();
-        for cell in &experiment.cells {
-            if !checked.contains(&&cell.workload) {
-                checked.push(&cell.workload);
-                let plan = Plan::new(&cell.workload, experiment.trials.seed, &experiment.base)
-                    .map_err(|error| self.plan_problem(&error, &cell.workload))?;
+        for workload in experiment.cells.iter().filter_map(|cell| cell.task.workload()) {
+            if !checked.contains(&workload) {
+                checked.push(workload);
+                let plan = Plan::new(workload, experiment.trials.seed, &experiment.base)
+                    .map_err(|error| self.plan_problem(&error, workload))?;
                 plan.phases().iter().filter_map(|phase| phase.text()).try_for_each(Replay::check)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the files that components name, once each.
+    fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
+        let mut checked: Vec<&Component> = Vec::new();
+        for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {
+            if !checked.contains(&component) {
+                checked.push(component);
+                let files = component.subject().check_files(&experiment.base);
+                files.map_err(|error| {
+                    let key = error.key.map(|key| format!("{COMPONENT}.{key}"));
+                    self.choice_problem(&self.file, ChoiceError { key, ..error })
+                })?;
             }
         }
         Ok(())
@@ -310,13 +416,7 @@ impl<'a> Loader<'a> {
     fn plan_problem(&self, error: &PlanError, workload: &Workload) -> Problem {
         let source = self.workload_file.as_ref().unwrap_or(&self.file);
         match error {
-            PlanError::Choice(choice) => {
-                let key = choice.key.as_deref().unwrap_or_default();
-                match self.sets.setter(key) {
-                    Some(set) => set.problem(&self.file, choice.message.clone()),
-                    None => source.problem(&paths::split(key), choice.message.clone()),
-                }
-            }
+            PlanError::Choice(choice) => self.choice_problem(source, choice.clone()),
             PlanError::Trace(trace) => {
                 let phase = workload.phases.iter().find(|phase| replays(phase, trace));
                 let key = ["phase", phase.map_or("", |phase| &phase.name), "replay"];

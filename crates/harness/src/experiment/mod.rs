@@ -13,6 +13,7 @@ mod presentation;
 mod reading;
 mod resolved;
 mod sweep;
+mod task;
 mod trials;
 
 pub(crate) use cell::Cell;
@@ -21,4 +22,5 @@ pub(crate) use difference::differences;
 pub(crate) use estimate::Estimate;
 pub(crate) use overrides::Overrides;
 pub(crate) use resolved::Experiment;
+pub(crate) use task::Task;
 pub(crate) use trials::RunMode;

@@ -10,7 +10,7 @@ use super::paths;
 use crate::problem::{Outcome, Problem};
 
 /// The first parts of paths that may be set.
-const ROOTS: [&str; 6] = ["design", "key", "phase", "trials", "sweep", "verdict"];
+const ROOTS: [&str; 7] = ["design", "key", "phase", "component", "trials", "sweep", "verdict"];
 
 /// What the command line changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,11 +7,12 @@ use plot::{ChartKind, ChartSpec};
 use results::{Schema, columns as c};
 use serde::{Deserialize, Serialize};
 use toml::Value;
-use workload::{Kind, Workload};
+use workload::Kind;
 
 use super::cell::Cell;
 use super::file::SourceFile;
 use super::reading;
+use super::task::Task;
 use crate::problem::Outcome;
 use crate::run::ALL;
 
@@ -41,26 +42,31 @@ impl VerdictSpec {
     pub(super) fn check(
         &self,
         schema: &Schema,
-        workload: &Workload,
+        task: &Task,
         cells: &[Cell],
     ) -> Result<(), (&'static str, String)> {
         if let Some(metric) = &self.metric {
             schema.find(metric).map_err(|error| ("metric", error.to_string()))?;
         }
-        known("phase", self.phase.as_deref(), &phases(workload)).map_err(|message| ("phase", message))?;
-        known("operation", self.operation.as_deref(), &operations())
+        let phases = task.phases();
+        known("phase", self.phase.as_deref(), &phases).map_err(|message| ("phase", message))?;
+        known("operation", self.operation.as_deref(), &operations(task))
             .map_err(|message| ("operation", message))?;
-        let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
-        known("cell", self.baseline.as_deref(), &labels).map_err(|message| ("baseline", message))
+        let labels = cells.iter().map(|cell| cell.label.clone());
+        // A component is compared with its baseline wherever all else is the same.
+        let choices = task.component().into_iter().flat_map(|component| {
+            let choice = move |cell: &Cell| cell.design.choice(component.axis()).clone();
+            cells.iter().map(choice).flat_map(|choice| [choice.kind().to_owned(), choice.label()])
+        });
+        let mut baselines: Vec<String> = choices.chain(labels).collect();
+        let mut seen = std::collections::HashSet::new();
+        baselines.retain(|label| seen.insert(label.clone()));
+        known("cell", self.baseline.as_deref(), &baselines).map_err(|message| ("baseline", message))
     }
 }
 
 /// Reads the charts of an experiment and holds their columns and filters to what there will be.
-pub(super) fn read_charts(
-    file: &SourceFile,
-    schema: &Schema,
-    workload: &Workload,
-) -> Outcome<Vec<ChartSpec>> {
+pub(super) fn read_charts(file: &SourceFile, schema: &Schema, task: &Task) -> Outcome<Vec<ChartSpec>> {
     let tables = match file.table.get("chart") {
         None => return Ok(Vec::new()),
         Some(Value::Array(tables)) => tables,
@@ -78,7 +84,7 @@ pub(super) fn read_charts(
             let message = format!("two charts would be called {}; give one a name", chart.file_stem());
             return Err(at("name", message));
         }
-        check_chart(&chart, schema, workload).map_err(|(key, message)| at(key, message))?;
+        check_chart(&chart, schema, task).map_err(|(key, message)| at(key, message))?;
         charts.push(chart);
     }
     Ok(charts)
@@ -94,12 +100,12 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
 }
 
 /// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
-fn check_chart(
-    chart: &ChartSpec,
-    schema: &Schema,
-    workload: &Workload,
-) -> Result<(), (&'static str, String)> {
-    let phases = phases(workload);
+fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&'static str, String)> {
+    if task.component().is_some() && matches!(chart.kind, ChartKind::Timeline | ChartKind::Cdf) {
+        let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
+        return Err(("kind", message.to_owned()));
+    }
+    let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
     // What a column is called in these kinds that is none of `runs.csv`.
     let own: &[&str] = match chart.kind {
@@ -118,7 +124,7 @@ fn check_chart(
         for value in values.texts() {
             let checked = match column.as_str() {
                 "phase" => known("phase", Some(&value), &phases),
-                "operation" => known("operation", Some(&value), &operations()),
+                "operation" => known("operation", Some(&value), &operations(task)),
                 _ => Ok(()),
             };
             checked.map_err(|message| ("filter", format!("chart.filter: {message}")))?;
@@ -127,16 +133,16 @@ fn check_chart(
     Ok(())
 }
 
-fn phases(workload: &Workload) -> Vec<&str> {
-    workload.phases.iter().map(|phase| phase.name.as_str()).collect()
-}
-
-fn operations() -> Vec<&'static str> {
-    [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).collect()
+fn operations(task: &Task) -> Vec<&'static str> {
+    match task {
+        Task::Workload(_) => [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).collect(),
+        Task::Component(_) => vec![ALL],
+    }
 }
 
 /// Refuses a name that is not among those there are.
-fn known(what: &str, name: Option<&str>, names: &[&str]) -> Result<(), String> {
+fn known(what: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };
     let hint = suggestion(name, names.iter().copied());
     let mut message = format!("there is no {what} \"{name}\"; {hint}there are ");

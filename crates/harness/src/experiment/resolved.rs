@@ -6,32 +6,35 @@ use plot::ChartSpec;
 use serde::Serialize;
 use toml::{Table, Value};
 use tree::Design;
-use workload::{Plan, Workload};
+use workload::Plan;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cell::{Cell, LeftOut};
+use super::estimate::Estimate;
 use super::load::Loader;
 use super::overrides::Overrides;
 use super::presentation::VerdictSpec;
 use super::sweep::Sweep;
+use super::task::Task;
 use super::trials::Trials;
 use crate::problem::{Outcome, Problem};
+use crate::subject::{COMPONENT, SUBJECT};
 
 /// An experiment, resolved: nothing is left to look up.
 #[derive(Clone, Debug)]
 pub(crate) struct Experiment {
-    /// The name: that of the file.
+    /// The name: that of the file, with `component-` before it where it has a subject.
     pub(crate) name: String,
     /// The file.
     pub(crate) file: PathBuf,
     /// The question it asks.
     pub(crate) question: String,
-    /// Where relative paths of the workload start.
+    /// Where relative paths of the task start.
     pub(crate) base: PathBuf,
     /// The design that the sweep starts from.
     pub(super) design: Design,
-    /// The workload that the sweep starts from.
-    pub(crate) workload: Workload,
+    /// The task that the sweep starts from.
+    pub(crate) task: Task,
     /// What is swept, and how.
     pub(super) sweep: Sweep,
     /// What runs.
@@ -57,18 +60,31 @@ impl Experiment {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
     }
 
-    /// The plan of a cell's workload.
-    pub(crate) fn plan(&self, cell: &Cell) -> Outcome<Plan> {
-        Plan::new(&cell.workload, self.trials.seed, &self.base)
-            .map_err(|error| Problem::new(error.to_string()))
+    /// The plan of a cell's workload; none where it does something else.
+    pub(crate) fn plan(&self, cell: &Cell) -> Outcome<Option<Plan>> {
+        let Some(workload) = cell.task.workload() else { return Ok(None) };
+        let plan = Plan::new(workload, self.trials.seed, &self.base);
+        plan.map(Some).map_err(|error| Problem::new(error.to_string()))
+    }
+
+    /// What a trial of a cell takes.
+    pub(crate) fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
+        Ok(match (self.plan(cell)?, &cell.task) {
+            (Some(plan), _) => Estimate::of(cell, &plan),
+            (None, Task::Component(component)) => component.subject().cost().into(),
+            (None, Task::Workload(_)) => Estimate::default(),
+        })
     }
 
     /// The experiment as one TOML file that stands for itself, wherever it is put.
     pub(crate) fn resolved(&self) -> String {
         let mut table = Table::new();
         table.insert("question".to_owned(), Value::String(self.question.clone()));
-        table.insert("design".to_owned(), Value::Table(self.design.to_toml()));
-        table.extend(with_absolute_files(self.workload.to_toml(), &self.base));
+        // What is no table stands first, or TOML would take it for a part of the last one.
+        let mut task = with_absolute_files(self.task.to_toml(), &self.base);
+        table.extend(task.remove(SUBJECT).map(|subject| (SUBJECT.to_owned(), subject)));
+        table.insert("design".to_owned(), Value::Table(self.task.design_toml(&self.design)));
+        table.extend(task);
         if !self.sweep.factors.is_empty() {
             table.insert("sweep".to_owned(), Value::Table(self.sweep.to_toml()));
         }
@@ -85,24 +101,36 @@ impl Experiment {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
         for cell in &self.cells {
-            text.push_str(&cell.design.to_toml().to_string());
-            text.push_str(&cell.workload.to_toml().to_string());
+            text.push_str(&cell.task.design_toml(&cell.design).to_string());
+            text.push_str(&cell.task.to_toml().to_string());
             text.push_str(&cell.swept.join("\n"));
         }
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 }
 
-/// The workload with the files of its replays by their whole paths.
-fn with_absolute_files(mut workload: Table, base: &Path) -> Table {
-    let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
-    for file in phases.filter_map(|phase| phase.get_mut("replay")?.get_mut("file")) {
+/// The task with the files of its replays and choices by their whole paths.
+fn with_absolute_files(mut task: Table, base: &Path) -> Table {
+    let mut places: Vec<&mut Value> = Vec::new();
+    for (key, value) in &mut task {
+        match value {
+            Value::Array(phases) if key == "phase" => {
+                places.extend(phases.iter_mut().filter_map(|phase| phase.get_mut("replay")));
+            }
+            Value::Table(params) if key == COMPONENT => {
+                let choices = params.iter_mut().map(|(_, value)| value);
+                places.extend(choices.filter(|value| value.get("kind").is_some()));
+            }
+            _ => {}
+        }
+    }
+    for file in places.into_iter().filter_map(|place| place.get_mut("file")) {
         let path = file.as_str().map(|file| std::path::absolute(base.join(file)));
         if let Some(Ok(path)) = path {
             *file = Value::String(path.to_string_lossy().into_owned());
         }
     }
-    workload
+    task
 }
 
 /// Settings as TOML: they hold nothing that it cannot say.

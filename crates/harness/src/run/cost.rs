@@ -54,6 +54,16 @@ pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
     }
 }
 
+/// What reading the clock takes. Components are timed in slices, and each says what its own loop takes.
+pub(super) fn clock_cost() -> HarnessCost {
+    let clock = Clock::new();
+    HarnessCost {
+        clock: Some(clock.source().to_owned()),
+        clock_ns: Some(clock.cost_ns()),
+        ..HarnessCost::default()
+    }
+}
+
 fn phase() -> Arc<PhasePlan> {
     let workload = Workload::from_toml(&WORKLOAD.parse().expect("it is TOML")).expect("it is a workload");
     let plan = Plan::new(&workload, 42, Path::new("")).expect("it can be planned");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use measure::{Arrangement, Plan as TrialPlan};
-use results::{Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
+use results::{CellInfo, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
 
 use super::child::run_trial;
 use super::home::{DataFolder, Home, create_folder};
@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         }
         let mut estimates = Vec::new();
         for cell in &experiment.cells {
-            let estimate = Estimate::of(cell, &experiment.plan(cell)?);
+            let estimate = experiment.estimate(cell)?;
             let fits = estimate.check(cell, &options.out);
             fits.map_err(|message| Problem::at(&experiment.file, None, message))?;
             estimates.push(estimate);
@@ -168,8 +168,15 @@ impl<'a> Run<'a> {
                 cost.operation_ns
             ))
         ));
+        let mut told: Vec<&str> = Vec::new();
         for left in left_out {
-            line(&format!("  left out: {}: {}", left.label, left.reason));
+            let alike = left_out.iter().filter(|other| other.reason == left.reason).count() - 1;
+            if told.contains(&left.reason.as_str()) {
+                continue;
+            }
+            told.push(&left.reason);
+            let others = if alike == 0 { String::new() } else { format!(" and {alike} more") };
+            line(&format!("  left out: {}{others}: {}", left.label, left.reason));
         }
         for warning in &manifest.warnings {
             line(&format!("  warning: {warning}"));
@@ -178,7 +185,8 @@ impl<'a> Run<'a> {
 
     fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
-        let last_phase = self.experiment.workload.phases.last().map_or("", |phase| &phase.name);
+        let phases = self.experiment.task.phases();
+        let last_phase = phases.last().map_or("", |phase| phase);
         let finished = match self.options.resume && folder.runs().exists() {
             true => Table::read(&folder.runs())?.finished(last_phase),
             false => BTreeSet::new(),
@@ -197,7 +205,7 @@ impl<'a> Run<'a> {
 
     /// Runs the trials that are not done yet.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
-        let Experiment { name, cells, trials, workload, .. } = self.experiment;
+        let Experiment { name, cells, trials, task, .. } = self.experiment;
         let plan = TrialPlan::new(cells.len(), trials.count as usize, trials.seed, Arrangement::Mirrored);
         let group = |slot: &measure::Slot| Group { cell: cells[slot.cell].number, trial: slot.block as u64 };
         let mut slots = plan.slots;
@@ -207,7 +215,7 @@ impl<'a> Run<'a> {
         for slot in &slots {
             let cell = &cells[slot.cell];
             let Group { trial, .. } = group(slot);
-            let phases = workload.phases.iter().map(|phase| phase.name.clone());
+            let phases = task.phases().into_iter();
             let phases = phases.zip(self.estimates[slot.cell].phase_seconds.iter().copied()).collect();
             progress.begin(format!("{}, trial {}", cell.label, trial + 1), phases);
             let report = self.run_one(cell, trial, |step| progress.update(step)).map_err(|problem| {
@@ -228,8 +236,8 @@ impl<'a> Run<'a> {
         let trials = &self.experiment.trials;
         let data = DataFolder::create(self.home.data())?;
         let spec = TrialSpec {
-            design: cell.design.to_toml().to_string(),
-            workload: cell.workload.to_toml().to_string(),
+            design: cell.task.design_toml(&cell.design).to_string(),
+            task: cell.task.to_toml().to_string(),
             base: self.experiment.base.clone(),
             seed: trials.seed,
             mode: trials.mode,
@@ -248,7 +256,8 @@ impl<'a> Run<'a> {
             cells.iter().map(|cells| self.row(schema, cell, trial, cells)).collect()
         };
         let mut cells = books.manifest.cells.iter_mut();
-        if let Some(info) = cells.find(|info| info.cell == cell.number && info.streams.is_empty()) {
+        let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
+        if let Some(info) = cells.find(|info| is_new(info)).filter(|_| !report.streams.is_empty()) {
             info.streams = report.streams;
             books.manifest.write(&self.home.folder().manifest())?;
         }

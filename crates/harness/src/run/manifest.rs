@@ -5,7 +5,7 @@ use std::path::Path;
 use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, Manifest};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cost::harness_cost;
+use super::cost::{clock_cost, harness_cost};
 use super::environment;
 use crate::experiment::{Cell, Experiment, Overrides, RunMode};
 
@@ -24,7 +24,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         warnings
             .push("this is a quick run: smaller than the experiment means, and no answer to it".to_owned());
     }
-    if trials.check_stride() == 0 {
+    if trials.check_stride() == 0 && experiment.task.workload().is_some() {
         warnings.push("no answer is checked: trials.check is 0".to_owned());
     }
     let mut manifest = Manifest {
@@ -39,6 +39,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         build: environment::build_info(),
         machine,
         harness: match trials.mode {
+            RunMode::Timed if experiment.task.component().is_some() => clock_cost(),
             RunMode::Timed => harness_cost(trials.sampling, trials.check_stride()),
             RunMode::Counted => HarnessCost::default(),
         },
@@ -64,7 +65,7 @@ fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.resolved = experiment.resolved();
     manifest.trials = experiment.trials.count;
     manifest.swept = experiment.swept();
-    manifest.phases = experiment.workload.phases.iter().map(|phase| phase.name.clone()).collect();
+    manifest.phases = experiment.task.phases();
     let left_out = experiment.left_out.iter();
     manifest.left_out =
         left_out.map(|left| LeftOut { label: left.label.clone(), reason: left.reason.clone() }).collect();
@@ -76,7 +77,7 @@ fn cell_info(cell: &Cell) -> CellInfo {
         cell: cell.number,
         label: cell.label.clone(),
         swept: cell.swept.clone(),
-        design_hash: format!("{:016x}", xxh3_64(cell.design.to_toml().to_string().as_bytes())),
+        design_hash: format!("{:016x}", xxh3_64(cell.task.design_toml(&cell.design).to_string().as_bytes())),
         streams: Vec::new(),
     }
 }

@@ -12,9 +12,9 @@ use crate::experiment::RunMode;
 pub(super) struct TrialSpec {
     /// The design, as TOML.
     pub(super) design: String,
-    /// The workload, as TOML.
-    pub(super) workload: String,
-    /// Where relative paths of the workload start.
+    /// What is done with it, as TOML: a workload, or a component by itself.
+    pub(super) task: String,
+    /// Where relative paths of the task start.
     pub(super) base: PathBuf,
     /// The seed of the operations.
     pub(super) seed: u64,
@@ -24,7 +24,7 @@ pub(super) struct TrialSpec {
     pub(super) sampling: u64,
     /// Every how many operations the answer is kept for checking.
     pub(super) check: u64,
-    /// Where the tree lives.
+    /// Where the tree lives, or the files of a component.
     pub(super) directory: PathBuf,
     /// The results folder, for latency logs.
     pub(super) results: PathBuf,
@@ -72,12 +72,12 @@ pub(super) struct TrialReport {
 
 /// The values of one row, by the names of their columns. What was not measured is not there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Cells(pub(super) Vec<(String, CellValue)>);
+pub(crate) struct Cells(pub(crate) Vec<(String, CellValue)>);
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum CellValue {
+pub(crate) enum CellValue {
     /// A count.
     Integer(u64),
     /// A number.
@@ -106,13 +106,13 @@ impl From<&str> for CellValue {
 
 impl Cells {
     /// Sets a column.
-    pub(super) fn set(&mut self, metric: &Metric, value: impl Into<CellValue>) -> &mut Self {
+    pub(crate) fn set(&mut self, metric: &Metric, value: impl Into<CellValue>) -> &mut Self {
         self.0.push((metric.name.to_owned(), value.into()));
         self
     }
 
     /// Sets a column where there is a value.
-    pub(super) fn set_some(&mut self, metric: &Metric, value: Option<impl Into<CellValue>>) -> &mut Self {
+    pub(crate) fn set_some(&mut self, metric: &Metric, value: Option<impl Into<CellValue>>) -> &mut Self {
         if let Some(value) = value {
             self.set(metric, value);
         }

@@ -1,6 +1,7 @@
 //! Running experiments: the sweep in the parent process, each trial in a fresh child process.
 
 mod child;
+mod component;
 mod cost;
 mod drive;
 mod environment;
@@ -21,7 +22,8 @@ mod verdict;
 
 pub(crate) use child::TRIAL_COMMAND;
 pub(crate) use experiments::{Ending, RunOptions, run_all};
-pub(crate) use probe::{available_memory_bytes, free_bytes};
+pub(crate) use message::Cells;
+pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};
 pub(crate) use replay::Replay;
 pub(crate) use report::ALL;
 pub(crate) use trial::run_trial_process;

@@ -93,7 +93,7 @@ impl PhaseRows {
 }
 
 /// The columns that say what a row is of.
-fn identity(phase: &str, operation: &str, is_open: bool) -> Cells {
+pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Cells {
     let mut row = Cells::default();
     row.set(&c::PHASE, phase).set(&c::OPERATION, operation);
     row.set(&c::LOOP, if is_open { "open" } else { "closed" });

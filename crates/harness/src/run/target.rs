@@ -7,7 +7,7 @@ use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
 /// A store under test whose counters can be read.
-pub(super) trait Subject: Target {
+pub(super) trait Store: Target {
     /// The counters and sizes as they are now.
     fn stats(&self) -> Stats;
 }
@@ -24,7 +24,7 @@ impl TreeTarget {
     }
 }
 
-impl Subject for TreeTarget {
+impl Store for TreeTarget {
     fn stats(&self) -> Stats {
         self.tree.stats()
     }

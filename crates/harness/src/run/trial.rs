@@ -15,11 +15,11 @@ use super::drive::{Drive, Driven};
 use super::message::{Message, Step, TrialReport, TrialSpec};
 use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
-use super::target::{Subject, TreeTarget};
+use super::target::{Store, TreeTarget};
 use super::timeline::Sample;
 use super::truth::Truth;
 use super::{probe, profile};
-use crate::experiment::RunMode;
+use crate::experiment::{RunMode, Task};
 
 /// How often the process says how far it is.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
@@ -27,7 +27,7 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 /// How often the tree is sampled for the timeline, in nanoseconds.
 const SAMPLE_PERIOD_NS: u64 = 1_000_000_000;
 
-type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub(super) type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The body of the trial's process: reads the specification from the first line of standard input, writes
 /// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
@@ -36,7 +36,14 @@ pub(crate) fn run_trial_process() -> bool {
     let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
     let spec = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
     std::thread::spawn(end_with_the_parent);
-    let outcome = spec.and_then(|spec| run_on_tree(spec).map_err(|error| error.to_string()));
+    let outcome = spec.and_then(|spec: TrialSpec| {
+        let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
+            Task::Workload(workload) => run_on_tree(spec, &workload),
+            Task::Component(component) => super::component::run(&spec, &component, send),
+        };
+        done.map_err(|error| error.to_string())
+    });
     let done = outcome.is_ok();
     send(&outcome.map_or_else(Message::Failed, Message::Done));
     done
@@ -56,11 +63,11 @@ fn send(message: &Message) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn run_on_tree(spec: TrialSpec) -> TrialResult<TrialReport> {
+fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
     let design = Design::default().with(&spec.design.parse::<Table>()?)?;
     let options = OpenOptions::new(design).mode(spec.mode.of_tree()).clock(monotonic_ns);
     let target = TreeTarget::new(options.open(&spec.directory)?);
-    Trial::new(spec, target, send)?.run()
+    Trial::new(spec, workload, target, send)?.run()
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -89,10 +96,9 @@ struct Trial<T> {
     tell: fn(&Message),
 }
 
-impl<T: Subject> Trial<T> {
-    fn new(spec: TrialSpec, target: T, tell: fn(&Message)) -> TrialResult<Self> {
-        let workload = Workload::from_toml(&spec.workload.parse()?)?;
-        let plan = Plan::new(&workload, spec.seed, &spec.base)?;
+impl<T: Store> Trial<T> {
+    fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
+        let plan = Plan::new(workload, spec.seed, &spec.base)?;
         let truth = Truth::Shadow(Shadow::new(plan.format()));
         let clock = Clock::new();
         let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
@@ -362,7 +368,7 @@ mod tests {
         }
     }
 
-    impl Subject for Liar {
+    impl Store for Liar {
         fn stats(&self) -> Stats {
             self.tree.stats()
         }
@@ -372,7 +378,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let spec = TrialSpec {
             design: String::new(),
-            workload: WORKLOAD.to_owned(),
+            task: WORKLOAD.to_owned(),
             base: folder.path().to_owned(),
             seed: 42,
             mode: RunMode::Counted,
@@ -385,7 +391,8 @@ mod tests {
         };
         let tree = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree()).open(&spec.directory);
         let target = Liar { tree: TreeTarget::new(tree.unwrap()), lie, left: AtomicU64::new(3) };
-        Trial::new(spec, target, |_| {}).unwrap().run().unwrap()
+        let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
+        Trial::new(spec, &workload, target, |_| {}).unwrap().run().unwrap()
     }
 
     /// The wrong answers of all rows, and whether any number stands beside them.

@@ -4,17 +4,87 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use measure::{Criteria, Ranked, Sample, Verdict, compare_exact, rank};
-use results::{Better, Column, Schema, Table, Unit, columns as c};
+use results::{Better, Column, Metric, Schema, Table, Unit, columns as c};
 use tree::axis;
 
 use super::report::ALL;
-use crate::experiment::{Cell, Experiment, RunMode, differences};
+use crate::experiment::{Cell, Experiment, RunMode, Task, differences};
 use crate::problem::Outcome;
 
-/// The outcome of an experiment as a short text: the verdict first, then a table.
+/// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
+const MOST_LINES: usize = 80;
+
+/// The outcome of an experiment as a short text: the verdict first, then a table. Components are compared where
+/// all else is the same, so that there is a verdict for each of the other swept values.
 pub(super) fn describe(experiment: &Experiment, table: &Table) -> Outcome<String> {
-    let judged = Judged::new(experiment, table)?;
-    Ok(format!("{}\n{}{}", judged.sentence(), judged.table(), judged.notes()))
+    let groups = groups(experiment);
+    let whole = experiment
+        .task
+        .component()
+        .is_none_or(|_| groups.iter().map(|group| group.cells.len()).sum::<usize>() <= MOST_LINES);
+    let (mut verdicts, mut tables) = (String::new(), String::new());
+    for (number, group) in groups.iter().enumerate() {
+        let judged = Judged::new(experiment, table, group)?;
+        let _ = writeln!(verdicts, "{}{}", group.heading(": "), judged.sentence());
+        if whole || number + 1 == groups.len() {
+            if groups.len() > 1 {
+                let _ = writeln!(tables, "  {}", group.heading(""));
+            }
+            tables += &(judged.table() + &judged.notes());
+        }
+    }
+    if !whole {
+        let _ = writeln!(tables, "  the other {} tables are in runs.csv", groups.len() - 1);
+    }
+    Ok(verdicts + &tables)
+}
+
+/// Cells that are compared with each other.
+struct Group<'a> {
+    /// What they agree in: titles of swept paths and their values.
+    common: Vec<(String, String)>,
+    cells: Vec<&'a Cell>,
+}
+
+impl Group<'_> {
+    /// `entries = 1000, threads = 2`, with `end` behind it; nothing where there is only one group.
+    fn heading(&self, end: &str) -> String {
+        let parts: Vec<String> =
+            self.common.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+        if parts.is_empty() { String::new() } else { parts.join(", ") + end }
+    }
+}
+
+/// All cells of a workload; those of a component by all that is swept but its kind. A cell without a swept
+/// parameter, such as `xor` where bits per key are swept, is in every group that it agrees with otherwise.
+fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
+    let cells = || experiment.cells.iter();
+    let Some(component) = experiment.task.component() else {
+        return vec![Group { common: Vec::new(), cells: cells().collect() }];
+    };
+    let (paths, own) = (experiment.swept(), format!("design.{}", component.axis()));
+    let others: Vec<usize> = (0..paths.len()).filter(|at| paths[*at] != own).collect();
+    let key = |cell: &Cell| others.iter().map(|at| cell.swept[*at].clone()).collect::<Vec<String>>();
+    let mut keys: Vec<Vec<String>> = Vec::new();
+    let is_whole = |key: &Vec<String>| key.iter().all(|value| !value.is_empty());
+    for key in cells().map(key).filter(is_whole) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    if keys.is_empty() {
+        return vec![Group { common: Vec::new(), cells: cells().collect() }];
+    }
+    let agrees = |cell: &Cell, values: &[String]| {
+        others.iter().zip(values).all(|(at, value)| cell.swept[*at].is_empty() || cell.swept[*at] == *value)
+    };
+    let title = |at: &usize| Column::Swept(paths[*at].clone()).title().to_owned();
+    keys.into_iter()
+        .map(|values| Group {
+            cells: cells().filter(|cell| agrees(cell, &values)).collect(),
+            common: others.iter().map(title).zip(values).collect(),
+        })
+        .collect()
 }
 
 /// The numbers of the cells that gave a wrong answer in any trial.
@@ -27,6 +97,7 @@ pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
 struct Judged<'a> {
     experiment: &'a Experiment,
     column: Column,
+    price: Price,
     phase: String,
     operation: String,
     /// The first is the baseline.
@@ -41,16 +112,41 @@ struct Judged<'a> {
 struct Entry<'a> {
     cell: &'a Cell,
     sample: Sample,
-    /// Memory of memtables, filters, fences and cache, the median over trials, in bytes.
-    memory_bytes: Option<f64>,
+    /// What it costs besides, the median over trials.
+    price: Option<f64>,
+}
+
+/// What stands beside the number that decides: the memory of a tree, or what the subject says of its component.
+#[derive(Clone, Copy)]
+struct Price(Option<&'static Metric>);
+
+impl Price {
+    fn of(task: &Task) -> Self {
+        Self(task.component().map(|component| component.subject().price()))
+    }
+
+    fn name(self) -> &'static str {
+        self.0.map_or("memory", |metric| metric.name)
+    }
+
+    fn unit(self) -> Unit {
+        self.0.map_or(Unit::Bytes, |metric| metric.unit)
+    }
+
+    fn value(self, row: &results::Row) -> Option<f64> {
+        self.0.map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
+    }
 }
 
 impl<'a> Judged<'a> {
-    fn new(experiment: &'a Experiment, table: &Table) -> Outcome<Self> {
-        let spec = &experiment.verdict;
+    fn new(experiment: &'a Experiment, table: &Table, group: &Group<'a>) -> Outcome<Self> {
+        let (spec, price) = (&experiment.verdict, Price::of(&experiment.task));
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
-        let phase =
-            spec.phase.clone().or_else(|| chart_phase(experiment)).unwrap_or_else(|| last_phase(experiment));
+        let phase = spec
+            .phase
+            .clone()
+            .or_else(|| chart_phase(experiment))
+            .unwrap_or_else(|| default_phase(experiment));
         let metric = spec.metric.clone().unwrap_or_else(|| default_metric(experiment, table.schema()));
         let column = table.column(&metric)?.clone();
         let position = table.schema().find(&metric)?;
@@ -59,20 +155,24 @@ impl<'a> Judged<'a> {
             (of_phase.only(c::OPERATION.name, &operation)?, of_phase.only(c::OPERATION.name, ALL)?);
         let wrong = wrong_cells(table);
         let mut entries: Vec<Entry<'a>> = Vec::new();
-        for cell in experiment.cells.iter().filter(|cell| !wrong.contains(&cell.number)) {
-            let sample = sample(&judged, cell, |row| row.cells()[position].number());
+        for cell in group.cells.iter().filter(|cell| !wrong.contains(&cell.number)) {
+            let name = name_of(experiment, cell);
+            let sample = sample(&judged, (cell, &name), |row| row.cells()[position].number());
             if !sample.blocks.is_empty() {
-                let memory_bytes = self::sample(&whole, cell, memory_bytes).median();
-                entries.push(Entry { cell, sample, memory_bytes });
+                let price = self::sample(&whole, (cell, &name), |row| price.value(row)).median();
+                entries.push(Entry { cell, sample, price });
             }
         }
-        if let Some(at) = entries.iter().position(|entry| Some(&entry.cell.label) == spec.baseline.as_ref()) {
+        let is_baseline = |entry: &Entry<'_>| {
+            spec.baseline.as_ref().is_some_and(|baseline| is_called(&experiment.task, entry.cell, baseline))
+        };
+        if let Some(at) = entries.iter().position(is_baseline) {
             entries[..=at].rotate_right(1);
         }
         let ranked = rank_all(&entries, column.better(), experiment.trials.mode);
-        let wrong = experiment.cells.iter().filter(|cell| wrong.contains(&cell.number));
+        let wrong = group.cells.iter().filter(|cell| wrong.contains(&cell.number));
         let wrong = wrong.map(|cell| cell.label.as_str()).collect();
-        Ok(Self { experiment, column, phase, operation, entries, ranked, wrong })
+        Ok(Self { experiment, column, price, phase, operation, entries, ranked, wrong })
     }
 
     /// The verdict in one sentence or two.
@@ -84,7 +184,7 @@ impl<'a> Judged<'a> {
         let Some(baseline) = self.entries.first() else {
             return text + &format!("Nothing was measured of {}.", self.what());
         };
-        text + &self.winner(&baseline.cell.label, &baseline.sample)
+        text + &self.winner(&baseline.sample.name, &baseline.sample)
     }
 
     fn winner(&self, baseline: &str, sample: &Sample) -> String {
@@ -118,9 +218,9 @@ impl<'a> Judged<'a> {
         format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
     }
 
-    /// The cell of this label, beside the baseline's.
-    fn beside_baseline(&self, label: &str) -> Option<(&Cell, &Cell)> {
-        let entry = self.entries.iter().find(|entry| entry.cell.label == label)?;
+    /// The cell of this name, beside the baseline's.
+    fn beside_baseline(&self, name: &str) -> Option<(&Cell, &Cell)> {
+        let entry = self.entries.iter().find(|entry| entry.sample.name == name)?;
         Some((self.entries.first()?.cell, entry.cell))
     }
 
@@ -160,15 +260,16 @@ impl<'a> Judged<'a> {
             Better::Neither => {}
         }
         let apart = if self.common_factors().is_some() { "" } else { "differs in" };
-        let mut rows =
-            vec![["", self.column.name(), "memory", "against the baseline", apart].map(str::to_owned)];
+        let mut rows = vec![
+            ["", self.column.name(), self.price.name(), "against the baseline", apart].map(str::to_owned),
+        ];
         for entry in entries {
             let ranked = self.ranked.iter().find(|ranked| ranked.name == entry.sample.name);
-            let oracle = if self.is_oracle(&entry.cell.label) { " [oracle]" } else { "" };
+            let oracle = if self.is_oracle(&entry.sample.name) { " [oracle]" } else { "" };
             rows.push([
-                format!("{}{oracle}", entry.cell.label),
+                format!("{}{oracle}", entry.sample.name),
                 self.value(median(entry)),
-                entry.memory_bytes.map_or_else(String::new, |bytes| plot::format_value(bytes, Unit::Bytes)),
+                entry.price.map_or_else(String::new, |price| plot::format_value(price, self.price.unit())),
                 ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()),
                 match ranked {
                     Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
@@ -218,10 +319,29 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// The value of every trial of a cell.
-fn sample(table: &Table, cell: &Cell, value: impl Fn(&results::Row) -> Option<f64>) -> Sample {
+/// What a cell is called among those it is compared with: a component as the sweep calls it, or by its choice.
+fn name_of(experiment: &Experiment, cell: &Cell) -> String {
+    let Some(component) = experiment.task.component() else { return cell.label.clone() };
+    let own = format!("design.{}", component.axis());
+    let swept = experiment.swept().iter().position(|path| *path == own).map(|at| cell.swept[at].clone());
+    swept.unwrap_or_else(|| cell.design.choice(component.axis()).label())
+}
+
+/// Whether a baseline means this cell: by its label, or a component by its choice or its kind.
+fn is_called(task: &Task, cell: &Cell, baseline: &str) -> bool {
+    let choice = task.component().map(|component| cell.design.choice(component.axis()));
+    cell.label == baseline
+        || choice.is_some_and(|choice| choice.label() == baseline || choice.kind() == baseline)
+}
+
+/// The value of every trial of a cell, under a name.
+fn sample(
+    table: &Table,
+    (cell, name): (&Cell, &str),
+    value: impl Fn(&results::Row) -> Option<f64>,
+) -> Sample {
     let rows = table.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
-    Sample::new(&cell.label, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
+    Sample::new(name, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
 }
 
 fn memory_bytes(row: &results::Row) -> Option<f64> {
@@ -274,8 +394,12 @@ fn aligned(rows: &[[String; 5]]) -> String {
     text
 }
 
-fn last_phase(experiment: &Experiment) -> String {
-    experiment.workload.phases.last().map_or_else(String::new, |phase| phase.name.clone())
+/// The last phase of a workload, and of a component the one that it is judged by.
+fn default_phase(experiment: &Experiment) -> String {
+    match experiment.task.component() {
+        Some(component) => component.subject().verdict().0.to_owned(),
+        None => experiment.task.phases().pop().unwrap_or_default(),
+    }
 }
 
 /// The phase that the first chart is about.
@@ -288,16 +412,17 @@ fn chart_phase(experiment: &Experiment) -> Option<String> {
 }
 
 /// The column of the first chart if one direction of it is better, else the throughput; where time is not
-/// measured, the bytes written.
+/// measured, the bytes written; of a component what it is judged by.
 fn default_metric(experiment: &Experiment, schema: &Schema) -> String {
     let is_directed = |y: &&String| {
         let column = schema.find(y).ok().and_then(|position| schema.columns().get(position));
         column.is_some_and(|column| column.better() != Better::Neither)
     };
     let of_chart = experiment.charts.iter().filter_map(|chart| chart.y.as_ref()).find(is_directed);
-    let fallback = match experiment.trials.mode {
-        RunMode::Timed => c::OPS_PER_SECOND.name,
-        RunMode::Counted => c::WRITE_AMP.name,
+    let fallback = match (experiment.task.component(), experiment.trials.mode) {
+        (Some(component), _) => component.subject().verdict().1.name,
+        (None, RunMode::Timed) => c::OPS_PER_SECOND.name,
+        (None, RunMode::Counted) => c::WRITE_AMP.name,
     };
     of_chart.map_or_else(|| fallback.to_owned(), Clone::clone)
 }

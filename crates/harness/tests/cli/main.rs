@@ -8,6 +8,7 @@ mod doors;
 mod replay;
 mod resume;
 mod shell;
+mod subjects;
 mod sweeps;
 mod timed;
 mod torture;

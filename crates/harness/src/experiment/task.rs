@@ -1,0 +1,102 @@
+//! What a cell does with its design: a workload on a tree, or its component put to the test by itself.
+
+use catalog::ChoiceError;
+use toml::{Table, Value};
+use tree::Design;
+use workload::Workload;
+
+use crate::subject::{COMPONENT, Component, SUBJECT};
+
+/// What a cell does with its design.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Task {
+    /// A workload on a tree.
+    Workload(Workload),
+    /// One component by itself.
+    Component(Component),
+}
+
+impl Task {
+    /// Reads a workload, or a component where the table names a subject.
+    ///
+    /// # Errors
+    /// Names the key at fault.
+    pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
+        match table.contains_key(SUBJECT) {
+            true => Component::from_toml(table).map(Self::Component),
+            false => Workload::from_toml(table).map(Self::Workload),
+        }
+    }
+
+    /// The task as TOML, everything spelt out; it reads back as the same task.
+    pub(crate) fn to_toml(&self) -> Table {
+        match self {
+            Self::Workload(workload) => workload.to_toml(),
+            Self::Component(component) => component.to_toml(),
+        }
+    }
+
+    /// The names of its phases, in order.
+    pub(crate) fn phases(&self) -> Vec<String> {
+        match self {
+            Self::Workload(workload) => workload.phases.iter().map(|phase| phase.name.clone()).collect(),
+            Self::Component(component) => {
+                component.subject().phases().iter().map(|phase| (*phase).to_owned()).collect()
+            }
+        }
+    }
+
+    /// The first words of the paths into it.
+    pub(super) fn roots(&self) -> &'static [&'static str] {
+        match self {
+            Self::Workload(_) => &["phase", "key"],
+            Self::Component(_) => &[COMPONENT],
+        }
+    }
+
+    /// The workload, if it is one.
+    pub(crate) fn workload(&self) -> Option<&Workload> {
+        match self {
+            Self::Workload(workload) => Some(workload),
+            Self::Component(_) => None,
+        }
+    }
+
+    /// The component, if it is one.
+    pub(crate) fn component(&self) -> Option<&Component> {
+        match self {
+            Self::Workload(_) => None,
+            Self::Component(component) => Some(component),
+        }
+    }
+
+    /// The part of a design that it reads, as TOML.
+    pub(crate) fn design_toml(&self, design: &Design) -> Table {
+        let mut table = design.to_toml();
+        if let Self::Component(component) = self {
+            let reads = component.reads();
+            table.retain(|key, _| reads.contains(&key));
+            // Whoever measures a memtable says by its entries how much it takes.
+            if let Some(Value::Table(memtable)) = table.get_mut("memtable") {
+                memtable.remove("capacity");
+            }
+        }
+        table
+    }
+
+    /// Why nothing would read the value at a path of the design, if nothing would.
+    pub(crate) fn unread(&self, path: &[&str]) -> Option<String> {
+        let component = self.component()?;
+        let (axis, reads) = (component.axis(), component.reads());
+        match path {
+            ["memtable", "capacity"] if reads.contains(&"memtable") => Some(format!(
+                "subject = \"{axis}\" makes room for all of component.entries; nothing reads memtable.capacity"
+            )),
+            [key, ..] if !reads.contains(key) => {
+                let reads = reads.iter().map(|key| format!("design.{key}")).collect::<Vec<_>>().join(" and ");
+                Some(format!("subject = \"{axis}\" reads {reads}; nothing reads design.{key}"))
+            }
+            _ => None,
+        }
+    }
+}

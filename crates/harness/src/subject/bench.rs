@@ -1,0 +1,438 @@
+//! The bench of a component: the only clock, the answers that are checked, and what comes of each phase.
+//!
+//! A call of some nanoseconds cannot be timed by itself: reading the clock takes longer. So operations are timed
+//! in slices, one pair of readings around many of them. What a slice needs is made before its first reading, its
+//! answers are checked after its second. Now and then a slice is done once more without the component; that time
+//! is reported beside the other and not subtracted.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Barrier;
+
+use measure::{Clock, Stamp};
+use results::{Metric, columns as c};
+use tree::Design;
+
+use super::seam::Fault;
+use crate::experiment::RunMode;
+use crate::run::{Cells, rss_peak_bytes};
+
+/// Every how many slices the loop is timed without the component.
+const IDLE_STRIDE: u64 = 8;
+
+/// The most wrong answers that are described, per phase.
+const MOST_EXAMPLES: usize = 3;
+
+/// The least and the most builds that a time per build is taken from, and the time after which they are enough.
+const BUILDS: Range<usize> = 3..25;
+const BUILD_NS: u64 = 50_000_000;
+
+/// Where a component is measured.
+pub(crate) struct Bench<'a> {
+    /// The design, of which the subject's own axis counts.
+    pub(crate) design: &'a Design,
+    /// The seed of everything random.
+    pub(crate) seed: u64,
+    /// Where relative paths start.
+    pub(crate) base: &'a Path,
+    /// An empty place for files, which goes with the trial.
+    pub(crate) directory: &'a Path,
+    mode: RunMode,
+    clock: Clock,
+    /// Told when a phase begins.
+    tell: &'a dyn Fn(usize),
+    phases: Vec<PhaseResult>,
+    /// What holds for all phases.
+    common: Cells,
+}
+
+/// What came of a phase.
+#[derive(Debug, Default)]
+pub(crate) struct PhaseResult {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The columns that it fills.
+    pub(crate) cells: Cells,
+    /// What became of its answers.
+    pub(crate) answers: Answers,
+}
+
+/// Answers that were checked.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// How many.
+    pub(crate) checked: u64,
+    /// How many of them were wrong.
+    pub(crate) wrong: u64,
+    /// The first of those, in words.
+    pub(crate) examples: Vec<String>,
+}
+
+/// How long operations took. Without a clock it only says how many there were.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Timing {
+    /// Operations done.
+    pub(crate) operations: u64,
+    threads: u32,
+    /// Nanoseconds of wall time from the first to the last; of one thread, those of all slices.
+    elapsed_ns: Option<u64>,
+    /// Nanoseconds that all threads together took.
+    busy_ns: u64,
+    /// Nanoseconds per operation, by slice.
+    slices: Vec<f64>,
+    /// Nanoseconds per operation of the loop without the component, by slice.
+    idle: Vec<f64>,
+}
+
+/// A slice of operations in the making.
+pub(crate) struct Slice<'a> {
+    clock: Option<&'a Clock>,
+    is_idle_wanted: bool,
+    operations: usize,
+    elapsed_ns: Option<u64>,
+    idle_ns: Option<u64>,
+    /// Where the answers of the slice are checked.
+    pub(crate) answers: &'a mut Answers,
+}
+
+impl Answers {
+    /// Takes down whether an answer was right; `describe` says what was wrong.
+    pub(crate) fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
+        self.checked += 1;
+        if !is_right {
+            self.wrong += 1;
+            if self.examples.len() < MOST_EXAMPLES {
+                self.examples.push(describe());
+            }
+        }
+    }
+}
+
+impl Slice<'_> {
+    /// Does the slice's operations against the clock.
+    pub(crate) fn time(&mut self, work: impl FnOnce()) {
+        self.elapsed_ns = timed(self.clock, work);
+    }
+
+    /// Does the loop without the component, now and then.
+    pub(crate) fn idle(&mut self, work: impl FnOnce()) {
+        if self.is_idle_wanted {
+            self.idle_ns = timed(self.clock, work);
+        }
+    }
+
+    fn per_operation(&self, ns: u64) -> f64 {
+        ns as f64 / self.operations.max(1) as f64
+    }
+}
+
+fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
+    let start = clock.map(Clock::now);
+    work();
+    clock.zip(start).map(|(clock, start)| clock.ns_between(start, clock.now()))
+}
+
+impl<'a> Bench<'a> {
+    /// A bench in a mode. `tell` hears the number of every phase that begins.
+    pub(crate) fn new(
+        design: &'a Design,
+        (seed, mode): (u64, RunMode),
+        (base, directory): (&'a Path, &'a Path),
+        tell: &'a dyn Fn(usize),
+    ) -> Self {
+        let (phases, common) = (Vec::new(), Cells::default());
+        Self { design, seed, base, directory, mode, clock: Clock::new(), tell, phases, common }
+    }
+
+    /// What holds for all phases: bytes, the time of the build, what theory expects.
+    pub(crate) fn about(&mut self) -> &mut Cells {
+        &mut self.common
+    }
+
+    /// Begins a phase; what it measures goes into what is returned.
+    pub(crate) fn begin(&mut self, name: &'static str) -> PhaseResult {
+        (self.tell)(self.phases.len());
+        PhaseResult { name, ..PhaseResult::default() }
+    }
+
+    /// Ends a phase.
+    pub(crate) fn end(&mut self, mut phase: PhaseResult) {
+        if self.mode == RunMode::Timed {
+            phase.cells.set_some(&c::RSS_PEAK_BYTES, rss_peak_bytes());
+        }
+        self.phases.push(phase);
+    }
+
+    /// Everything measured, phase by phase.
+    pub(crate) fn into_phases(self) -> Vec<PhaseResult> {
+        let Self { mut phases, common, .. } = self;
+        phases.iter_mut().for_each(|phase| phase.cells.0.extend(common.0.iter().cloned()));
+        phases
+    }
+
+    fn clock(&self) -> Option<&Clock> {
+        (self.mode == RunMode::Timed).then_some(&self.clock)
+    }
+
+    /// Does `operations` operations by one thread in slices of `length`, until they are done or `limit_ns` are
+    /// over. `slice` makes ready, times and checks as many as it is told to.
+    ///
+    /// # Errors
+    /// The first one of a slice.
+    pub(crate) fn slices(
+        &self,
+        (operations, length, limit_ns): (u64, usize, u64),
+        answers: &mut Answers,
+        mut slice: impl FnMut(usize, &mut Slice<'_>) -> Result<(), Fault>,
+    ) -> Result<Timing, Fault> {
+        let mut timing = Timing { threads: 1, elapsed_ns: self.clock().map(|_| 0), ..Timing::default() };
+        let mut number = 0;
+        while timing.operations < operations && timing.busy_ns < limit_ns {
+            let count = usize::try_from(operations - timing.operations).unwrap_or(length).min(length);
+            let is_idle_wanted = self.clock().is_some() && number % IDLE_STRIDE == 0;
+            let (clock, operations, answers) = (self.clock(), count, &mut *answers);
+            let mut one =
+                Slice { clock, is_idle_wanted, operations, elapsed_ns: None, idle_ns: None, answers };
+            slice(count, &mut one)?;
+            timing.slices.extend(one.elapsed_ns.map(|ns| one.per_operation(ns)));
+            timing.idle.extend(one.idle_ns.map(|ns| one.per_operation(ns)));
+            let ns = one.elapsed_ns.unwrap_or(0);
+            timing.busy_ns += ns;
+            timing.elapsed_ns = timing.elapsed_ns.map(|elapsed| elapsed + ns);
+            timing.operations += count as u64;
+            number += 1;
+        }
+        Ok(timing)
+    }
+
+    /// Does operations by several threads at once: `worker` makes the loop of each, which is then called for one
+    /// slice of its operations after the other, until all are done or `limit_ns` are over. Nothing is made ready
+    /// and nothing checked between slices.
+    pub(crate) fn together<W: FnMut(Range<usize>) + Send>(
+        &self,
+        threads: u32,
+        (operations, length, limit_ns): (u64, usize, u64),
+        worker: impl Fn(u32) -> W + Sync,
+    ) -> Timing {
+        let (barrier, clock) = (Barrier::new(threads as usize), self.clock());
+        let work = |thread: u32| {
+            let share = share_of(operations as usize, thread, threads);
+            let mut run = worker(thread);
+            barrier.wait();
+            let mut part = Part::begin(clock);
+            let mut next = share.start;
+            while next < share.end && part.busy_ns < limit_ns {
+                let end = (next + length).min(share.end);
+                let ns = timed(clock, || run(next..end)).unwrap_or(0);
+                part.slices.push(ns as f64 / (end - next) as f64);
+                part.busy_ns += ns;
+                next = end;
+            }
+            part.operations = (next - share.start) as u64;
+            part.end = clock.map(Clock::now);
+            part
+        };
+        let parts: Vec<Part> = std::thread::scope(|scope| {
+            let work = &work;
+            let others: Vec<_> = (1..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+            let own = work(0);
+            let joined = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            std::iter::once(own).chain(joined).collect()
+        });
+        self.sum_up(threads, parts)
+    }
+
+    fn sum_up(&self, threads: u32, parts: Vec<Part>) -> Timing {
+        let start = parts.iter().filter_map(|part| part.start).min();
+        let end = parts.iter().filter_map(|part| part.end).max();
+        let wall_ns = start.zip(end).map(|(start, end)| self.clock.ns_between(start, end));
+        let mut timing = Timing { threads, ..Timing::default() };
+        for part in parts {
+            timing.operations += part.operations;
+            timing.busy_ns += part.busy_ns;
+            timing.slices.extend(part.slices);
+        }
+        timing.elapsed_ns = wall_ns.map(|wall| if threads == 1 { timing.busy_ns } else { wall });
+        if self.clock().is_none() {
+            timing.slices.clear();
+        }
+        timing
+    }
+
+    /// The time per operation of a loop of `operations` operations without a component.
+    pub(crate) fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
+        timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
+    }
+
+    /// Builds something of `entries` entries several times and returns the last.
+    ///
+    /// # Errors
+    /// That of a build.
+    pub(crate) fn build<T>(
+        &self,
+        entries: u64,
+        mut build: impl FnMut() -> Result<T, Fault>,
+    ) -> Result<(T, Timing), Fault> {
+        let mut timing = Timing { threads: 1, elapsed_ns: self.clock().map(|_| 0), ..Timing::default() };
+        loop {
+            let start = self.clock().map(Clock::now);
+            let product = build()?;
+            timing.operations += entries;
+            let Some(start) = start else { return Ok((product, timing)) };
+            let ns = self.clock.ns_between(start, self.clock.now());
+            timing.busy_ns += ns;
+            timing.elapsed_ns = Some(timing.busy_ns);
+            timing.slices.push(ns as f64 / entries.max(1) as f64);
+            let builds = timing.slices.len();
+            if (builds >= BUILDS.start && timing.busy_ns >= BUILD_NS) || builds >= BUILDS.end {
+                return Ok((product, timing));
+            }
+        }
+    }
+}
+
+/// What one of several threads did.
+struct Part {
+    operations: u64,
+    busy_ns: u64,
+    slices: Vec<f64>,
+    start: Option<Stamp>,
+    end: Option<Stamp>,
+}
+
+impl Part {
+    fn begin(clock: Option<&Clock>) -> Self {
+        Self { operations: 0, busy_ns: 0, slices: Vec::new(), start: clock.map(Clock::now), end: None }
+    }
+}
+
+/// Which of `count` things are those of a thread.
+pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> {
+    let at = |thread: u32| (count as u128 * u128::from(thread) / u128::from(threads)) as usize;
+    at(thread)..at(thread + 1)
+}
+
+impl Timing {
+    /// The median time of an operation, in nanoseconds.
+    pub(crate) fn typical_ns(&self) -> Option<f64> {
+        median(&self.slices)
+    }
+
+    /// Sets the time that the loop takes without the component, where it was measured by itself.
+    pub(crate) fn with_idle(mut self, idle_ns: Option<f64>) -> Self {
+        self.idle.extend(idle_ns);
+        self
+    }
+
+    /// Fills the columns of operations and times.
+    pub(crate) fn write(&self, cells: &mut Cells) {
+        cells.set(&c::OPS, self.operations).set(&c::THREADS, u64::from(self.threads));
+        let Some(ns) = self.elapsed_ns.filter(|ns| *ns > 0 && self.operations > 0) else { return };
+        let operations = self.operations as f64;
+        cells.set(&c::SECONDS, ns as f64 / 1e9).set(&c::OPS_PER_SECOND, operations * 1e9 / ns as f64);
+        cells.set(&c::MEAN_NS, self.busy_ns as f64 / operations);
+        cells.set_some(&c::P50_SLICE_NS, self.typical_ns());
+        cells.set_some(&c::LOOP_NS, median(&self.idle));
+    }
+
+    /// Fills the column of speed, where an operation is about so many bytes.
+    pub(crate) fn write_speed(&self, bytes: f64, cells: &mut Cells) {
+        cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
+    }
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// The column of time that subjects are judged by.
+pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    fn bench(mode: RunMode, check: impl FnOnce(&mut Bench<'_>)) {
+        let (design, here) = (Design::default(), Path::new("."));
+        check(&mut Bench::new(&design, (1, mode), (here, here), &|_| {}));
+    }
+
+    #[test]
+    fn slices_are_timed_and_checked_and_the_empty_loop_is_known() {
+        bench(RunMode::Timed, |bench| {
+            let mut phase = bench.begin("x");
+            let timing = bench.slices((2_500, 1_000, u64::MAX), &mut phase.answers, |count, slice| {
+                slice.time(|| std::thread::sleep(std::time::Duration::from_micros(count as u64)));
+                slice.idle(|| {});
+                (0..count).for_each(|at| slice.answers.expect(at != 7, || format!("number {at}")));
+                Ok(())
+            });
+            let timing = timing.unwrap();
+            assert_eq!((timing.operations, timing.slices.len(), timing.idle.len()), (2_500, 3, 1));
+            assert!(timing.typical_ns().unwrap() >= 1_000.0);
+            assert_eq!((phase.answers.checked, phase.answers.wrong), (2_500, 3));
+            assert_eq!(phase.answers.examples, ["number 7"; 3]);
+            timing.write(&mut phase.cells);
+            let names: Vec<&str> = phase.cells.0.iter().map(|(name, _)| name.as_str()).collect();
+            assert!(names.contains(&"mean_ns") && names.contains(&"loop_ns"), "{names:?}");
+        });
+    }
+
+    #[test]
+    fn without_a_clock_there_are_operations_and_no_times() {
+        bench(RunMode::Counted, |bench| {
+            let mut phase = bench.begin("x");
+            let mut done = 0;
+            let timing = bench.slices((100, 30, 0), &mut phase.answers, |count, slice| {
+                slice.time(|| done += count);
+                slice.idle(|| panic!("nobody asks what it costs"));
+                Ok(())
+            });
+            assert_eq!(timing.unwrap(), Timing::default().with_threads());
+            let timing = bench.slices((100, 30, 1), &mut phase.answers, |count, slice| {
+                slice.time(|| done += count);
+                Ok(())
+            });
+            timing.unwrap().write(&mut phase.cells);
+            assert_eq!(done, 100);
+            let names: Vec<&str> = phase.cells.0.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["ops", "threads"]);
+            let (built, timing) = bench.build(10, || Ok(3)).unwrap();
+            assert_eq!((built, timing.operations, timing.typical_ns()), (3, 10, None));
+        });
+    }
+
+    impl Timing {
+        fn with_threads(mut self) -> Self {
+            self.threads = 1;
+            self
+        }
+    }
+
+    #[test]
+    fn threads_share_the_operations_and_each_is_done_once() {
+        let parts: Vec<Range<usize>> = (0..3).map(|thread| share_of(10, thread, 3)).collect();
+        assert_eq!(parts, [0..3, 3..6, 6..10]);
+        bench(RunMode::Timed, |bench| {
+            for threads in [1, 3] {
+                let sum = AtomicU64::new(0);
+                let timing = bench.together(threads, (1_000, 64, u64::MAX), |_| {
+                    |range: Range<usize>| {
+                        sum.fetch_add(range.map(|at| at as u64).sum(), Ordering::Relaxed);
+                    }
+                });
+                assert_eq!((timing.operations, timing.threads), (1_000, threads));
+                assert_eq!(sum.into_inner(), 499_500);
+                assert!(timing.elapsed_ns.is_some());
+            }
+            let timing = bench.together(2, (1_000, 1, 0), |_| |_: Range<usize>| {});
+            assert_eq!(timing.operations, 0, "the time is over before it begins");
+        });
+    }
+}

@@ -1,0 +1,296 @@
+//! The filter under test: false positives, bits per key, and time per probe, one by one and in batches.
+//!
+//! Keys are random 64-bit numbers, and are their own hashes, so that no hash function is timed; a filter that is
+//! built from keys sees them as eight bytes in big-endian order. Probes are drawn anew for every slice.
+
+use std::hint::black_box;
+
+use bloom::{Filter, FilterInput};
+use catalog::{Build, Count, Time, Variant};
+use results::{Metric, columns as c};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash};
+use workload::Random;
+
+use super::bench::{Answers, Bench, TIME, Timing};
+use super::seam::{Cost, Fault, Subject, check_count};
+use crate::experiment::RunMode;
+
+pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
+    "bloom",
+    "probes of one filter for keys that it has and keys that it has not",
+    r#"# Keys in the filter.
+entries    = 1_000_000
+# Probes per phase.
+operations = 4_000_000
+# Probes per call in the phase "absent-batch".
+batch      = 32
+# The longest that a phase is timed.
+limit      = "5s"
+"#,
+);
+
+/// Probes per slice, and those before them that are not timed.
+const SLICE: usize = 8192;
+const WARM_UP: usize = 1024;
+
+struct Probes(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    entries: Count,
+    operations: Count,
+    batch: Count,
+    limit: Time,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            entries: Count(1_000_000),
+            operations: Count(4_000_000),
+            batch: Count(32),
+            limit: Time(5_000_000_000),
+        }
+    }
+}
+
+impl Build<dyn Subject> for Probes {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Subject>, String> {
+        check_count("entries", params.entries.0, 1 << 32)?;
+        check_count("operations", params.operations.0, 1 << 40)?;
+        check_count("batch", params.batch.0, SLICE as u64)?;
+        Ok(Box::new(Self(params)))
+    }
+}
+
+/// What is asked for, and how.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Absent,
+    Present,
+    AbsentBatch,
+}
+
+/// A filter under test.
+struct Tested {
+    filter: Box<dyn Filter>,
+    /// Whether it is asked by keys, as it was built; else by hashes alone.
+    by_key: bool,
+    keys: Vec<KeyHash>,
+}
+
+impl Tested {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        if self.by_key {
+            return self.filter.may_contain_key(HashedKey { bytes: &hash.0.to_be_bytes(), hash });
+        }
+        self.filter.may_contain(hash)
+    }
+}
+
+/// What came of probes.
+struct Probed {
+    timing: Timing,
+    /// Those that were answered with "maybe".
+    positives: u64,
+}
+
+impl Subject for Probes {
+    fn phases(&self) -> &'static [&'static str] {
+        &["build", "absent", "present", "absent-batch"]
+    }
+
+    fn modes(&self) -> &'static [RunMode] {
+        &[RunMode::Timed, RunMode::Counted]
+    }
+
+    fn verdict(&self) -> (&'static str, &'static Metric) {
+        ("absent", TIME)
+    }
+
+    fn price(&self) -> &'static Metric {
+        &c::BITS_PER_KEY
+    }
+
+    fn cost(&self) -> Cost {
+        let (entries, operations) = (self.0.entries.0 as f64, self.0.operations.0 as f64);
+        let probe = operations * 40e-9;
+        Cost {
+            memory_bytes: entries * 48.0,
+            phase_seconds: vec![entries * 0.5e-6, probe, probe, probe],
+            ..Cost::default()
+        }
+    }
+
+    fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
+        let mut random = Random::new(bench.seed);
+        let keys = (0..self.0.entries.0).map(|_| KeyHash(random.bits())).collect();
+        let tested = self.build_filter(bench, keys)?;
+        for (name, way) in
+            [("absent", Way::Absent), ("present", Way::Present), ("absent-batch", Way::AbsentBatch)]
+        {
+            let mut phase = bench.begin(name);
+            let Probed { timing, positives } =
+                self.probe(bench, &tested, way, &mut random, &mut phase.answers)?;
+            timing.write(&mut phase.cells);
+            let probes = timing.operations;
+            phase.cells.set(&c::FILTER_PROBES, probes).set(&c::FILTER_NEGATIVES, probes - positives);
+            if way != Way::Present && probes > 0 {
+                phase.cells.set(&c::FILTER_FALSE_POSITIVES, positives);
+                phase.cells.set(&c::FPR, positives as f64 / probes as f64);
+            }
+            bench.end(phase);
+        }
+        Ok(())
+    }
+}
+
+impl Probes {
+    fn build_filter(&self, bench: &mut Bench<'_>, mut keys: Vec<KeyHash>) -> Result<Tested, Fault> {
+        let mut phase = bench.begin("build");
+        let policy = bloom::CATALOG.build(bench.design.choice("bloom"))?;
+        let by_key = policy.needs_keys();
+        if by_key {
+            keys.sort_unstable_by_key(|key| key.0);
+        }
+        let spelt = by_key.then(|| keys.iter().map(|key| key.0.to_be_bytes()).collect());
+        let input = FilterInput { hashes: &keys, bits_per_key: None, keys: spelt.as_ref() };
+        let (filter, timing) =
+            bench.build(self.0.entries.0, || Ok(policy.open(Bytes::copy_from(&policy.build(&input)))?))?;
+        timing.write(&mut phase.cells);
+        let (bytes, entries) = (filter.memory_bytes() as u64, self.0.entries.0 as f64);
+        let about = bench.about();
+        about.set_some(&c::BUILD_NS_PER_ENTRY, timing.typical_ns());
+        about.set(&c::FILTER_BYTES, bytes).set(&c::BYTES_PER_ENTRY, bytes as f64 / entries);
+        about.set(&c::BITS_PER_KEY, bytes as f64 * 8.0 / entries);
+        about.set(&c::EXPECTED_FPR, filter.expected_fpr());
+        bench.end(phase);
+        Ok(Tested { filter, by_key, keys })
+    }
+
+    fn probe(
+        &self,
+        bench: &Bench<'_>,
+        tested: &Tested,
+        way: Way,
+        random: &mut Random,
+        answers: &mut Answers,
+    ) -> Result<Probed, Fault> {
+        let Tested { filter, by_key, keys } = tested;
+        let batch = self.0.batch.0 as usize;
+        let plan = (self.0.operations.0, SLICE, self.0.limit.0);
+        let (mut hashes, mut given) = (Vec::new(), vec![false; WARM_UP + SLICE]);
+        let mut positives = 0;
+        let timing = bench.slices(plan, answers, |count, slice| {
+            hashes.clear();
+            hashes.extend((0..WARM_UP + count).map(|_| match way {
+                Way::Present => keys[random.below(keys.len() as u64) as usize],
+                Way::Absent | Way::AbsentBatch => KeyHash(random.bits()),
+            }));
+            let (warm, timed) = hashes.split_at(WARM_UP);
+            let spelt: Vec<[u8; 8]> = match by_key {
+                true => timed.iter().map(|hash| hash.0.to_be_bytes()).collect(),
+                false => Vec::new(),
+            };
+            let spelt: Vec<HashedKey<'_>> =
+                spelt.iter().zip(timed).map(|(bytes, hash)| HashedKey { bytes, hash: *hash }).collect();
+            let given = &mut given[..count];
+            black_box(warm.iter().filter(|hash| tested.may_contain(**hash)).count());
+            slice.time(|| match (way, by_key) {
+                (Way::AbsentBatch, false) => {
+                    for (hashes, given) in timed.chunks(batch).zip(given.chunks_mut(batch)) {
+                        filter.may_contain_batch(hashes, given);
+                    }
+                }
+                (Way::AbsentBatch, true) => {
+                    for (keys, given) in spelt.chunks(batch).zip(given.chunks_mut(batch)) {
+                        filter.may_contain_keys(keys, given);
+                    }
+                }
+                (Way::Absent | Way::Present, false) => {
+                    for (hash, given) in timed.iter().zip(given.iter_mut()) {
+                        *given = filter.may_contain(*hash);
+                    }
+                }
+                (Way::Absent | Way::Present, true) => {
+                    for (key, given) in spelt.iter().zip(given.iter_mut()) {
+                        *given = filter.may_contain_key(*key);
+                    }
+                }
+            });
+            slice.idle(|| match way {
+                Way::AbsentBatch => timed.chunks(batch).for_each(|hashes| {
+                    black_box(hashes.as_ptr());
+                }),
+                Way::Absent | Way::Present => timed.iter().for_each(|hash| {
+                    black_box(*hash);
+                }),
+            });
+            positives += given.iter().filter(|given| **given).count() as u64;
+            for (hash, given) in timed.iter().zip(given.iter()) {
+                let is_right = match way {
+                    Way::Present => *given,
+                    // One answer per hash, alone or in a batch; a key that is there by chance is no harm.
+                    Way::Absent | Way::AbsentBatch => *given == tested.may_contain(*hash),
+                };
+                slice
+                    .answers
+                    .expect(is_right, || format!("hash {:x} is wrongly answered with {given}", hash.0));
+            }
+            Ok(())
+        })?;
+        Ok(Probed { timing, positives })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tree::Design;
+
+    use super::*;
+
+    /// A filter that forgets every key whose hash ends in zeros, unless it is asked in a batch.
+    struct Forgetful;
+
+    impl Filter for Forgetful {
+        fn may_contain(&self, hash: KeyHash) -> bool {
+            hash.0.trailing_zeros() < 3
+        }
+
+        fn may_contain_batch(&self, _: &[KeyHash], answers: &mut [bool]) {
+            answers.fill(true);
+        }
+
+        fn expected_fpr(&self) -> f64 {
+            1.0
+        }
+
+        fn memory_bytes(&self) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn a_filter_that_forgets_is_caught() {
+        let (design, here) = (Design::default(), Path::new("."));
+        let bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
+        let subject = Probes(Params { operations: Count(8000), ..Params::default() });
+        let mut random = Random::new(1);
+        let keys = (0..1000).map(|_| KeyHash(random.bits())).collect();
+        let tested = Tested { filter: Box::new(Forgetful), by_key: false, keys };
+        for (way, is_caught) in [(Way::Present, true), (Way::Absent, false), (Way::AbsentBatch, true)] {
+            let mut answers = Answers::default();
+            let probed = subject.probe(&bench, &tested, way, &mut Random::new(2), &mut answers).unwrap();
+            assert_eq!((answers.checked, probed.timing.operations), (8000, 8000));
+            let share = answers.wrong as f64 / 8000.0;
+            assert_eq!((0.08..0.18).contains(&share), is_caught, "{share}");
+            assert_eq!(answers.wrong == 0, !is_caught);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The block cache under test: hit rate and time per request, beside the best that any cache could have done.
+//!
+//! A request that misses is followed by an insert, as in a tree. The first half of the requests warms the cache
+//! and counts for nothing. Blocks share their bytes, so that what is timed is the cache and not the memory of
+//! blocks; each has a reference count of its own, and says by its bytes which one it is.
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use cache::{BlockId, Cache, Request, belady};
+use catalog::{Build, ByteSize, ChoiceError, Count, Time, Variant};
+use results::{Metric, columns as c};
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+use workload::Random;
+
+use super::bench::{Answers, Bench};
+use super::requests::RequestChoice;
+use super::seam::{Cost, Fault, Subject, check_count};
+use crate::experiment::RunMode;
+
+pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
+    "cache",
+    "requests for blocks, with an insert after each miss",
+    r#"# Blocks that there are. A trace has its own.
+blocks     = 262_144
+# The length of a block.
+block      = "4KiB"
+# Which blocks are asked for: "scan-mixed", "loop", "trace" or a distribution of keys of workloads.
+requests   = "zipfian"
+# Requests; the first half warms the cache and counts for nothing.
+operations = 4_000_000
+# Threads that ask. Each asks for its own part of the requests.
+threads    = 1
+# Whether the best possible hit rate is found out, by Belady's rule; it takes longer than the requests.
+bound      = true
+# The longest that a phase is timed.
+limit      = "10s"
+"#,
+);
+
+/// Requests per slice.
+const SLICE: usize = 4096;
+
+/// The most threads.
+const MOST_THREADS: u64 = 1024;
+
+/// Blocks whose bytes are compared after a phase.
+const CHECKED: usize = 1 << 16;
+
+/// The bytes that all blocks are parts of: which part says which block it is.
+static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut random = Random::new(7);
+    (0..STARTS + MOST_BLOCK_BYTES as usize).map(|_| random.bits() as u8).collect()
+});
+
+/// The places at which blocks begin.
+const STARTS: usize = 1 << 16;
+
+/// The longest block.
+const MOST_BLOCK_BYTES: u64 = 1 << 20;
+
+struct Hits(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    blocks: Count,
+    block: ByteSize,
+    requests: RequestChoice,
+    operations: Count,
+    threads: Count,
+    bound: bool,
+    limit: Time,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            blocks: Count(262_144),
+            block: ByteSize(4096),
+            requests: RequestChoice::of_keys("zipfian"),
+            operations: Count(4_000_000),
+            threads: Count(1),
+            bound: true,
+            limit: Time(10_000_000_000),
+        }
+    }
+}
+
+impl Build<dyn Subject> for Hits {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Subject>, String> {
+        check_count("blocks", params.blocks.0, 1 << 40)?;
+        check_count("block", params.block.0, MOST_BLOCK_BYTES)?;
+        check_count("operations", params.operations.0, 1 << 32)?;
+        check_count("threads", params.threads.0, MOST_THREADS)?;
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl Subject for Hits {
+    fn phases(&self) -> &'static [&'static str] {
+        &["requests", "hits"]
+    }
+
+    fn modes(&self) -> &'static [RunMode] {
+        &[RunMode::Timed, RunMode::Counted]
+    }
+
+    fn verdict(&self) -> (&'static str, &'static Metric) {
+        ("requests", &c::CACHE_HIT_RATE)
+    }
+
+    fn price(&self) -> &'static Metric {
+        &c::CACHE_BYTES
+    }
+
+    fn threads(&self) -> u32 {
+        self.0.threads.0 as u32
+    }
+
+    fn check_files(&self, base: &Path) -> Result<(), ChoiceError> {
+        let Some(trace) = self.0.requests.build().file() else { return Ok(()) };
+        trace.read(base).map(|_| ()).map_err(|error| ChoiceError::at("requests", error.to_string()))
+    }
+
+    fn cost(&self) -> Cost {
+        let requests = self.0.operations.0 as f64;
+        let bound = if self.0.bound { 1e-6 } else { 0.0 };
+        // A handle per block, three times over for what policies remember of those that are gone.
+        let memory_bytes = requests * 48.0 + self.0.blocks.0 as f64 * 300.0;
+        Cost {
+            memory_bytes,
+            phase_seconds: vec![requests * (300e-9 + bound), requests * 50e-9],
+            ..Cost::default()
+        }
+    }
+
+    fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
+        let mut random = Random::new(bench.seed);
+        let count = self.0.operations.0 as usize;
+        let names = self.0.requests.build().names(self.0.blocks.0, count, &mut random, bench.base)?;
+        let choice = bench.design.choice("cache").clone();
+        self.requests(bench, &*cache::CATALOG.build(&choice)?, &names);
+        let (length, capacity) = (self.0.block.0, cache::CATALOG.build(&choice)?.capacity());
+        // Half of what it holds: whatever it evicts by, it need not evict.
+        let held = (capacity / length / 2).clamp(1, self.0.blocks.0);
+        let names: Vec<u64> = (0..count / 2).map(|_| random.below(held)).collect();
+        self.hits(bench, &*cache::CATALOG.build(&choice)?, held, &names);
+        Ok(())
+    }
+}
+
+impl Hits {
+    fn block(&self, name: u64) -> Bytes {
+        let start = start_of(name);
+        Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
+    }
+
+    /// Asks for blocks, by the threads of the phase; the number of hits.
+    fn ask<'a>(
+        &'a self,
+        cache: &'a dyn Cache,
+        names: &'a [u64],
+        hits: &'a AtomicU64,
+    ) -> impl FnMut(Range<usize>) + Send + 'a {
+        move |range: Range<usize>| {
+            let mut found = 0;
+            for name in &names[range] {
+                let id = id(*name);
+                if let Some(block) = cache.get(&id) {
+                    black_box(&block);
+                    found += 1;
+                } else {
+                    cache.insert(id, self.block(*name));
+                }
+            }
+            hits.fetch_add(found, Ordering::Relaxed);
+        }
+    }
+
+    fn requests(&self, bench: &mut Bench<'_>, cache: &dyn Cache, names: &[u64]) {
+        let mut phase = bench.begin("requests");
+        let (warm, scored) = names.split_at(names.len() / 2);
+        let hits = AtomicU64::new(0);
+        self.ask(cache, warm, &hits)(0..warm.len());
+        hits.store(0, Ordering::Relaxed);
+        let plan = (scored.len() as u64, SLICE, self.0.limit.0);
+        let timing = bench.together(self.threads(), plan, |_| self.ask(cache, scored, &hits));
+        let (hits, asked) = (hits.into_inner(), timing.operations);
+        timing.with_idle(Self::idle(bench, scored)).write(&mut phase.cells);
+        set_hits(&mut phase.cells, hits, asked);
+        phase.cells.set(&c::CACHE_BYTES, cache.weight_bytes());
+        if self.0.bound && asked == scored.len() as u64 {
+            let request = |name: &u64| Request { id: id(*name), bytes: self.0.block.0 as u32 };
+            let trace: Vec<Request> = names.iter().map(request).collect();
+            let best = belady(&trace, cache.capacity(), warm.len()).hit_rate();
+            phase.cells.set(&c::BEST_HIT_RATE, best);
+        }
+        self.check(cache, names, &mut phase.answers);
+        bench.end(phase);
+    }
+
+    /// Requests for blocks that are all held, if the cache keeps what fits.
+    fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
+        let mut phase = bench.begin("hits");
+        let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
+        // Some policies take a block for good when it comes again.
+        for _ in 0..2 {
+            self.ask(cache, &all, &hits)(0..all.len());
+        }
+        hits.store(0, Ordering::Relaxed);
+        let plan = (names.len() as u64, SLICE, self.0.limit.0);
+        let timing = bench.together(self.threads(), plan, |_| self.ask(cache, names, &hits));
+        let asked = timing.operations;
+        timing.with_idle(Self::idle(bench, names)).write(&mut phase.cells);
+        set_hits(&mut phase.cells, hits.into_inner(), asked);
+        phase.cells.set(&c::CACHE_BYTES, cache.weight_bytes());
+        self.check(cache, names, &mut phase.answers);
+        bench.end(phase);
+    }
+
+    fn idle(bench: &Bench<'_>, names: &[u64]) -> Option<f64> {
+        let some = &names[..names.len().min(1 << 16)];
+        bench.idle(some.len(), || {
+            for name in some {
+                black_box(id(*name));
+            }
+        })
+    }
+
+    /// Compares what is held with what was inserted, and the weight with the capacity.
+    fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
+        answers.expect(cache.weight_bytes() <= cache.capacity(), || {
+            format!("it holds {} bytes of {}", cache.weight_bytes(), cache.capacity())
+        });
+        for name in &names[names.len() - names.len().min(CHECKED)..] {
+            let Some(block) = cache.get(&id(*name)) else { continue };
+            let start = start_of(*name);
+            let right = &BYTES[start..start + self.0.block.0 as usize];
+            answers.expect(*block == *right, || format!("another block is given for block {name}"));
+        }
+    }
+}
+
+fn set_hits(cells: &mut crate::run::Cells, hits: u64, asked: u64) {
+    cells.set(&c::BLOCKS_FROM_CACHE, hits).set(&c::BLOCKS_READ, asked - hits);
+    if asked > 0 {
+        cells.set(&c::CACHE_HIT_RATE, hits as f64 / asked as f64);
+    }
+}
+
+/// The block of a name: 256 neighbours are in one table.
+fn id(name: u64) -> BlockId {
+    BlockId { tree: 1, table: name >> 8, offset: (name & 255) << 12 }
+}
+
+/// Where the bytes of a block begin.
+fn start_of(name: u64) -> usize {
+    (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % STARTS
+}
+
+#[cfg(test)]
+mod tests {
+    use tree::Design;
+
+    use super::*;
+
+    /// A cache that takes one block for another.
+    struct Mixed(Box<dyn Cache>);
+
+    impl Cache for Mixed {
+        fn get(&self, id: &BlockId) -> Option<Bytes> {
+            self.0.get(&BlockId { offset: id.offset & !(1 << 12), ..*id })
+        }
+
+        fn insert(&self, id: BlockId, block: Bytes) {
+            self.0.insert(BlockId { offset: id.offset & !(1 << 12), ..id }, block);
+        }
+
+        fn remove_table(&self, tree: u64, table: u64) {
+            self.0.remove_table(tree, table);
+        }
+
+        fn set_capacity(&self, bytes: u64) {
+            self.0.set_capacity(bytes);
+        }
+
+        fn capacity(&self) -> u64 {
+            self.0.capacity()
+        }
+
+        fn weight_bytes(&self) -> u64 {
+            self.0.weight_bytes()
+        }
+    }
+
+    #[test]
+    fn a_block_that_is_another_one_is_caught() {
+        let (design, here) = (Design::default(), Path::new("."));
+        let params = Params { blocks: Count(1000), operations: Count(20_000), ..Params::default() };
+        let subject = Hits(params);
+        for mixed in [false, true] {
+            let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
+            let cache = cache::CATALOG.build(design.choice("cache")).unwrap();
+            let cache = if mixed { Box::new(Mixed(cache)) } else { cache };
+            let names: Vec<u64> = (0..20_000).map(|number| number * 7 % 1000).collect();
+            subject.requests(&mut bench, &*cache, &names);
+            let phase = bench.into_phases().pop().unwrap();
+            assert!(phase.answers.checked > 10_000, "{:?}", phase.answers);
+            assert_eq!(phase.answers.wrong > 1000, mixed, "{:?}", phase.answers);
+        }
+    }
+}

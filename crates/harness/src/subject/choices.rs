@@ -1,0 +1,70 @@
+//! Parameters of a subject that are choices from a catalog themselves: `keys = "user"`.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use catalog::{Catalog, Choice};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use toml::Value;
+use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
+
+/// A catalog that parameters choose from.
+pub(super) trait Menu {
+    /// What it builds.
+    type Built: ?Sized + 'static;
+
+    /// The catalog.
+    fn catalog() -> &'static Catalog<Self::Built>;
+}
+
+/// A choice from a catalog, as a parameter.
+pub(super) struct Chosen<M> {
+    choice: Choice,
+    menu: PhantomData<M>,
+}
+
+impl<M: Menu> Chosen<M> {
+    /// What was chosen, built.
+    pub(super) fn build(&self) -> Box<M::Built> {
+        M::catalog().build(&self.choice).expect("it was built once when it was chosen")
+    }
+}
+
+impl<M: Menu> Default for Chosen<M> {
+    fn default() -> Self {
+        Self { choice: M::catalog().baseline(), menu: PhantomData }
+    }
+}
+
+impl<M: Menu> Serialize for Chosen<M> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.choice.to_toml().serialize(serializer)
+    }
+}
+
+impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let choice = M::catalog().choose(&value).map_err(D::Error::custom)?;
+        Ok(Self { choice, menu: PhantomData })
+    }
+}
+
+/// The key formats of workloads.
+pub(super) enum Formats {}
+
+impl Menu for Formats {
+    type Built = dyn KeyFormatPolicy;
+
+    fn catalog() -> &'static Catalog<Self::Built> {
+        &FORMATS
+    }
+}
+
+impl Chosen<Formats> {
+    /// The format, which must take its keys from no trace.
+    pub(super) fn open(&self) -> Result<Arc<dyn KeyFormat>, String> {
+        self.build().open(None).map_err(|error| format!("keys: {error}"))
+    }
+}

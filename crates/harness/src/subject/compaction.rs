@@ -1,0 +1,189 @@
+//! The compaction policy under test: a simulated tree grows, and what it writes and how many runs it has is
+//! counted. The policy is the one that trees run; there are no bytes and no clock.
+
+use catalog::{Build, ByteSize, Count, Variant};
+use compaction::{CompactionPolicy, Load, Simulator};
+use results::{Metric, columns as c};
+use serde::{Deserialize, Serialize};
+
+use super::bench::{Answers, Bench};
+use super::seam::{Cost, Fault, Subject, check_count};
+use crate::experiment::RunMode;
+use crate::run::Cells;
+
+pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
+    "compaction",
+    "a simulated tree that takes flush after flush",
+    r#"# Entries written.
+entries  = 10_000_000
+# Entries per flush.
+flush    = 10_000
+# Key and value bytes of an entry.
+entry    = "116B"
+# The most entries of a table; runs are cut to it.
+table    = 100_000
+# Keys that there are, each written as likely as any other; 0 writes no key twice.
+distinct = 0
+"#,
+);
+
+/// The most flushes: a simulation keeps every table in mind.
+const MOST_FLUSHES: u64 = 1 << 20;
+
+struct Growth(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    entries: Count,
+    flush: Count,
+    entry: ByteSize,
+    table: Count,
+    distinct: Count,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            entries: Count(10_000_000),
+            flush: Count(10_000),
+            entry: ByteSize(116),
+            table: Count(100_000),
+            distinct: Count(0),
+        }
+    }
+}
+
+impl Build<dyn Subject> for Growth {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Subject>, String> {
+        check_count("entries", params.entries.0, 1 << 50)?;
+        check_count("flush", params.flush.0, params.entries.0)?;
+        check_count("entry", params.entry.0, 64 << 20)?;
+        check_count("table", params.table.0, u64::MAX)?;
+        let flushes = params.entries.0 / params.flush.0;
+        if flushes > MOST_FLUSHES {
+            return Err(format!(
+                "entries: that is {flushes} flushes, and {MOST_FLUSHES} are the most; raise flush"
+            ));
+        }
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl Subject for Growth {
+    fn phases(&self) -> &'static [&'static str] {
+        &["grow"]
+    }
+
+    fn modes(&self) -> &'static [RunMode] {
+        &[RunMode::Counted]
+    }
+
+    fn verdict(&self) -> (&'static str, &'static Metric) {
+        ("grow", &c::WRITE_AMP)
+    }
+
+    fn price(&self) -> &'static Metric {
+        &c::RUNS_PER_GET
+    }
+
+    fn cost(&self) -> Cost {
+        let flushes = self.flushes() as f64;
+        Cost { memory_bytes: flushes * 1e4, phase_seconds: vec![flushes * 1e-4], ..Cost::default() }
+    }
+
+    fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
+        let policy = compaction::CATALOG.build(bench.design.choice("compaction"))?;
+        let mut phase = bench.begin("grow");
+        self.grow(&*policy, &mut phase.cells, &mut phase.answers)?;
+        bench.end(phase);
+        Ok(())
+    }
+}
+
+impl Growth {
+    fn flushes(&self) -> u64 {
+        self.0.entries.0 / self.0.flush.0
+    }
+
+    fn grow(
+        &self,
+        policy: &dyn CompactionPolicy,
+        cells: &mut Cells,
+        answers: &mut Answers,
+    ) -> Result<(), Fault> {
+        let load = Load {
+            writes_per_flush: self.0.flush.0,
+            entry_bytes: self.0.entry.0,
+            entries_per_table: self.0.table.0,
+            distinct_keys: (self.0.distinct.0 > 0).then_some(self.0.distinct.0),
+        };
+        let mut simulator = Simulator::new(policy, load)?;
+        let mut runs = 0;
+        for _ in 0..self.flushes() {
+            simulator.flush()?;
+            runs += simulator.shape().levels.runs().count();
+        }
+        let report = simulator.report();
+        cells.set(&c::OPS, self.flushes() * self.0.flush.0).set(&c::FLUSHES, report.flushes);
+        cells.set(&c::USER_BYTES_WRITTEN, report.user_bytes_written).set(&c::FLUSH_BYTES, report.flush_bytes);
+        cells.set(&c::COMPACTION_BYTES_READ, report.compaction_bytes_read);
+        cells.set(&c::COMPACTION_BYTES_WRITTEN, report.compaction_bytes_written);
+        cells.set(&c::WRITE_AMP, report.write_amp()).set(&c::COMPACTIONS, report.merges);
+        cells.set(&c::RUNS, report.runs() as u64).set(&c::WORST_RUNS, report.worst_runs as u64);
+        cells.set(&c::LEVELS, report.levels.iter().filter(|level| level.runs > 0).count() as u64);
+        cells.set(&c::RUNS_PER_GET, runs as f64 / report.flushes.max(1) as f64);
+        let bytes: u64 = report.levels.iter().map(|level| level.bytes).sum();
+        cells.set(&c::TABLE_BYTES, bytes);
+        // Where no key is written twice a merge has nothing to drop.
+        let is_right = if load.distinct_keys.is_none() {
+            bytes == report.flush_bytes && report.compaction_bytes_read == report.compaction_bytes_written
+        } else {
+            bytes <= report.flush_bytes && report.compaction_bytes_written <= report.compaction_bytes_read
+        };
+        answers.expect(is_right, || format!("the books do not balance: {report:?}"));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use compaction::{Action, Job, Shape};
+
+    use super::*;
+
+    /// Merges a part of a run into its own level again and again.
+    struct Restless;
+
+    impl CompactionPolicy for Restless {
+        fn pick(&self, shape: &Shape) -> Option<Job> {
+            let (level, run) = shape.levels.runs().last()?;
+            let inputs = run.tables.iter().map(|table| table.id).collect();
+            Some(Job { inputs, level, run: None, action: Action::Merge })
+        }
+    }
+
+    fn growth(entries: u64) -> Growth {
+        Growth(Params { entries: Count(entries), ..Params::default() })
+    }
+
+    #[test]
+    fn a_policy_that_breaks_its_laws_is_no_number_but_an_error() {
+        let error =
+            growth(100_000).grow(&Restless, &mut Cells::default(), &mut Answers::default()).unwrap_err();
+        assert!(error.to_string().contains("does not come to rest"), "{error}");
+    }
+
+    #[test]
+    fn the_books_of_every_policy_balance() {
+        for choice in compaction::CATALOG.all() {
+            let policy = compaction::CATALOG.build(&choice).unwrap();
+            let (mut cells, mut answers) = (Cells::default(), Answers::default());
+            growth(1_000_000).grow(&*policy, &mut cells, &mut answers).unwrap();
+            assert_eq!((answers.checked, answers.wrong), (1, 0), "{choice}");
+            assert!(cells.0.iter().any(|(name, _)| name == c::WRITE_AMP.name));
+        }
+    }
+}

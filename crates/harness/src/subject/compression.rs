@@ -1,0 +1,233 @@
+//! The codec under test: how small blocks get, and how fast that goes, there and back.
+
+use std::path::Path;
+
+use catalog::{Build, ByteSize, ChoiceError, Count, Time, Variant};
+use compression::{Compression, decompress};
+use results::{Metric, columns as c};
+use serde::{Deserialize, Serialize};
+
+use super::bench::Bench;
+use super::contents::ContentChoice;
+use super::seam::{Cost, Fault, Subject, check_count};
+use crate::experiment::RunMode;
+
+pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
+    "compression",
+    "blocks of some content, compressed and decompressed",
+    r#"# What blocks hold: "entries", "keys", "integers", "noise", or "file".
+content = "entries"
+# The length of a block.
+block   = "4KiB"
+# Blocks per phase.
+blocks  = 4_000
+# The level of the tree that codecs are told, where they choose by it.
+level   = 2
+# The longest that a phase is timed.
+limit   = "5s"
+"#,
+);
+
+/// Blocks per slice.
+const SLICE: usize = 16;
+
+struct Blocks(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    content: ContentChoice,
+    block: ByteSize,
+    blocks: Count,
+    level: u32,
+    limit: Time,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            content: ContentChoice::default(),
+            block: ByteSize(4096),
+            blocks: Count(4_000),
+            level: 2,
+            limit: Time(5_000_000_000),
+        }
+    }
+}
+
+impl Build<dyn Subject> for Blocks {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Subject>, String> {
+        check_count("block", params.block.0, 64 << 20)?;
+        check_count("blocks", params.blocks.0, 1 << 32)?;
+        if params.block.0 * params.blocks.0 > 64 << 30 {
+            return Err("blocks: all blocks together are at most 64 GiB".to_owned());
+        }
+        Ok(Box::new(Self(params)))
+    }
+}
+
+/// A block as it is stored.
+struct Stored {
+    tag: u8,
+    bytes: Vec<u8>,
+}
+
+impl Subject for Blocks {
+    fn phases(&self) -> &'static [&'static str] {
+        &["compress", "decompress"]
+    }
+
+    fn modes(&self) -> &'static [RunMode] {
+        &[RunMode::Timed, RunMode::Counted]
+    }
+
+    fn verdict(&self) -> (&'static str, &'static Metric) {
+        ("decompress", &c::MEGABYTES_PER_SECOND)
+    }
+
+    fn price(&self) -> &'static Metric {
+        &c::RATIO
+    }
+
+    fn check_files(&self, base: &Path) -> Result<(), ChoiceError> {
+        let read = self.0.content.build().bytes(1, 0, base);
+        read.map(|_| ()).map_err(|error| ChoiceError::at("content", error))
+    }
+
+    fn cost(&self) -> Cost {
+        let bytes = (self.0.block.0 * self.0.blocks.0) as f64;
+        let limit = self.0.limit.0 as f64 / 1e9;
+        let phase_seconds = vec![(bytes / 100e6).min(limit), (bytes / 500e6).min(limit)];
+        Cost { memory_bytes: 3.0 * bytes, phase_seconds, ..Cost::default() }
+    }
+
+    fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
+        let length = self.0.block.0 as usize;
+        let wanted = length * self.0.blocks.0 as usize;
+        let bytes = self.0.content.build().bytes(wanted, bench.seed, bench.base)?;
+        let blocks: Vec<&[u8]> = bytes.chunks(length).collect();
+        let codec = compression::CATALOG.build(bench.design.choice("compression"))?;
+        let stored = self.compress(bench, &*codec, &blocks)?;
+        self.decompress(bench, &blocks, &stored)
+    }
+}
+
+impl Blocks {
+    fn compress(
+        &self,
+        bench: &mut Bench<'_>,
+        codec: &dyn Compression,
+        blocks: &[&[u8]],
+    ) -> Result<Vec<Stored>, Fault> {
+        let mut phase = bench.begin("compress");
+        let mut stored: Vec<Stored> = Vec::new();
+        let plan = (blocks.len() as u64, SLICE, self.0.limit.0);
+        let timing = bench.slices(plan, &mut phase.answers, |count, slice| {
+            let blocks = &blocks[stored.len()..][..count];
+            // Memory is got before the clock runs: a tree uses one buffer again and again.
+            let buffer = |block: &&[u8]| Stored { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) };
+            let mut made: Vec<Stored> = blocks.iter().map(buffer).collect();
+            slice.time(|| {
+                for (block, made) in blocks.iter().zip(&mut made) {
+                    made.tag = codec.compress(self.0.level as usize, block, &mut made.bytes);
+                }
+            });
+            for (block, made) in blocks.iter().zip(&made) {
+                slice
+                    .answers
+                    .expect(is_intact(block, made), || "a block is another one when it is back".to_owned());
+            }
+            made.iter_mut().for_each(|made| made.bytes.shrink_to_fit());
+            stored.append(&mut made);
+            Ok(())
+        })?;
+        timing.write(&mut phase.cells);
+        timing.write_speed(mean_length(&blocks[..stored.len()]), &mut phase.cells);
+        let original: usize = blocks[..stored.len()].iter().map(|block| block.len()).sum();
+        let kept: usize = stored.iter().map(|stored| stored.bytes.len()).sum();
+        bench.about().set(&c::RATIO, original as f64 / kept.max(1) as f64);
+        bench.about().set(&c::TABLE_BYTES, kept as u64);
+        bench.end(phase);
+        Ok(stored)
+    }
+
+    fn decompress(&self, bench: &mut Bench<'_>, blocks: &[&[u8]], stored: &[Stored]) -> Result<(), Fault> {
+        let mut phase = bench.begin("decompress");
+        let mut done = 0;
+        let mut outs: Vec<Vec<u8>> = Vec::new();
+        let plan = (stored.len() as u64, SLICE, self.0.limit.0);
+        let timing = bench.slices(plan, &mut phase.answers, |count, slice| {
+            let (blocks, stored) = (&blocks[done..][..count], &stored[done..][..count]);
+            outs.clear();
+            outs.extend(blocks.iter().map(|block| vec![0xa5; block.len()]));
+            let mut failed = None;
+            slice.time(|| {
+                for (stored, out) in stored.iter().zip(&mut outs) {
+                    failed = failed.take().or(decompress(stored.tag, &stored.bytes, out).err());
+                }
+            });
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            for (block, out) in blocks.iter().zip(&outs) {
+                slice.answers.expect(block == out, || "a block is another one when it is back".to_owned());
+            }
+            done += count;
+            Ok(())
+        })?;
+        timing.write(&mut phase.cells);
+        timing.write_speed(mean_length(blocks), &mut phase.cells);
+        bench.end(phase);
+        Ok(())
+    }
+}
+
+fn is_intact(block: &[u8], stored: &Stored) -> bool {
+    let mut out = vec![0xa5; block.len()];
+    decompress(stored.tag, &stored.bytes, &mut out).is_ok() && out == block
+}
+
+fn mean_length(blocks: &[&[u8]]) -> f64 {
+    blocks.iter().map(|block| block.len()).sum::<usize>() as f64 / blocks.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use compression::{DamagedBlock, RAW};
+    use tree::Design;
+
+    use super::*;
+
+    /// A codec that loses the last byte of a block.
+    struct Lossy;
+
+    impl Compression for Lossy {
+        fn tag(&self) -> Option<u8> {
+            Some(RAW)
+        }
+
+        fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+            out.extend_from_slice(&block[..block.len() - 1]);
+            out.push(!block[block.len() - 1]);
+            RAW
+        }
+
+        fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_codec_that_loses_bytes_is_caught() {
+        let (design, here) = (Design::default(), Path::new("."));
+        let subject = Blocks(Params::default());
+        let bytes: Vec<u8> = (0..100_000u32).map(|number| number as u8).collect();
+        let blocks: Vec<&[u8]> = bytes.chunks(4096).collect();
+        let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
+        subject.compress(&mut bench, &Lossy, &blocks).unwrap();
+        let phase = bench.into_phases().pop().unwrap();
+        assert_eq!((phase.answers.wrong, phase.answers.checked), (25, 25));
+    }
+}

@@ -1,0 +1,397 @@
+//! The fence under test: from a key to its block, by size, key by key and in batches.
+//!
+//! The table has two keys per block, at random places; probes are its keys, drawn anew for every slice, so that
+//! neither branches nor cache lines can be learnt. Pages of fences that lie on storage are read from memory for
+//! nothing: what is timed is the search, without cache and device.
+
+use std::hint::black_box;
+use std::ops::Range;
+
+use catalog::{Build, Count, Time, Variant};
+use fence::{Fence, FenceInput, ReadError, Separators, TableView};
+use results::{Metric, columns as c};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash};
+use workload::Random;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::bench::{Answers, Bench, TIME, Timing};
+use super::choices::{Chosen, Formats};
+use super::keys::{MOST_BYTES, SortedKeys, Spread};
+use super::seam::{Cost, Fault, Subject, check_count};
+use crate::experiment::RunMode;
+
+pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
+    "fence",
+    "searches among the separators of one table",
+    r#"# Blocks of the table, each with one separator and two keys.
+entries    = 1_000_000
+# What keys look like: a key format of workloads.
+keys       = "u64"
+# How numbers of keys lie: "random" or "even".
+spread     = "random"
+# Searches per phase.
+operations = 1_000_000
+# Searches per call in the phase "batch".
+batch      = 32
+# The longest that a phase is timed.
+limit      = "5s"
+"#,
+);
+
+/// Keys per block.
+const KEYS_PER_BLOCK: usize = 2;
+
+/// Searches per slice, and those before them that are not timed.
+const SLICE: usize = 4096;
+const WARM_UP: usize = 512;
+
+struct Searches(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    entries: Count,
+    keys: Chosen<Formats>,
+    spread: Spread,
+    operations: Count,
+    batch: Count,
+    limit: Time,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            entries: Count(1_000_000),
+            keys: Chosen::default(),
+            spread: Spread::Random,
+            operations: Count(1_000_000),
+            batch: Count(32),
+            limit: Time(5_000_000_000),
+        }
+    }
+}
+
+impl Build<dyn Subject> for Searches {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Subject>, String> {
+        check_count("entries", params.entries.0, 1 << 30)?;
+        check_count("operations", params.operations.0, 1 << 40)?;
+        check_count("batch", params.batch.0, SLICE as u64)?;
+        let format = params.keys.open()?;
+        if params.entries.0 * KEYS_PER_BLOCK as u64 * format.max_bytes() as u64 > MOST_BYTES {
+            return Err("entries: the keys of one table are at most 4 GiB".to_owned());
+        }
+        Ok(Box::new(Self(params)))
+    }
+}
+
+/// How searches follow each other.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// Each begins whatever the one before has found.
+    Independent,
+    /// Each waits for the one before: which key it is for comes from the block that was found.
+    Dependent,
+    /// Many in one call.
+    Batch,
+}
+
+impl Subject for Searches {
+    fn phases(&self) -> &'static [&'static str] {
+        &["build", "throughput", "latency", "batch"]
+    }
+
+    fn modes(&self) -> &'static [RunMode] {
+        &[RunMode::Timed]
+    }
+
+    fn verdict(&self) -> (&'static str, &'static Metric) {
+        ("throughput", TIME)
+    }
+
+    fn price(&self) -> &'static Metric {
+        &c::BYTES_PER_ENTRY
+    }
+
+    fn cost(&self) -> Cost {
+        let (entries, operations) = (self.0.entries.0 as f64, self.0.operations.0 as f64);
+        let bytes = entries * KEYS_PER_BLOCK as f64 * 80.0;
+        let search = operations * 500e-9;
+        Cost {
+            memory_bytes: bytes,
+            phase_seconds: vec![entries * 1e-6, search, search, search],
+            ..Cost::default()
+        }
+    }
+
+    fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
+        let mut random = Random::new(bench.seed);
+        let entries = self.0.entries.0 as usize;
+        let format = self.0.keys.open()?;
+        let keys = SortedKeys::new(&*format, entries * KEYS_PER_BLOCK, self.0.spread, &mut random)?;
+        let table = Table::new(&keys);
+        let fence = self.build_fence(bench, &table)?;
+        for (name, way) in
+            [("throughput", Way::Independent), ("latency", Way::Dependent), ("batch", Way::Batch)]
+        {
+            let mut phase = bench.begin(name);
+            let timing =
+                self.search(bench, (&*fence.fence, &fence.table), way, &mut random, &mut phase.answers)?;
+            timing.write(&mut phase.cells);
+            phase.cells.set(&c::FENCE_SEARCHES, timing.operations);
+            bench.end(phase);
+        }
+        Ok(())
+    }
+}
+
+/// A fence with the table that it was opened on.
+struct Opened {
+    fence: Box<dyn Fence>,
+    table: Table,
+}
+
+impl Searches {
+    fn build_fence(&self, bench: &mut Bench<'_>, table: &Table) -> Result<Opened, Fault> {
+        let mut phase = bench.begin("build");
+        let policy = fence::CATALOG.build(bench.design.choice("fence"))?;
+        let separators: Separators = table.keys.iter().step_by(KEYS_PER_BLOCK).map(|key| &**key).collect();
+        let block_starts: Vec<u32> =
+            (0..separators.len()).map(|block| (block * KEYS_PER_BLOCK) as u32).collect();
+        let input =
+            FenceInput { separators: &separators, hashes: &table.hashes, block_starts: &block_starts };
+        let (opened, timing) = bench.build(self.0.entries.0, || {
+            let stored = policy.build(&input);
+            let table = Table { stored: Bytes::copy_from(&stored), ..table.clone() };
+            Ok(Opened { fence: policy.open(&table)?, table })
+        })?;
+        timing.write(&mut phase.cells);
+        let bytes = opened.fence.memory_bytes();
+        let about = bench.about();
+        about.set_some(&c::BUILD_NS_PER_ENTRY, timing.typical_ns());
+        about.set(&c::FENCE_BYTES, bytes as u64);
+        about.set(&c::BYTES_PER_ENTRY, bytes as f64 / self.0.entries.0 as f64);
+        bench.end(phase);
+        Ok(opened)
+    }
+
+    fn search(
+        &self,
+        bench: &Bench<'_>,
+        (fence, table): (&dyn Fence, &Table),
+        way: Way,
+        random: &mut Random,
+        answers: &mut Answers,
+    ) -> Result<Timing, Fault> {
+        let batch = self.0.batch.0 as usize;
+        // Nobody can know that it is 0, and so that the next probe does not hang on the last answer.
+        let nothing = black_box(0);
+        let plan = (self.0.operations.0, SLICE, self.0.limit.0);
+        bench.slices(plan, answers, |count, slice| {
+            let probes = Probes::draw(table, WARM_UP + count, random);
+            let keys = probes.keys();
+            let mut blocks = vec![u32::MAX; keys.len()];
+            let mut failed = None;
+            let mut run = |range: Range<usize>| {
+                let done =
+                    search_all(fence, table, way, (&keys[range.clone()], &mut blocks[range]), batch, nothing);
+                failed = failed.take().or(done.err());
+            };
+            run(0..WARM_UP);
+            slice.time(|| run(WARM_UP..WARM_UP + count));
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            slice.idle(|| idle_all(way, &keys[WARM_UP..], batch, nothing));
+            for (at, block) in probes.blocks.iter().zip(&blocks) {
+                slice
+                    .answers
+                    .expect(at == block, || format!("a key of block {at} was sought in block {block}"));
+            }
+            Ok(())
+        })
+    }
+}
+
+fn search_all(
+    fence: &dyn Fence,
+    table: &Table,
+    way: Way,
+    (keys, blocks): (&[HashedKey<'_>], &mut [u32]),
+    batch: usize,
+    nothing: u32,
+) -> Result<(), fence::FenceError> {
+    match way {
+        Way::Independent => {
+            for (key, block) in keys.iter().zip(blocks) {
+                *block = fence.find(*key, table)?;
+            }
+        }
+        Way::Dependent => {
+            let mut last = 0;
+            for (at, block) in blocks.iter_mut().enumerate() {
+                last = fence.find(keys[at + (last & nothing) as usize], table)?;
+                *block = last;
+            }
+        }
+        Way::Batch => {
+            for (keys, blocks) in keys.chunks(batch).zip(blocks.chunks_mut(batch)) {
+                fence.find_batch(keys, blocks, table)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The loops of [`search_all`] around nothing but a look at each key.
+fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
+    match way {
+        Way::Independent => keys.iter().for_each(|key| {
+            black_box(key.bytes.as_ptr());
+        }),
+        Way::Dependent => {
+            let mut last = 0;
+            for at in 0..keys.len() {
+                last = black_box(keys[at + (last & nothing) as usize].bytes.len() as u32);
+            }
+        }
+        Way::Batch => keys.chunks(batch).for_each(|keys| {
+            black_box(keys.as_ptr());
+        }),
+    }
+}
+
+/// Keys to search for, copied out of the table, and the blocks that they are in.
+struct Probes {
+    arena: Vec<u8>,
+    ends: Vec<(usize, KeyHash)>,
+    blocks: Vec<u32>,
+}
+
+impl Probes {
+    fn draw(table: &Table, count: usize, random: &mut Random) -> Self {
+        let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
+        for _ in 0..count {
+            let at = random.below(table.keys.len() as u64) as usize;
+            probes.arena.extend_from_slice(&table.keys[at]);
+            probes.ends.push((probes.arena.len(), table.hashes[at]));
+            probes.blocks.push((at / KEYS_PER_BLOCK) as u32);
+        }
+        // Wide loads may touch what lies behind the last key.
+        probes.arena.resize(probes.arena.len() + types::PADDING, 0);
+        probes
+    }
+
+    fn keys(&self) -> Vec<HashedKey<'_>> {
+        let mut start = 0;
+        let key = |(end, hash): &(usize, KeyHash)| {
+            let bytes = &self.arena[start..*end];
+            start = *end;
+            HashedKey { bytes, hash: *hash }
+        };
+        self.ends.iter().map(key).collect()
+    }
+}
+
+/// A table that is all in memory.
+#[derive(Clone)]
+struct Table {
+    stored: Bytes,
+    /// All keys, each a part of the same memory.
+    keys: std::sync::Arc<[Bytes]>,
+    hashes: std::sync::Arc<[KeyHash]>,
+}
+
+impl Table {
+    fn new(keys: &SortedKeys) -> Self {
+        let all: Vec<u8> = keys.iter().flatten().copied().collect();
+        let all = Bytes::copy_from(&all);
+        let mut start = 0;
+        let part = |key: &[u8]| {
+            let part = all.slice(start..start + key.len());
+            start += key.len();
+            part
+        };
+        Self {
+            stored: Bytes::copy_from(&[]),
+            keys: keys.iter().map(part).collect(),
+            hashes: keys.iter().map(|key| KeyHash(xxh3_64(key))).collect(),
+        }
+    }
+}
+
+impl TableView for Table {
+    fn block_count(&self) -> u32 {
+        (self.keys.len() / KEYS_PER_BLOCK) as u32
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.stored.len() as u64
+    }
+
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        let length = self.stored.len() as u64;
+        if range.start > range.end || range.end > length {
+            return Err(format!("{range:?} is no part of {length} bytes").into());
+        }
+        Ok(self.stored.slice(range.start as usize..range.end as usize))
+    }
+
+    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        self.read_stored(range)
+    }
+
+    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+        let key = self.keys.get(block as usize * KEYS_PER_BLOCK);
+        key.cloned().ok_or_else(|| format!("there is no block {block}").into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fence::FenceError;
+    use tree::Design;
+
+    use super::*;
+
+    /// A fence that leads to the block behind the right one.
+    struct Off(Box<dyn Fence>);
+
+    impl Fence for Off {
+        fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
+            Ok((self.0.seek(key, table)? + 1) % table.block_count())
+        }
+
+        fn memory_bytes(&self) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn every_search_is_checked_whichever_way_it_is_done() {
+        let (design, here) = (Design::default(), Path::new("."));
+        let mut bench = Bench::new(&design, (1, RunMode::Timed), (here, here), &|_| {});
+        let params = Params { entries: Count(1000), operations: Count(5000), ..Params::default() };
+        let subject = Searches(params);
+        let format = subject.0.keys.open().unwrap();
+        let keys = SortedKeys::new(&*format, 2000, Spread::Random, &mut Random::new(1)).unwrap();
+        let Opened { fence, table } = subject.build_fence(&mut bench, &Table::new(&keys)).unwrap();
+        let off = Off(policy_of(&design, &table));
+        for way in [Way::Independent, Way::Dependent, Way::Batch] {
+            for (fence, is_right) in [(&*fence, true), (&off, false)] {
+                let mut answers = Answers::default();
+                subject.search(&bench, (fence, &table), way, &mut Random::new(2), &mut answers).unwrap();
+                assert_eq!(answers.checked, 5000 + 2 * WARM_UP as u64);
+                assert_eq!(answers.wrong, if is_right { 0 } else { answers.checked });
+            }
+        }
+    }
+
+    fn policy_of(design: &Design, table: &Table) -> Box<dyn Fence> {
+        fence::CATALOG.build(design.choice("fence")).unwrap().open(table).unwrap()
+    }
+}

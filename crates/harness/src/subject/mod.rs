@@ -1,0 +1,187 @@
+//! Subjects: axes that an experiment puts to the test by themselves, without a tree.
+//!
+//! An experiment with `subject = "fence"` has a `[component]` table in place of a workload. Everything else is as
+//! with trees: the design, sweeps, trials in fresh processes, rows, charts, verdicts. A subject is one file here
+//! and one line in [`SUBJECTS`]; its phases are its own.
+
+mod bench;
+mod bloom;
+mod cache;
+mod choices;
+mod compaction;
+mod compression;
+mod contents;
+mod fence;
+mod hash;
+mod keys;
+mod memtable;
+mod requests;
+mod seam;
+mod storage;
+
+use catalog::{Catalog, Choice, ChoiceError, suggestion};
+use toml::{Table, Value};
+
+pub(crate) use bench::{Bench, PhaseResult};
+pub(crate) use seam::{Cost, Subject};
+
+/// All subjects, each by the name of its axis.
+pub(crate) static SUBJECTS: Catalog<dyn Subject> = Catalog {
+    axis: "component",
+    summary: "the axis that an experiment without a tree is about, and what it is put to",
+    variants: &[
+        memtable::VARIANT,
+        bloom::VARIANT,
+        fence::VARIANT,
+        cache::VARIANT,
+        compression::VARIANT,
+        compaction::VARIANT,
+        storage::VARIANT,
+        hash::VARIANT,
+    ],
+};
+
+/// The key that names the subject of an experiment.
+pub(crate) const SUBJECT: &str = "subject";
+
+/// The table that says what it is put to.
+pub(crate) const COMPONENT: &str = "component";
+
+/// What `--quick` divides where the experiment does not say.
+const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
+
+/// A subject with what it is put to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Component {
+    choice: Choice,
+}
+
+impl Component {
+    /// Reads `subject` and `component` from a table that holds nothing else.
+    ///
+    /// # Errors
+    /// Names the key at fault, as `component.entries`.
+    pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
+        let Some(Value::String(kind)) = table.get(SUBJECT) else {
+            let message = format!("subject names an axis: {}", names());
+            return Err(ChoiceError::at(SUBJECT, message));
+        };
+        if SUBJECTS.kinds().all(|known| known != kind) {
+            let hint = suggestion(kind, SUBJECTS.kinds());
+            let message = format!("there is no subject \"{kind}\"; {hint}there are {}", names());
+            return Err(ChoiceError::at(SUBJECT, message));
+        }
+        let mut params = match table.get(COMPONENT) {
+            None => Table::new(),
+            Some(Value::Table(params)) => params.clone(),
+            Some(_) => return Err(ChoiceError::at(COMPONENT, "component is a table: [component]")),
+        };
+        if params.contains_key("kind") {
+            let message = "[component] has no kind; subject = … names the axis";
+            return Err(ChoiceError::at(format!("{COMPONENT}.kind"), message));
+        }
+        params.insert("kind".to_owned(), Value::String(kind.clone()));
+        let choice = SUBJECTS.choose(&Value::Table(params)).map_err(|error| {
+            let key = error.key.map_or_else(|| COMPONENT.to_owned(), |key| format!("{COMPONENT}.{key}"));
+            ChoiceError::at(key, error.message)
+        })?;
+        Ok(Self { choice })
+    }
+
+    /// The table that reads back as this component, everything spelt out.
+    pub(crate) fn to_toml(&self) -> Table {
+        let mut table = Table::new();
+        table.insert(SUBJECT.to_owned(), Value::String(self.axis().to_owned()));
+        table.insert(COMPONENT.to_owned(), Value::Table(self.choice.params().clone()));
+        table
+    }
+
+    /// The name of the axis.
+    pub(crate) fn axis(&self) -> &'static str {
+        self.choice.kind()
+    }
+
+    /// The subject, ready.
+    pub(crate) fn subject(&self) -> Box<dyn Subject> {
+        SUBJECTS.build(&self.choice).expect("it was built once when it was read")
+    }
+
+    /// The keys of `[design]` that its runs read.
+    pub(crate) fn reads(&self) -> Vec<&'static str> {
+        [&[self.axis()], self.subject().reads()].concat()
+    }
+}
+
+/// A tenth of everything that is counted, of a component that is fully spelt out.
+pub(crate) fn divide(table: &mut Table, divisor: i64) {
+    let params = table.get_mut(COMPONENT).and_then(Value::as_table_mut).into_iter().flatten();
+    for (_, value) in params.filter(|(key, _)| COUNTS.contains(&key.as_str())) {
+        if let Value::Integer(count) = value {
+            *count = (*count / divisor).max(1);
+        }
+    }
+}
+
+/// The names of all subjects.
+fn names() -> String {
+    SUBJECTS.kinds().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_axes_and_the_catalog_keeps_its_laws() {
+        catalog::laws::check(&SUBJECTS).unwrap();
+        for kind in SUBJECTS.kinds() {
+            assert!(tree::axis(kind).is_some(), "{kind} is no axis");
+            let component = Component::from_toml(&format!("subject = \"{kind}\"").parse().unwrap()).unwrap();
+            assert_eq!(Component::from_toml(&component.to_toml()).unwrap(), component);
+            assert!(component.reads().iter().all(|key| tree::axis(key).is_some()), "{kind}");
+            let (subject, phases) = (component.subject(), component.subject().phases());
+            assert_eq!(subject.cost().phase_seconds.len(), phases.len(), "{kind}");
+            assert!(phases.contains(&subject.verdict().0), "{kind}");
+            assert!(!subject.modes().is_empty(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_key() {
+        for (text, key, message) in [
+            (
+                "subject = \"fense\"",
+                "subject",
+                "no subject \"fense\"; did you mean \"fence\"? there are memtable",
+            ),
+            ("subject = 3", "subject", "subject names an axis: memtable, "),
+            ("subject = \"fence\"\ncomponent = 3", "component", "[component]"),
+            ("subject = \"fence\"\n[component]\nkind = \"x\"", "component.kind", "subject = … names"),
+            (
+                "subject = \"fence\"\n[component]\nentris = 3",
+                "component.entris",
+                "fence has no parameter \"entris\"; did you mean \"entries\"? it takes entries",
+            ),
+            (
+                "subject = \"fence\"\n[component]\nentries = \"many\"",
+                "component.entries",
+                "\"many\" is no count",
+            ),
+            ("subject = \"fence\"\n[component]\nentries = 0", "component", "entries is 0"),
+            ("subject = \"fence\"\n[component]\nkeys = \"user2\"", "component.keys", "no variant \"user2\""),
+        ] {
+            let error = Component::from_toml(&text.parse().unwrap()).unwrap_err();
+            assert_eq!(error.key.as_deref(), Some(key), "{text}: {error}");
+            assert!(error.message.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_tenth_is_a_tenth_of_what_is_counted() {
+        let component = "subject = \"fence\"\n[component]\nentries = 4000".parse().unwrap();
+        let mut table = Component::from_toml(&component).unwrap().to_toml();
+        divide(&mut table, 10);
+        assert_eq!(table[COMPONENT]["entries"].as_integer(), Some(400));
+        assert_eq!(table[COMPONENT]["batch"].as_integer(), Some(32));
+    }
+}

@@ -1,0 +1,269 @@
+//! Streams of requests for blocks: drawn by a law, in a loop, mixed with scans, or recorded.
+
+use std::path::{Path, PathBuf};
+
+use catalog::{Build, Catalog, Choice, ChoiceError, Variant};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use toml::{Table, Value};
+use workload::{Endian, KEYS, Random, Scope, TraceFile};
+
+/// Which block is asked for next.
+pub(super) trait Requests: Send + Sync {
+    /// The names of `count` requests for `blocks` blocks, drawn from `random`.
+    ///
+    /// # Errors
+    /// If they stand in a file that cannot be read.
+    fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String>;
+
+    /// The file that they stand in, if they do.
+    fn file(&self) -> Option<TraceFile> {
+        None
+    }
+}
+
+/// The streams that are no distribution of keys.
+static STREAMS: Catalog<dyn Requests> = Catalog {
+    axis: "requests",
+    summary: "which blocks a cache is asked for",
+    variants: &[
+        Variant::new::<ScanMixed>(
+            "scan-mixed",
+            "Zipf's law, and between its requests those of scans for blocks that come once",
+            "# The exponent of Zipf's law.\ntheta = 0.99\n# The share of requests for blocks that come once.\nonce = 0.5\n",
+        ),
+        Variant::new::<Loop>("loop", "one block after the other, again and again from the first", ""),
+        Variant::new::<Trace>(
+            "trace",
+            "a raw trace: a file of fixed-width integers, a request each",
+            "# The file.\nfile = \"\"\n# The bytes of an integer.\nwidth = 4\n# Which of them comes first: \"big\" or \"little\".\nendian = \"big\"\n",
+        ),
+    ],
+};
+
+/// A stream of requests as a parameter: one of the above, or any distribution of keys.
+#[derive(Clone)]
+pub(super) struct RequestChoice(Source);
+
+#[derive(Clone)]
+enum Source {
+    Stream(Choice),
+    Keys(Choice),
+}
+
+impl RequestChoice {
+    /// The distribution of this label.
+    pub(super) fn of_keys(label: &str) -> Self {
+        let choice = KEYS.choose(&Value::String(label.to_owned()));
+        Self(Source::Keys(choice.expect("the label is one of the catalog")))
+    }
+
+    /// Reads a label or a table with a kind.
+    pub(super) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
+        let kind = match value {
+            Value::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or_default(),
+            other => other.as_str().unwrap_or_default(),
+        };
+        let kind = kind.split('(').next().unwrap_or_default().trim();
+        if STREAMS.kinds().any(|known| known == kind) {
+            return STREAMS.choose(value).map(|choice| Self(Source::Stream(choice)));
+        }
+        if KEYS.kinds().any(|known| known == kind) || kind.is_empty() {
+            return KEYS.choose(value).map(|choice| Self(Source::Keys(choice)));
+        }
+        let kinds = || STREAMS.kinds().chain(KEYS.kinds());
+        let hint = catalog::suggestion(kind, kinds());
+        let known = kinds().collect::<Vec<_>>().join(", ");
+        Err(ChoiceError::whole(format!("there is no stream \"{kind}\"; {hint}there are {known}")))
+    }
+
+    /// The stream, ready.
+    pub(super) fn build(&self) -> Box<dyn Requests> {
+        match &self.0 {
+            Source::Stream(choice) => STREAMS.build(choice).expect("it was built once when it was chosen"),
+            Source::Keys(choice) => Box::new(Law(choice.clone())),
+        }
+    }
+}
+
+impl Serialize for RequestChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (Source::Stream(choice) | Source::Keys(choice)) = &self.0;
+        choice.to_toml().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RequestChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_toml(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Blocks by a distribution of keys.
+struct Law(Choice);
+
+impl Requests for Law {
+    fn names(&self, blocks: u64, count: usize, random: &mut Random, _: &Path) -> Result<Vec<u64>, String> {
+        let law = KEYS.build(&self.0).map_err(|error| error.to_string())?;
+        let scope = Scope { keys: blocks, planned: blocks, popularity: random.bits(), thread: 0, threads: 1 };
+        let mut names = vec![0; count];
+        law.sampler(&scope).fill(random, blocks, &mut names);
+        Ok(names)
+    }
+}
+
+struct ScanMixed(ScanMixedParams);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ScanMixedParams {
+    theta: f64,
+    once: f64,
+}
+
+impl Default for ScanMixedParams {
+    fn default() -> Self {
+        Self { theta: 0.99, once: 0.5 }
+    }
+}
+
+/// Zipf's law with this exponent.
+fn zipf(theta: f64) -> Result<Law, String> {
+    let table = Table::from_iter([
+        ("kind".to_owned(), Value::String("zipfian".to_owned())),
+        ("theta".to_owned(), Value::Float(theta)),
+    ]);
+    KEYS.choose(&Value::Table(table)).map(Law).map_err(|error| error.to_string())
+}
+
+impl Build<dyn Requests> for ScanMixed {
+    type Params = ScanMixedParams;
+
+    fn build(params: ScanMixedParams) -> Result<Box<dyn Requests>, String> {
+        zipf(params.theta)?;
+        match params.once {
+            once if (0.0..=1.0).contains(&once) => Ok(Box::new(Self(params))),
+            once => Err(format!("once is {once}; it is a share between 0 and 1")),
+        }
+    }
+}
+
+impl Requests for ScanMixed {
+    fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String> {
+        let mut names = zipf(self.0.theta)?.names(blocks, count, random, base)?;
+        let mut scanned = blocks;
+        for name in &mut names {
+            if random.unit() < self.0.once {
+                *name = scanned;
+                scanned += 1;
+            }
+        }
+        Ok(names)
+    }
+}
+
+struct Loop;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LoopParams {}
+
+impl Build<dyn Requests> for Loop {
+    type Params = LoopParams;
+
+    fn build(_: LoopParams) -> Result<Box<dyn Requests>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Requests for Loop {
+    fn names(&self, blocks: u64, count: usize, _: &mut Random, _: &Path) -> Result<Vec<u64>, String> {
+        Ok((0..count as u64).map(|number| number % blocks).collect())
+    }
+}
+
+struct Trace(TraceFile);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct TraceParams {
+    file: PathBuf,
+    width: usize,
+    endian: Endian,
+}
+
+impl Default for TraceParams {
+    fn default() -> Self {
+        Self { file: PathBuf::new(), width: 4, endian: Endian::Big }
+    }
+}
+
+impl Build<dyn Requests> for Trace {
+    type Params = TraceParams;
+
+    fn build(params: TraceParams) -> Result<Box<dyn Requests>, String> {
+        let TraceParams { file, width, endian } = params;
+        match width {
+            1 | 2 | 4 | 8 => Ok(Box::new(Self(TraceFile { file, width, endian }))),
+            width => Err(format!("width is {width}; it is 1, 2, 4 or 8 bytes")),
+        }
+    }
+}
+
+impl Requests for Trace {
+    fn names(&self, _: u64, count: usize, _: &mut Random, base: &Path) -> Result<Vec<u64>, String> {
+        let mut names = self.0.read(base).map_err(|error| error.to_string())?;
+        names.truncate(count);
+        Ok(names)
+    }
+
+    fn file(&self) -> Option<TraceFile> {
+        Some(self.0.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(label: &str, count: usize) -> Vec<u64> {
+        let choice = RequestChoice::from_toml(&Value::String(label.to_owned())).unwrap();
+        choice.build().names(100, count, &mut Random::new(1), Path::new(".")).unwrap()
+    }
+
+    #[test]
+    fn streams_ask_for_what_they_say() {
+        catalog::laws::check(&STREAMS).unwrap();
+        assert_eq!(names("loop", 203)[198..], [98, 99, 0, 1, 2]);
+        for label in ["uniform", "zipfian(theta=0.5)", "hotspot"] {
+            assert!(names(label, 1000).iter().all(|name| *name < 100), "{label}");
+        }
+        let mut scanned = names("scan-mixed", 10_000);
+        scanned.retain(|name| *name >= 100);
+        assert!((4_800..5_200).contains(&scanned.len()), "{}", scanned.len());
+        assert!(scanned.windows(2).all(|pair| pair[0] < pair[1]), "a scanned block comes once");
+    }
+
+    #[test]
+    fn unknown_streams_name_all_that_there_are() {
+        let error = |value: Value| RequestChoice::from_toml(&value).map(|_| ()).unwrap_err().message;
+        let message = error("zipfain".into());
+        assert!(
+            message.contains("did you mean \"zipfian\"? there are scan-mixed, loop, trace, uniform"),
+            "{message}"
+        );
+        assert!(error("scan-mixed(once=2)".into()).contains("once is 2; it is a share"));
+        assert!(error(Value::Integer(3)).contains("is no choice"));
+    }
+
+    #[test]
+    fn a_trace_is_read_as_it_was_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("t"), [0, 7, 0, 9, 0, 7]).unwrap();
+        let choice = RequestChoice::from_toml(&"trace(file=t, width=2)".into()).unwrap();
+        let stream = choice.build();
+        assert_eq!(stream.names(1, 2, &mut Random::new(1), folder.path()).unwrap(), [7, 9]);
+        assert!(stream.file().is_some());
+    }
+}

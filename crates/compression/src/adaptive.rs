@@ -1,24 +1,27 @@
-//! A codec by trial: every so many blocks both a light and a dense codec have a go, and the blocks up to the
-//! next trial go to the one that paid.
+//! A codec by trial: now and then both a light and a dense codec have a go, and the blocks up to the next trial go
+//! to the one that paid.
 //!
+//! A trial costs several times what the block would have, so that they become rarer while they all end alike.
 //! Blocks that hardly shrink under the light codec are stored as they are; the dense codec must save its margin
 //! over the light one. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run
 //! repeats; this adapts to the data.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, DamagedBlock, RAW};
-use crate::picked::Picked;
+use crate::dictionaries::Dictionaries;
+use crate::picked::{self, Picked};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Adaptive>(
     "adaptive",
     "the codec that paid on recent blocks: none, a light one, or a dense one",
     "# What the light codec must save of a block to be used, and the dense one beyond the light one: a share.\n\
      margin = 0.125\n\
-     # Every how many blocks both have a go.\n\
+     # After how many blocks both have a go again, and after up to sixteen times as many while nothing changes.\n\
      period = 64\n\
      light = \"lz4\"\n\
      dense = \"zstd(level=3)\"\n",
@@ -55,12 +58,22 @@ impl Pays {
 struct Adaptive {
     margin: f64,
     period: u64,
-    light: Box<dyn Compression>,
-    dense: Box<dyn Compression>,
+    /// The light one and the dense one.
+    codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
+    /// The number of the block at which both have a go; [`IN_TRIAL`] while they have.
+    next_trial: AtomicU64,
+    /// The blocks from the last trial to the next.
+    gap: AtomicU64,
     /// A place in [`Pays::ALL`].
     found: AtomicU8,
 }
+
+/// No block has this number.
+const IN_TRIAL: u64 = u64::MAX;
+
+/// How much rarer trials become.
+const MOST_PERIODS: u64 = 16;
 
 impl Build<dyn Compression> for Adaptive {
     type Params = Params;
@@ -73,17 +86,38 @@ impl Build<dyn Compression> for Adaptive {
         if period == 0 {
             return Err("period is 0; 1 tries both codecs on every block".to_owned());
         }
-        let (blocks, found) = (AtomicU64::new(0), AtomicU8::new(Pays::Light as u8));
-        Ok(Box::new(Self { margin, period, light: light.build()?, dense: dense.build()?, blocks, found }))
+        Ok(Box::new(Self::new(margin, period, [light.build()?, dense.build()?])))
     }
 }
 
 impl Adaptive {
-    /// Has both codecs compress a block, keeps the better for it, and remembers which paid.
-    fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+    /// One that has tried nothing yet.
+    fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
+        let [blocks, next_trial, gap] = [0, 0, period].map(AtomicU64::new);
+        Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
+    }
+
+    /// Whether this is the block, and this the thread, to have both codecs try.
+    fn begins_trial(&self, block: u64) -> bool {
+        let due = self.next_trial.load(Ordering::Relaxed);
+        let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);
+        block >= due && claim().is_ok()
+    }
+
+    /// Remembers what a trial found, and when the next one is.
+    fn end_trial(&self, block: u64, pays: Pays) {
+        let is_news = self.found.swap(pays as u8, Ordering::Relaxed) != pays as u8;
+        let longer = self.gap.load(Ordering::Relaxed).saturating_mul(2);
+        let gap = if is_news { self.period } else { longer.min(self.period.saturating_mul(MOST_PERIODS)) };
+        self.gap.store(gap, Ordering::Relaxed);
+        self.next_trial.store(block.saturating_add(gap).min(IN_TRIAL - 1), Ordering::Relaxed);
+    }
+
+    /// Has both codecs compress a block, keeps the better for it, and says which paid.
+    fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> (Pays, u8) {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
-        let light_tag = self.light.compress(level, block, &mut light);
-        let dense_tag = self.dense.compress(level, block, &mut dense);
+        let light_tag = self.codecs[0].compress(level, block, &mut light);
+        let dense_tag = self.codecs[1].compress(level, block, &mut dense);
         let saves = |stored: &[u8], of: usize| stored.len() as f64 <= of as f64 * (1.0 - self.margin);
         let (pays, tag, stored) = if saves(&dense, light.len().min(block.len())) {
             (Pays::Dense, dense_tag, &dense[..])
@@ -92,9 +126,8 @@ impl Adaptive {
         } else {
             (Pays::Nothing, RAW, block)
         };
-        self.found.store(pays as u8, Ordering::Relaxed);
         out.extend_from_slice(stored);
-        tag
+        (pays, tag)
     }
 }
 
@@ -104,12 +137,15 @@ impl Compression for Adaptive {
     }
 
     fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
-        if self.blocks.fetch_add(1, Ordering::Relaxed).is_multiple_of(self.period) {
-            return self.try_both(level, block, out);
+        let number = self.blocks.fetch_add(1, Ordering::Relaxed);
+        if self.begins_trial(number) {
+            let (pays, tag) = self.try_both(level, block, out);
+            self.end_trial(number, pays);
+            return tag;
         }
         match Pays::ALL[usize::from(self.found.load(Ordering::Relaxed))] {
-            Pays::Light => self.light.compress(level, block, out),
-            Pays::Dense => self.dense.compress(level, block, out),
+            Pays::Light => self.codecs[0].compress(level, block, out),
+            Pays::Dense => self.codecs[1].compress(level, block, out),
             Pays::Nothing => {
                 out.extend_from_slice(block);
                 RAW
@@ -119,6 +155,20 @@ impl Compression for Adaptive {
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
         Err(DamagedBlock::of_selector())
+    }
+
+    fn sample_bytes(&self, level: usize) -> usize {
+        picked::sample_bytes(&self.codecs, level)
+    }
+
+    fn learn(
+        &self,
+        level: usize,
+        samples: &[&[u8]],
+        dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        let codecs = picked::learn(&self.codecs, level, samples, dictionaries)?;
+        Some(Arc::new(Self::new(self.margin, self.period, codecs)))
     }
 }
 
@@ -139,6 +189,24 @@ mod tests {
             .map(|block| codec.compress(0, block, &mut Vec::new()))
             .into();
         assert_eq!(tags, [3, 3, RAW, RAW, RAW, RAW, 3]);
+    }
+
+    #[test]
+    fn trials_become_rare_while_they_end_alike_and_frequent_when_they_do_not() {
+        let [light, dense] = ["none", "lz4"].map(|codec| Picked::of(codec).build().unwrap());
+        let codec = Adaptive::new(0.125, 4, [light, dense]);
+        let (text, mut random) = (vec![7; 1000], vec![0; 1000]);
+        Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut random);
+        let trials = |block: &[u8], blocks: u64| -> Vec<u64> {
+            let is_trial = |_: &u64| {
+                let due = codec.next_trial.load(Ordering::Relaxed);
+                codec.compress(0, block, &mut Vec::new());
+                codec.next_trial.load(Ordering::Relaxed) != due
+            };
+            (0..blocks).filter(is_trial).collect()
+        };
+        assert_eq!(trials(&text, 256), [0, 4, 12, 28, 60, 124, 188, 252]);
+        assert_eq!(trials(&random, 74), [60, 64, 72]);
     }
 
     #[test]

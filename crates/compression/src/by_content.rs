@@ -3,12 +3,15 @@
 //! This is the choice "by block content" of the cs265 document (section 2.7.4). Content is told by the share of
 //! printable bytes and by the entropy of the first 4 KiB.
 
+use std::sync::Arc;
+
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::dictionaries::Dictionaries;
 use crate::entropy;
-use crate::picked::Picked;
+use crate::picked::{self, Picked};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByContent>(
     "by-content",
@@ -40,15 +43,15 @@ impl Default for Params {
 
 /// A codec for each kind of content.
 struct ByContent {
-    text: Box<dyn Compression>,
-    binary: Box<dyn Compression>,
+    /// That of text, and that of other bytes.
+    codecs: [Arc<dyn Compression>; 2],
 }
 
 impl Build<dyn Compression> for ByContent {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self { text: params.text.build()?, binary: params.binary.build()? }))
+        Ok(Box::new(Self { codecs: [params.text.build()?, params.binary.build()?] }))
     }
 }
 
@@ -58,10 +61,11 @@ impl Compression for ByContent {
     }
 
     fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        let [text, binary] = &self.codecs;
         if entropy::text_share(block) >= TEXT_SHARE {
-            self.text.compress(level, block, out)
+            text.compress(level, block, out)
         } else if entropy::bits_per_byte(block) <= COMPRESSED_BITS {
-            self.binary.compress(level, block, out)
+            binary.compress(level, block, out)
         } else {
             out.extend_from_slice(block);
             RAW
@@ -70,6 +74,20 @@ impl Compression for ByContent {
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
         Err(DamagedBlock::of_selector())
+    }
+
+    fn sample_bytes(&self, level: usize) -> usize {
+        picked::sample_bytes(&self.codecs, level)
+    }
+
+    fn learn(
+        &self,
+        level: usize,
+        samples: &[&[u8]],
+        dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        let codecs = picked::learn(&self.codecs, level, samples, dictionaries)?;
+        Some(Arc::new(Self { codecs }))
     }
 }
 

@@ -3,12 +3,15 @@
 //!
 //! This is the choice "by data" of the cs265 document (section 2.7.3), its thresholds the defaults.
 
+use std::sync::Arc;
+
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::dictionaries::Dictionaries;
 use crate::entropy;
-use crate::picked::Picked;
+use crate::picked::{self, Picked};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByEntropy>(
     "by-entropy",
@@ -45,7 +48,7 @@ impl Default for Params {
 struct ByEntropy {
     most_bits: f64,
     limits: [u64; 2],
-    codecs: Vec<Box<dyn Compression>>,
+    codecs: [Arc<dyn Compression>; 3],
 }
 
 impl Build<dyn Compression> for ByEntropy {
@@ -59,7 +62,8 @@ impl Build<dyn Compression> for ByEntropy {
         if small.0 > large.0 {
             return Err(format!("small is {small}, above large, which is {large}"));
         }
-        let codecs = codecs.iter().map(Picked::build).collect::<Result<_, _>>()?;
+        let [below_small, below_large, others] = &codecs;
+        let codecs = [below_small.build()?, below_large.build()?, others.build()?];
         Ok(Box::new(Self { most_bits, limits: [small.0, large.0], codecs }))
     }
 }
@@ -80,6 +84,20 @@ impl Compression for ByEntropy {
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
         Err(DamagedBlock::of_selector())
+    }
+
+    fn sample_bytes(&self, level: usize) -> usize {
+        picked::sample_bytes(&self.codecs, level)
+    }
+
+    fn learn(
+        &self,
+        level: usize,
+        samples: &[&[u8]],
+        dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        let codecs = picked::learn(&self.codecs, level, samples, dictionaries)?;
+        Some(Arc::new(Self { codecs, ..*self }))
     }
 }
 

@@ -4,10 +4,13 @@
 //! This is the level table of the cs265 document (section 2.7.3), of which it prints two that differ; ours
 //! is a parameter.
 
+use std::sync::Arc;
+
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, DamagedBlock};
+use crate::dictionaries::Dictionaries;
 use crate::picked::Picked;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByLevel>(
@@ -31,7 +34,7 @@ impl Default for Params {
 
 /// The codecs from level 0 downward.
 struct ByLevel {
-    levels: Vec<Box<dyn Compression>>,
+    levels: Vec<Arc<dyn Compression>>,
 }
 
 impl Build<dyn Compression> for ByLevel {
@@ -46,17 +49,37 @@ impl Build<dyn Compression> for ByLevel {
     }
 }
 
+impl ByLevel {
+    fn codec(&self, level: usize) -> &dyn Compression {
+        &*self.levels[level.min(self.levels.len() - 1)]
+    }
+}
+
 impl Compression for ByLevel {
     fn tag(&self) -> Option<u8> {
         None
     }
 
     fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
-        self.levels[level.min(self.levels.len() - 1)].compress(level, block, out)
+        self.codec(level).compress(level, block, out)
     }
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
         Err(DamagedBlock::of_selector())
+    }
+
+    fn sample_bytes(&self, level: usize) -> usize {
+        self.codec(level).sample_bytes(level)
+    }
+
+    fn learn(
+        &self,
+        level: usize,
+        samples: &[&[u8]],
+        dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        // A table stays at the level it was written for, so that its codec is the one of that level.
+        self.codec(level).learn(level, samples, dictionaries)
     }
 }
 

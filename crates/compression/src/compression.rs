@@ -1,6 +1,10 @@
 //! The seam of the compression axis: a block to fewer bytes and back.
 
+use std::sync::Arc;
+
 use thiserror::Error;
+
+use crate::dictionaries::Dictionaries;
 
 /// The tag of bytes that are stored as they are.
 pub const RAW: u8 = 0;
@@ -13,6 +17,9 @@ pub const RAW: u8 = 0;
 /// 2. A block that would not shrink is stored raw under the tag [`RAW`], so that no block ever grows.
 /// 3. Damaged input is an error or other bytes of the original length; never a panic, never a read or a
 ///    write outside.
+/// 4. What a codec that [learnt](Self::learn) appended, a [`Decompressor`](crate::Decompressor) opened with
+///    the dictionaries it left gives back, under laws 1 to 3; damaged dictionaries are an error, or decode to
+///    other bytes.
 pub trait Compression: Send + Sync {
     /// The tag under which blocks of this codec are stored, and which never changes its meaning; `None`
     /// where the variant only picks among other codecs.
@@ -27,6 +34,24 @@ pub trait Compression: Send + Sync {
     /// # Errors
     /// If the bytes do not decode to exactly that length.
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock>;
+
+    /// The bytes of a table's first blocks that the codec wants to learn from before it compresses any of
+    /// them; 0 where it learns nothing.
+    fn sample_bytes(&self, _level: usize) -> usize {
+        0
+    }
+
+    /// Learns from the first blocks of a table at `level`: puts what readers need into `dictionaries`, which
+    /// the table stores, and returns the codec for all blocks of this one table. `None` where there was
+    /// nothing to learn: the table is compressed by the codec as it is.
+    fn learn(
+        &self,
+        _level: usize,
+        _samples: &[&[u8]],
+        _dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        None
+    }
 }
 
 /// Stored bytes that do not decompress.
@@ -38,6 +63,11 @@ impl DamagedBlock {
     /// What a selector says when it is asked to decompress: it has no tag.
     pub(crate) fn of_selector() -> Self {
         Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())
+    }
+
+    /// What the codec of one table says when it is asked to decompress: its blocks name a dictionary.
+    pub(crate) fn of_learner() -> Self {
+        Self("what was compressed with a dictionary is decompressed with the table's".to_owned())
     }
 
     /// Bytes that `codec` cannot have written.

@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use crate::compression::{Compression, DamagedBlock};
+use crate::dictionaries::Dictionaries;
+use crate::{fsst, zstd};
 
 /// The codec of each tag, from every variant of the catalog that has one.
 static CODECS: LazyLock<Vec<(u8, Box<dyn Compression>)>> = LazyLock::new(|| {
@@ -10,6 +12,15 @@ static CODECS: LazyLock<Vec<(u8, Box<dyn Compression>)>> = LazyLock::new(|| {
     let codecs = catalog.all().map(|choice| catalog.build(&choice).expect("defaults build"));
     codecs.filter_map(|codec| Some((codec.tag()?, codec))).collect()
 });
+
+/// What decodes the blocks that were stored under one dictionary, without the number of that.
+pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), DamagedBlock> + Send + Sync>;
+
+/// What opens a dictionary.
+type Open = fn(&[u8]) -> Result<Decode, DamagedBlock>;
+
+/// The codecs that learn: the tag of their blocks, and what opens a dictionary of theirs.
+static LEARNERS: [(u8, Open); 2] = [(fsst::TAG, fsst::open), (zstd::DICTIONARY_TAG, zstd::open)];
 
 /// Decompresses bytes that were stored under `tag` into `out`, whose length is the original one. Any
 /// variant's output is read, under any parameters, since a tag never changes its meaning.
@@ -19,8 +30,48 @@ static CODECS: LazyLock<Vec<(u8, Box<dyn Compression>)>> = LazyLock::new(|| {
 /// undefined, but nothing outside of it was touched.
 pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
     let codec = CODECS.iter().find(|(own, _)| *own == tag);
-    let (_, codec) = codec.ok_or_else(|| DamagedBlock(format!("no codec has the tag {tag}")))?;
+    let (_, codec) = codec
+        .ok_or_else(|| DamagedBlock(format!("no codec has the tag {tag}, or the table has no dictionary")))?;
     codec.decompress(stored, out)
+}
+
+/// What decompresses the blocks of one table, with the dictionaries that the table stores.
+#[derive(Default)]
+pub struct Decompressor {
+    /// The tag of each dictionary and what decodes its blocks, by number.
+    learnt: Vec<(u8, Decode)>,
+}
+
+impl Decompressor {
+    /// What decompresses the blocks of a table that stores these dictionaries.
+    ///
+    /// # Errors
+    /// If the bytes are no dictionaries of codecs that are known.
+    pub fn open(dictionaries: &[u8]) -> Result<Self, DamagedBlock> {
+        let damaged = || DamagedBlock("the dictionaries of the table cannot be read".to_owned());
+        let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(damaged)?;
+        let open = |(tag, bytes): (u8, &[u8])| {
+            let learner = LEARNERS.iter().find(|(own, _)| *own == tag);
+            let (_, open) = learner.ok_or_else(damaged)?;
+            Ok((tag, open(bytes)?))
+        };
+        Ok(Self { learnt: dictionaries.iter().map(open).collect::<Result<_, _>>()? })
+    }
+
+    /// Decompresses as [`decompress`] does, and what was compressed with a dictionary too.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn decompress(&self, tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        if let Some((number, behind)) = stored.split_first()
+            && let Some((own, decode)) = self.learnt.get(usize::from(*number))
+            && *own == tag
+        {
+            return decode(behind, out);
+        }
+        decompress(tag, stored, out)
+    }
 }
 
 #[cfg(test)]
@@ -35,7 +86,17 @@ mod tests {
     #[test]
     fn tags_on_disk_never_change() {
         let tags: Vec<u8> = CODECS.iter().map(|(tag, _)| *tag).collect();
-        // None, lz4, snappy, zstd, lzma, bitpack, delta, dictionary; a new codec takes a new tag at the end.
-        assert_eq!(tags, [0, 1, 2, 3, 4, 5, 6, 7]);
+        // None, lz4, snappy, zstd, lzma, bitpack, delta, dictionary, fsst; a new codec takes a new tag.
+        assert_eq!(tags, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(LEARNERS.map(|(tag, _)| tag), [8, 9]);
+    }
+
+    #[test]
+    fn dictionaries_of_unknown_codecs_are_refused() {
+        let mut dictionaries = Dictionaries::default();
+        dictionaries.add(200, b"what".to_vec());
+        assert!(Decompressor::open(&dictionaries.encode()).is_err());
+        assert!(Decompressor::open(b"x").is_err());
+        assert!(Decompressor::open(b"").is_ok());
     }
 }

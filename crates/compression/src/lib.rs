@@ -8,8 +8,10 @@ mod by_level;
 mod compression;
 mod decompress;
 mod delta;
+mod dictionaries;
 mod dictionary;
 mod entropy;
+mod fsst;
 mod lz4;
 mod lz4_hc;
 mod lzma;
@@ -24,7 +26,8 @@ mod zstd;
 use catalog::Catalog;
 
 pub use compression::{Compression, DamagedBlock, RAW};
-pub use decompress::decompress;
+pub use decompress::{Decompressor, decompress};
+pub use dictionaries::Dictionaries;
 
 /// All codecs and selectors. The first is the baseline.
 pub static CATALOG: Catalog<dyn Compression> = Catalog {
@@ -40,6 +43,7 @@ pub static CATALOG: Catalog<dyn Compression> = Catalog {
         bitpack::VARIANT,
         delta::VARIANT,
         dictionary::VARIANT,
+        fsst::VARIANT,
         by_level::VARIANT,
         by_entropy::VARIANT,
         by_content::VARIANT,

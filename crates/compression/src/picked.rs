@@ -1,10 +1,13 @@
 //! A codec that a selector picks, named in TOML by its label.
 
+use std::sync::Arc;
+
 use catalog::Choice;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::compression::Compression;
+use crate::dictionaries::Dictionaries;
 
 /// A codec by its label; other spellings of the same choice become its label.
 #[derive(Clone, Serialize, Deserialize)]
@@ -18,9 +21,32 @@ impl Picked {
     }
 
     /// Builds the codec.
-    pub(crate) fn build(&self) -> Result<Box<dyn Compression>, String> {
-        crate::CATALOG.build(&self.0).map_err(|error| error.to_string())
+    pub(crate) fn build(&self) -> Result<Arc<dyn Compression>, String> {
+        crate::CATALOG.build(&self.0).map(Arc::from).map_err(|error| error.to_string())
     }
+}
+
+/// The bytes that any of the codecs wants to learn from.
+pub(crate) fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
+    codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
+}
+
+/// The codecs after each of them learnt, those that have nothing to learn as they are; `None` where none did.
+pub(crate) fn learn<const N: usize>(
+    codecs: &[Arc<dyn Compression>; N],
+    level: usize,
+    samples: &[&[u8]],
+    dictionaries: &mut Dictionaries,
+) -> Option<[Arc<dyn Compression>; N]> {
+    let mut has_learnt = false;
+    let learnt = codecs.each_ref().map(|codec| match codec.learn(level, samples, dictionaries) {
+        Some(learnt) => {
+            has_learnt = true;
+            learnt
+        }
+        None => Arc::clone(codec),
+    });
+    has_learnt.then_some(learnt)
 }
 
 impl TryFrom<String> for Picked {

@@ -1,10 +1,18 @@
 //! The rule that no block ever grows: what a codec does not make smaller is stored as it is.
 
+use std::cell::RefCell;
+
 use crate::compression::RAW;
+
+thread_local! {
+    /// Where codecs write, so that the room that they ask for, and mostly do not need, is not cleared for each
+    /// block.
+    static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Appends what `codec` makes of `block` to `out` and returns `tag`; where that is not smaller, or the
 /// codec fails, appends the block itself and returns [`RAW`]. The codec writes into the slice it is given,
-/// at least `bound` bytes, and says how many it wrote.
+/// `bound` bytes, and says how many it wrote.
 pub(crate) fn append(
     tag: u8,
     bound: usize,
@@ -12,19 +20,14 @@ pub(crate) fn append(
     out: &mut Vec<u8>,
     codec: impl FnOnce(&mut [u8]) -> Option<usize>,
 ) -> u8 {
-    let start = out.len();
-    out.resize(start + bound, 0);
-    match codec(&mut out[start..]) {
-        Some(written) if written < block.len() => {
-            out.truncate(start + written);
-            tag
+    SPACE.with_borrow_mut(|space| {
+        if space.len() < bound {
+            space.resize(bound, 0);
         }
-        _ => {
-            out.truncate(start);
-            out.extend_from_slice(block);
-            RAW
-        }
-    }
+        let stored = codec(&mut space[..bound]).filter(|written| *written < block.len());
+        out.extend_from_slice(stored.map_or(block, |written| &space[..written]));
+        if stored.is_some() { tag } else { RAW }
+    })
 }
 
 /// Appends `stored` to `out` and returns `tag`, or, where it is not smaller than `block`, the block itself and

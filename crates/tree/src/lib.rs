@@ -11,6 +11,7 @@
 //!   two is newer follows from the order of runs.
 
 mod batch;
+pub mod block;
 mod checkpoint;
 mod checksum;
 mod codec;

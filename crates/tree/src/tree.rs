@@ -259,6 +259,7 @@ pub(crate) fn table_context(
             label: hash.label(),
             component: Arc::from(crate::hash::CATALOG.build(hash).map_err(misuse)?),
         },
+        format: crate::table::FORMATS.build(design.choice("format")).map_err(misuse)?,
         compression: compression::CATALOG.build(design.choice("compression")).map_err(misuse)?,
         options: design.options.clone(),
     })

@@ -1,7 +1,12 @@
 //! A codec that writes runs of equal bytes as pairs of length and byte, and is right, or wrong in exactly
 //! one way.
 
-use lsmbench_compression::{Compression, DamagedBlock, RAW};
+use std::sync::Arc;
+
+use lsmbench_compression::{CATALOG, Compression, DamagedBlock, Decompressor, Dictionaries, RAW};
+use toml::Value;
+
+use crate::laws::Opened;
 
 /// Its tag; no variant of the catalog has it.
 const TAG: u8 = 77;
@@ -18,7 +23,12 @@ pub(crate) enum Fault {
     GrowsRandomBlocks,
     PanicsOnDamage,
     AcceptsAnyLength,
+    ForgetsWhatItLearnt,
+    PanicsOnDamagedDictionaries,
 }
+
+/// A codec of the catalog that learns.
+const LEARNER: &str = "zstd(dictionary=256)";
 
 pub(crate) struct Canary(pub(crate) Option<Fault>);
 
@@ -33,6 +43,14 @@ impl Canary {
             TAG => self.decompress(stored, out),
             tag => lsmbench_compression::decompress(tag, stored, out),
         }
+    }
+
+    /// What opens the dictionaries of its tables.
+    pub(crate) fn open(&self, dictionaries: &[u8]) -> Result<Opened, DamagedBlock> {
+        let opened = Decompressor::open(dictionaries);
+        assert!(opened.is_ok() || !self.has(Fault::PanicsOnDamagedDictionaries), "no dictionaries");
+        let opened = opened?;
+        Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
     }
 }
 
@@ -71,5 +89,22 @@ impl Compression for Canary {
             return Ok(());
         }
         Err(DamagedBlock("runs of another length".to_owned()))
+    }
+
+    fn sample_bytes(&self, _: usize) -> usize {
+        4 << 10
+    }
+
+    fn learn(
+        &self,
+        level: usize,
+        samples: &[&[u8]],
+        dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        let learner = CATALOG.build(&CATALOG.choose(&Value::from(LEARNER)).unwrap()).unwrap();
+        match self.has(Fault::ForgetsWhatItLearnt) {
+            true => learner.learn(level, samples, &mut Dictionaries::default()),
+            false => learner.learn(level, samples, dictionaries),
+        }
     }
 }

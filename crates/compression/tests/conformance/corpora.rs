@@ -41,6 +41,12 @@ pub(crate) fn small() -> Vec<Corpus> {
     ]
 }
 
+/// The blocks of a table: text with a random part now and then.
+pub(crate) fn table() -> Vec<Vec<u8>> {
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(7);
+    (0..64).map(|n| if n % 8 == 5 { mixed(1000, random) } else { text(1000, random) }).collect()
+}
+
 fn noise(len: usize, random: &mut impl Rng) -> Vec<u8> {
     let mut bytes = vec![0; len];
     random.fill_bytes(&mut bytes);

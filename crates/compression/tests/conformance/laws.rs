@@ -2,14 +2,23 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lsmbench_compression::{Compression, DamagedBlock, RAW};
+use lsmbench_compression::{Compression, DamagedBlock, Dictionaries, RAW};
 
 /// What decompresses by tag.
 pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), DamagedBlock>;
 
+/// What decompresses by tag with the dictionaries of a table.
+pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), DamagedBlock>>;
+
+/// What opens the dictionaries of a table.
+pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, DamagedBlock>;
+
+/// The levels at which codecs are tried.
+const LEVELS: [usize; 4] = [0, 1, 2, 7];
+
 /// Checks laws 1 and 2 at several levels of the tree.
 pub(crate) fn check(codec: &dyn Compression, decompress: Decompress<'_>, block: &[u8]) -> Result<(), String> {
-    [0, 1, 2, 7].into_iter().try_for_each(|level| check_at(codec, decompress, level, block))
+    LEVELS.into_iter().try_for_each(|level| check_at(codec, decompress, level, block))
 }
 
 /// Checks laws 1 and 2 at one level of the tree.
@@ -64,4 +73,58 @@ pub(crate) fn check_damage(
         attempt(&flipped, block.len())?;
     }
     attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
+}
+
+/// Checks law 4: the codec learns from samples, and then keeps laws 1 to 3 on every block, by what it left
+/// alone. Returns at how many levels it had something to learn.
+pub(crate) fn check_learning(
+    codec: &dyn Compression,
+    open: Open<'_>,
+    samples: &[&[u8]],
+    blocks: &[Vec<u8>],
+) -> Result<usize, String> {
+    let law = |broken: String| format!("law 4: {broken}");
+    let mut learnt_at = 0;
+    for level in LEVELS {
+        let mut dictionaries = Dictionaries::default();
+        let learnt = codec.learn(level, samples, &mut dictionaries);
+        if learnt.is_none() && !dictionaries.is_empty() {
+            return Err(law("it learnt something and does not use it".to_owned()));
+        }
+        let Some(learnt) = learnt else { continue };
+        learnt_at += 1;
+        let stored = dictionaries.encode();
+        let decompress = open(&stored).map_err(|error| law(error.to_string()))?;
+        for block in blocks {
+            check_at(&*learnt, &*decompress, level, block).map_err(law)?;
+        }
+        if level == LEVELS[2] {
+            check_damage(&*learnt, &*decompress, &blocks[0]).map_err(law)?;
+            check_damaged_dictionaries(&*learnt, open, &stored, &blocks[0]).map_err(law)?;
+        }
+    }
+    Ok(learnt_at)
+}
+
+/// Dictionaries cut short, and with bits flipped, are an error or decode to something; no panic.
+fn check_damaged_dictionaries(
+    learnt: &dyn Compression,
+    open: Open<'_>,
+    dictionaries: &[u8],
+    block: &[u8],
+) -> Result<(), String> {
+    let mut stored = Vec::new();
+    let tag = learnt.compress(LEVELS[2], block, &mut stored);
+    let attempt = |dictionaries: &[u8]| {
+        let attempt =
+            || open(dictionaries).and_then(|opened| opened(tag, &stored, &mut vec![0; block.len()]));
+        catch_unwind(AssertUnwindSafe(attempt)).map(drop).map_err(|_| "a panic".to_owned())
+    };
+    for at in (0..dictionaries.len()).step_by(1 + dictionaries.len() / 200) {
+        attempt(&dictionaries[..at])?;
+        let mut flipped = dictionaries.to_vec();
+        flipped[at] ^= 1 << (at % 8);
+        attempt(&flipped)?;
+    }
+    Ok(())
 }

@@ -11,8 +11,14 @@ pub(super) const BLOOM: &str = "bloom";
 /// The name of the axis that shares the filters' memory out over the levels.
 pub(super) const ALLOCATION: &str = "allocation";
 
+/// The group of plain options whose table in TOML may hold the choice on [`FORMAT`] too.
+pub(super) const BLOCK: &str = "block";
+
+/// The name of the axis that lays out the entries of a block.
+pub(super) const FORMAT: &str = "format";
+
 /// All axes: the six that are crates of their own, then the plainer ones.
-pub static AXES: [&dyn Axis; 11] = [
+pub static AXES: [&dyn Axis; 12] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
     &bloom::ALLOCATIONS,
@@ -21,6 +27,7 @@ pub static AXES: [&dyn Axis; 11] = [
     &compaction::CATALOG,
     &cache::CATALOG,
     &compression::CATALOG,
+    &crate::table::FORMATS,
     &storage::CATALOG,
     &crate::wal::CATALOG,
     &crate::hash::CATALOG,

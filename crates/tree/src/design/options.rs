@@ -27,7 +27,8 @@ pub struct Options {
 pub struct BlockOptions {
     /// The size at which a block is closed, before compression: 512 B to 64 KiB.
     pub size: ByteSize,
-    /// Every how many entries a key is stored whole; the keys between share prefixes with the one before.
+    /// Format `delta`: every how many entries a key is stored whole; the keys between share prefixes with the
+    /// one before.
     pub restart_interval: u32,
     /// What a block carries to find a key without a search.
     pub index: BlockIndex,

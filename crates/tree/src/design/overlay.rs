@@ -7,6 +7,7 @@ use toml::{Table, Value};
 
 use super::axes::{self, AXES};
 use super::{Design, DesignError, Options};
+use crate::table::FORMATS;
 
 /// The key that belongs to the memtable axis as such, whatever the variant.
 pub(super) const CAPACITY: &str = "capacity";
@@ -22,8 +23,8 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * `memtable.capacity` belongs to the axis and stays until it is named. So does `bloom.allocation`, which
-    ///   is the axis `allocation` under the name that experiments use.
+    /// * `memtable.capacity` belongs to the axis and stays until it is named. So do `bloom.allocation` and
+    ///   `block.format`, which are the axes `allocation` and `format` under the names that experiments use.
     ///
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
@@ -34,7 +35,8 @@ impl Design {
             if let Some(index) = axes::index(key) {
                 next.override_choice(index, value)?;
             } else if GROUPS.contains(&key.as_str()) {
-                merge_group(&mut options, key, value)?;
+                let value = next.override_format(key, value)?;
+                merge_group(&mut options, key, &value)?;
             } else {
                 return Err(unknown_key(key));
             }
@@ -54,6 +56,7 @@ impl Design {
                 format!("memtable.capacity: a memtable takes at least 1 KiB, not {}", self.memtable_capacity);
             return Err(DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), message));
         }
+        self.check_pages()?;
         let memtables = self.memtable_capacity.0.saturating_mul(2);
         match self.options.memory {
             Some(memory) if memory.0 <= memtables => Err(DesignError::at(
@@ -66,6 +69,32 @@ impl Design {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses pages of a size that no page has.
+    fn check_pages(&self) -> Result<(), DesignError> {
+        let (format, size) = (self.choice(axes::FORMAT), self.options.block.size);
+        let built =
+            FORMATS.build(format).map_err(|error| DesignError::at(axes::FORMAT, None, error.message))?;
+        if built.is_page_aligned() && !size.0.is_power_of_two() {
+            let message =
+                format!("block.size: {format} takes whole pages, a power of two of bytes, not {size}");
+            return Err(DesignError::at(axes::BLOCK, Some("size".to_owned()), message));
+        }
+        Ok(())
+    }
+
+    /// Takes the choice of a format out of the options of blocks; returns what is left of the group.
+    fn override_format(&mut self, group: &str, value: &Value) -> Result<Value, DesignError> {
+        let mut value = value.clone();
+        if group == axes::BLOCK
+            && let Value::Table(table) = &mut value
+            && let Some(format) = table.remove(axes::FORMAT)
+        {
+            let index = axes::index(axes::FORMAT).expect("it is an axis");
+            self.override_choice(index, &format)?;
+        }
+        Ok(value)
     }
 
     fn override_choice(&mut self, index: usize, value: &Value) -> Result<(), DesignError> {

@@ -1,44 +1,65 @@
-//! A data block: delta-coded entries, restart points, and an optional index; looking one key up in it.
-//!
-//! Layout (LevelDB's, with an index as an option):
-//!
-//! ```text
-//! entry*      varint shared, varint unshared, varint (value length << 1 | tombstone), key suffix, value
-//! restarts    u32 × restart count: offsets of entries that share nothing with the one before
-//! index       nothing, or a hash index (see `hash_index`), or fingerprints (see `fingerprints`)
-//! tail        u32 restart count, u8 kind of the index, u24 bytes of the index
-//! ```
+//! A data block: where its parts lie, whatever its format, and looking one key up in it.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use types::{HashedKey, common_prefix};
 
-use super::fingerprints;
+use super::fingerprints::{Fingerprints, Matches};
+use super::format::{TAIL_BYTES, Tail};
 use super::hash_index::{self, Bucket};
-use crate::codec::varint;
+use super::{delta, plain, whole};
 use crate::design::BlockIndex;
-
-/// The bytes of the tail.
-pub(super) const TAIL_BYTES: usize = 8;
-
-/// A block whose parts are known to lie inside it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block<'a> {
-    bytes: &'a [u8],
-    layout: Layout,
-}
 
 /// Where the parts of a block lie.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layout {
-    /// Where the entries end and the restarts begin.
+    /// Where the entries begin.
+    pub(super) entries_start: usize,
+    /// Where the entries end.
     pub(super) entries_end: usize,
+    /// How an entry is written.
+    pub(super) entries: Entries,
     /// The number of restart points; at least one.
     pub(super) restart_count: usize,
-    index: BlockIndex,
-    /// The bytes of the index.
-    index_len: usize,
+    /// How restart points are found.
+    pub(super) restarts: Restarts,
+    /// Whether the block names its smallest and its largest key: see [`plain`].
+    pub(super) has_bounds: bool,
+    /// What the block carries to find a key without a search.
+    pub(super) index: BlockIndex,
+    /// The bytes of the index, which stands before the tail.
+    pub(super) index_len: usize,
+}
+
+/// How an entry is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Entries {
+    /// As the difference to the one before: see [`delta`].
+    #[default]
+    Delta,
+    /// With its whole key: see [`whole`].
+    Whole,
+}
+
+/// How restart points are found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Restarts {
+    /// Offsets of four bytes stand behind the entries.
+    #[default]
+    Behind,
+    /// Offsets of two bytes stand before the entries.
+    Before,
+    /// They are so many bytes from each other, from the first entry on.
+    Every(u32),
+}
+
+/// What depends on how entries are written; all of it is compiled into the walk over them.
+pub(super) trait EntryCodec {
+    /// The entry at offset `at` of `entries`, which end with the last one; `None` where it does not fit.
+    fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
+
+    /// Looks for `target` among the entries from `at`, a restart point, to `end`.
+    fn find_between(entries: &[u8], at: usize, end: usize, target: &[u8]) -> Option<Found>;
 }
 
 /// The head of an entry, and where its parts lie in the block.
@@ -56,7 +77,7 @@ pub(super) struct EntryHead {
 
 /// What a block says of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub enum Found {
     /// The key is not in the block.
     Absent,
     /// A tombstone.
@@ -67,15 +88,14 @@ pub(super) enum Found {
 
 impl Layout {
     /// Reads the tail and checks that the parts it tells of fit in the block.
+    #[inline]
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        let (rest, index) = bytes.split_last_chunk::<4>()?;
-        let (_, restarts) = rest.split_last_chunk::<4>()?;
-        let restart_count = u32::from_le_bytes(*restarts) as usize;
-        let index_len = u32::from_le_bytes(*index) as usize >> 8;
-        let index = *BlockIndex::ALL.get(usize::from(index[0]))?;
-        let behind_entries = restart_count.checked_mul(4)?.checked_add(index_len)?.checked_add(TAIL_BYTES)?;
-        let entries_end = bytes.len().checked_sub(behind_entries)?;
-        (restart_count > 0).then_some(Self { entries_end, restart_count, index, index_len })
+        Tail::of(bytes)?.layout(bytes)
+    }
+
+    /// Where the first key stands.
+    pub(super) fn first_key(&self, bytes: &[u8]) -> Option<Range<usize>> {
+        self.entry(bytes, self.entries_start).map(|head| head.suffix)
     }
 
     /// The offset of a restart point, if it lies among the entries.
@@ -84,132 +104,159 @@ impl Layout {
         if index >= self.restart_count {
             return None;
         }
-        let at = self.entries_end + index * 4;
-        let offset = u32::from_le_bytes(*bytes.get(at..)?.first_chunk::<4>()?) as usize;
-        (offset < self.entries_end).then_some(offset)
+        let offset = match self.restarts {
+            Restarts::Behind => {
+                let at = self.entries_end + index * 4;
+                u32::from_le_bytes(*bytes.get(at..)?.first_chunk::<4>()?) as usize
+            }
+            Restarts::Before => {
+                let at = self.entries_start - (self.restart_count - index) * 2;
+                usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk::<2>()?))
+            }
+            Restarts::Every(stride) => self.entries_start + index * stride as usize,
+        };
+        (offset >= self.entries_start && offset < self.entries_end).then_some(offset)
     }
 
-    /// The entry at offset `at`; `None` where its parts do not fit before the restarts.
+    /// The entry at offset `at`; `None` where its parts do not fit among the entries.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], at: usize) -> Option<EntryHead> {
         let entries = &bytes[..self.entries_end];
-        let (shared, at) = varint(entries, at)?;
-        let (unshared, at) = varint(entries, at)?;
-        let (value, at) = varint(entries, at)?;
-        let key_end = at.checked_add(usize::try_from(unshared).ok()?)?;
-        let value_end = key_end.checked_add(usize::try_from(value >> 1).ok()?)?;
-        (value_end <= self.entries_end).then_some(EntryHead {
-            shared: shared as usize,
-            suffix: at..key_end,
-            value: key_end..value_end,
-            tombstone: value & 1 == 1,
-        })
+        match self.entries {
+            Entries::Delta => delta::Delta::head(entries, at),
+            Entries::Whole => whole::Whole::head(entries, at),
+        }
     }
 
     /// The last restart point whose key is at or below `target`, or the first one.
+    #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], target: &[u8]) -> Option<usize> {
+        match self.entries {
+            Entries::Delta => self.seek_among::<delta::Delta>(bytes, target),
+            Entries::Whole => self.seek_among::<whole::Whole>(bytes, target),
+        }
+    }
+
+    fn seek_among<E: EntryCodec>(&self, bytes: &[u8], target: &[u8]) -> Option<usize> {
+        let entries = &bytes[..self.entries_end];
         let (mut low, mut high) = (0, self.restart_count);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
-            let head = self.entry(bytes, self.restart(bytes, middle)?)?;
-            if bytes[head.suffix] <= *target { low = middle } else { high = middle }
+            let head = E::head(entries, self.restart(bytes, middle)?)?;
+            if entries[head.suffix] <= *target { low = middle } else { high = middle }
         }
         Some(low)
     }
 }
 
-impl<'a> Block<'a> {
-    /// The block in `bytes`; `None` where the bytes are no block.
-    #[inline]
-    pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
-        Layout::of(bytes).map(|layout| Self { bytes, layout })
+/// Looks a key up in a block; `None` where the block turns out to be damaged.
+#[inline]
+pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+    let tail = Tail::of(block)?;
+    if tail.index == BlockIndex::Fingerprint {
+        let index = Fingerprints::new(&block[..tail.end()], tail.index_len)?;
+        let mut matches = index.matches(key.hash);
+        // An absent key mostly ends here, before anything else of the block is looked at.
+        let Some(first) = matches.next() else { return Some(Found::Absent) };
+        let (interval, key) = (index.interval, key.bytes);
+        return with_layout(&tail, block, |layout| match layout.entries {
+            Entries::Delta => layout.find_matching::<delta::Delta>(block, interval, first, matches, key),
+            Entries::Whole => layout.find_matching::<whole::Whole>(block, interval, first, matches, key),
+        });
+    }
+    with_layout(&tail, block, |layout| match layout.entries {
+        Entries::Delta => layout.find::<delta::Delta>(block, key),
+        Entries::Whole => layout.find::<whole::Whole>(block, key),
+    })
+}
+
+/// Hands the layout of a block to `work`, which is compiled twice: for the default format, whose layout never
+/// comes to stand in memory, and for the others. A layout that is handed on whole is written and read in pieces
+/// of different sizes, for which a processor waits as long as for a search.
+#[inline]
+fn with_layout<R>(tail: &Tail, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
+    match usize::from(tail.format) {
+        delta::CODE => match &delta::layout(block, tail) {
+            Some(layout) => work(layout),
+            None => None,
+        },
+        _ => match &tail.layout(block) {
+            Some(layout) => work(layout),
+            None => None,
+        },
+    }
+}
+
+impl Layout {
+    fn find<E: EntryCodec>(&self, block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+        if self.has_bounds && plain::is_outside(block, key.bytes)? {
+            return Some(Found::Absent);
+        }
+        if self.index == BlockIndex::Hash && self.index_len > 0 {
+            let end = block.len() - TAIL_BYTES;
+            match hash_index::lookup(&block[end - self.index_len..end], key.hash) {
+                Bucket::Empty => return Some(Found::Absent),
+                Bucket::Restart(restart) => {
+                    return self.find_behind::<E>(block, usize::from(restart), key.bytes);
+                }
+                Bucket::Collision => {}
+            }
+        }
+        self.find_behind::<E>(block, self.seek_among::<E>(block, key.bytes)?, key.bytes)
     }
 
-    /// The first key.
-    pub(super) fn first_key(&self) -> Option<Range<usize>> {
-        self.layout.entry(self.bytes, 0).map(|head| head.suffix)
-    }
-
-    /// Looks up a key; `None` where the block turns out to be damaged.
+    /// Looks for a key among entries with its fingerprint, `first` and the others, where every `interval`-th entry
+    /// is a restart point.
     #[inline]
-    pub(super) fn find(&self, key: HashedKey<'_>) -> Option<Found> {
-        match self.layout.index {
-            BlockIndex::Fingerprint => self.find_by_fingerprint(key),
-            BlockIndex::Hash if self.layout.index_len > 0 => {
-                match hash_index::lookup(self.index()?, key.hash) {
-                    Bucket::Empty => Some(Found::Absent),
-                    Bucket::Restart(restart) => self.find_behind(usize::from(restart), key.bytes),
-                    Bucket::Collision => self.search(key.bytes),
+    fn find_matching<E: EntryCodec>(
+        &self,
+        block: &[u8],
+        interval: usize,
+        first: usize,
+        mut others: Matches<'_>,
+        target: &[u8],
+    ) -> Option<Found> {
+        let entries = &block[..self.entries_end];
+        let mut entry = first;
+        loop {
+            if interval > 1 {
+                match self.find_behind::<E>(block, entry / interval, target)? {
+                    Found::Absent => {}
+                    found => return Some(found),
+                }
+            } else {
+                let head = E::head(entries, self.restart(block, entry)?)?;
+                if is_same(&entries[head.suffix.clone()], target) {
+                    return Some(head.found());
                 }
             }
-            BlockIndex::Hash | BlockIndex::None => self.search(key.bytes),
-        }
-    }
-
-    /// Searches the restart points.
-    fn search(&self, target: &[u8]) -> Option<Found> {
-        self.find_behind(self.layout.seek_restart(self.bytes, target)?, target)
-    }
-
-    fn find_by_fingerprint(&self, key: HashedKey<'_>) -> Option<Found> {
-        for restart in fingerprints::restarts(self.index()?, key.hash)? {
-            match self.find_behind(restart, key.bytes)? {
-                Found::Absent => {}
-                found => return Some(found),
+            match others.next() {
+                Some(other) => entry = other,
+                None => return Some(Found::Absent),
             }
         }
-        Some(Found::Absent)
-    }
-
-    fn index(&self) -> Option<&'a [u8]> {
-        let start = self.layout.entries_end + self.layout.restart_count * 4;
-        self.bytes.get(start..start + self.layout.index_len)
     }
 
     /// Looks for a key among the entries from a restart point to the next one.
     #[inline]
-    fn find_behind(&self, restart: usize, target: &[u8]) -> Option<Found> {
-        let end = match restart + 1 < self.layout.restart_count {
-            true => self.layout.restart(self.bytes, restart + 1)?,
-            false => self.layout.entries_end,
+    fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
+        let end = match restart + 1 < self.restart_count {
+            true => self.restart(block, restart + 1)?,
+            false => self.entries_end,
         };
-        self.find_between(self.layout.restart(self.bytes, restart)?, end, target)
-    }
-
-    /// Walks the entries from `at`, whose key shares nothing with the one before, to `end`.
-    ///
-    /// No key is put together: `matched` bytes of the target equal the key before, which is below the
-    /// target, so the shared length alone decides most comparisons.
-    #[inline]
-    fn find_between(&self, mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
-        let mut matched = 0;
-        while at < end {
-            let head = self.layout.entry(self.bytes, at)?;
-            at = head.value.end;
-            match head.shared.cmp(&matched) {
-                // It still differs from the target where the key before did: below it.
-                Ordering::Greater => {}
-                // It differs from the key before inside what matched, and keys rise: above the target.
-                Ordering::Less => return Some(Found::Absent),
-                Ordering::Equal => {
-                    let suffix = &self.bytes[head.suffix.clone()];
-                    let rest = &target[matched..];
-                    let common = common_prefix(suffix, rest);
-                    match (suffix.get(common), rest.get(common)) {
-                        (None, None) => return Some(head.found()),
-                        (Some(key), Some(wanted)) if key > wanted => return Some(Found::Absent),
-                        (Some(_), None) => return Some(Found::Absent),
-                        _ => matched += common,
-                    }
-                }
-            }
-        }
-        Some(Found::Absent)
+        E::find_between(&block[..self.entries_end], self.restart(block, restart)?, end, target)
     }
 }
 
 impl EntryHead {
-    fn found(self) -> Found {
+    #[inline]
+    pub(super) fn found(self) -> Found {
         if self.tombstone { Found::Tombstone } else { Found::Value(self.value) }
     }
+}
+
+/// Whether two keys are the same: without the call that `==` of slices is, which takes longer than most keys.
+#[inline]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && common_prefix(a, b) == a.len()
 }

@@ -1,39 +1,51 @@
 //! Building one data block.
 
-use types::{Entry, KeyHash, common_prefix};
+use types::{Entry, KeyHash};
 
-use super::block::TAIL_BYTES;
+use super::format::{BlockFormat, TAIL_BYTES, Tail};
 use super::{fingerprints, hash_index};
-use crate::codec::put_varint;
 use crate::design::{BlockIndex, BlockOptions};
 
-/// The most bytes that the three numbers before an entry take.
+/// The most bytes that the numbers before an entry take.
 const MAX_HEAD_BYTES: usize = 15;
 
-/// Collects entries in key order and lays them out as described in [`super::block`].
-pub(super) struct BlockBuilder {
-    options: BlockOptions,
-    bytes: Vec<u8>,
-    restarts: Vec<u32>,
-    /// Entries since the last restart point.
-    since_restart: u32,
-    last_key: Vec<u8>,
-    /// The hash and the restart point of each key, where an index is wanted.
-    hashes: Vec<(KeyHash, u32)>,
+/// Collects entries in key order and lays them out in a format.
+pub struct BlockBuilder {
+    writer: Box<dyn EntryWriter>,
+    draft: Draft,
     entries: usize,
 }
 
+/// What a format does to lay out the entries of a block.
+pub trait EntryWriter: Send {
+    /// Takes the next entry; its key is above the one before.
+    fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
+
+    /// The bytes that the block, finished with one more entry whose key has `last_key_bytes`, has beside
+    /// that entry, what the draft holds, the index and the tail.
+    fn bytes_around(&self, last_key_bytes: usize) -> usize;
+
+    /// Completes the block up to and with [`Draft::end`], and begins the next one.
+    fn finish(&mut self, draft: &mut Draft);
+}
+
+/// A block in the making: what all formats have in common.
+pub struct Draft {
+    /// The bytes of the block so far.
+    pub(super) bytes: Vec<u8>,
+    /// The last key added.
+    pub(super) last_key: Vec<u8>,
+    index: BlockIndex,
+    /// The hash of each key, where an index is wanted.
+    hashes: Vec<KeyHash>,
+}
+
 impl BlockBuilder {
-    pub(super) fn new(options: BlockOptions) -> Self {
-        Self {
-            options,
-            bytes: Vec::new(),
-            restarts: Vec::new(),
-            since_restart: 0,
-            last_key: Vec::new(),
-            hashes: Vec::new(),
-            entries: 0,
-        }
+    /// A builder of blocks of a format.
+    pub fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
+        let draft =
+            Draft { bytes: Vec::new(), last_key: Vec::new(), index: options.index, hashes: Vec::new() };
+        Self { writer: format.writer(options), draft, entries: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -42,79 +54,68 @@ impl BlockBuilder {
 
     /// The last key added.
     pub(super) fn last_key(&self) -> &[u8] {
-        &self.last_key
+        &self.draft.last_key
     }
 
     /// Whether the block, finished after one more entry, may exceed `limit` bytes.
-    pub(super) fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
+    pub fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
         let entries = self.entries + 1;
-        let index = match self.options.index {
+        let index = match self.draft.index {
             BlockIndex::None => 0,
             BlockIndex::Hash => hash_index::bucket_count(entries),
             BlockIndex::Fingerprint => fingerprints::len(entries),
         };
-        let behind = (self.restarts.len() + 1) * size_of::<u32>() + index + TAIL_BYTES;
-        self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + behind > limit
+        let around = self.writer.bytes_around(entry.key.len()) + index + TAIL_BYTES;
+        self.draft.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around > limit
     }
 
     /// Appends an entry; keys must rise.
-    pub(super) fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
-        let mut shared = 0;
-        if self.since_restart == self.options.restart_interval || self.entries == 0 {
-            self.restarts.push(self.bytes.len() as u32);
-            self.since_restart = 0;
-        } else {
-            shared = common_prefix(&self.last_key, entry.key);
+    pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
+        self.writer.add(&mut self.draft, &entry);
+        if self.draft.index != BlockIndex::None {
+            self.draft.hashes.push(hash);
         }
-        let value = entry.value.unwrap_or_default();
-        put_varint(&mut self.bytes, shared as u64);
-        put_varint(&mut self.bytes, (entry.key.len() - shared) as u64);
-        put_varint(&mut self.bytes, (value.len() as u64) << 1 | u64::from(entry.value.is_none()));
-        self.bytes.extend_from_slice(&entry.key[shared..]);
-        self.bytes.extend_from_slice(value);
-        self.last_key.truncate(shared);
-        self.last_key.extend_from_slice(&entry.key[shared..]);
-        if self.options.index != BlockIndex::None {
-            self.hashes.push((hash, self.restarts.len() as u32 - 1));
-        }
-        self.since_restart += 1;
         self.entries += 1;
     }
 
     /// Completes the block, hands its bytes to `take`, and begins the next one.
-    pub(super) fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
-        for restart in &self.restarts {
-            self.bytes.extend_from_slice(&restart.to_le_bytes());
-        }
-        let index_start = self.bytes.len();
-        self.append_index();
-        let index_len = (self.bytes.len() - index_start) as u32;
-        self.bytes.extend_from_slice(&(self.restarts.len() as u32).to_le_bytes());
-        self.bytes.extend_from_slice(&(index_len << 8 | self.options.index as u32).to_le_bytes());
-        let taken = take(&self.bytes);
-        self.bytes.clear();
-        self.restarts.clear();
-        self.hashes.clear();
-        self.since_restart = 0;
+    pub fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
+        self.writer.finish(&mut self.draft);
+        let taken = take(&self.draft.bytes);
+        self.draft.bytes.clear();
+        self.draft.hashes.clear();
         self.entries = 0;
         taken
     }
+}
 
-    fn append_index(&mut self) {
-        match self.options.index {
+impl Draft {
+    /// Remembers the last key, which shares its first `shared` bytes with the one before.
+    #[inline]
+    pub(super) fn set_last_key(&mut self, shared: usize, key: &[u8]) {
+        self.last_key.truncate(shared);
+        self.last_key.extend_from_slice(&key[shared..]);
+    }
+
+    /// Appends the index and the tail to a block of a format whose every `interval`-th entry is a restart
+    /// point.
+    pub(super) fn end(&mut self, format: usize, restart_count: usize, interval: usize) {
+        let index_at = self.bytes.len();
+        match self.index {
             BlockIndex::None => {}
-            BlockIndex::Hash => hash_index::build(&self.hashes, self.restarts.len(), &mut self.bytes),
-            BlockIndex::Fingerprint => {
-                let hashes = self.hashes.iter().map(|(hash, _)| *hash);
-                fingerprints::build(hashes, self.options.restart_interval, &mut self.bytes);
-            }
+            BlockIndex::Hash => hash_index::build(&self.hashes, interval, &mut self.bytes),
+            BlockIndex::Fingerprint => fingerprints::build(&self.hashes, interval, &mut self.bytes),
         }
+        let index_len = self.bytes.len() - index_at;
+        let tail = Tail { format: format as u8, restart_count, index: self.index, index_at, index_len };
+        self.bytes.extend_from_slice(&tail.encode());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::{Block, Found};
+    use super::super::block::{Found, Layout, find};
+    use super::super::format::tests::formats;
     use super::*;
     use types::HashedKey;
 
@@ -122,8 +123,8 @@ mod tests {
         HashedKey { bytes: key, hash: KeyHash(xxhash_rust::xxh3::xxh3_64(key)) }
     }
 
-    fn build(keys: &[Vec<u8>], options: BlockOptions) -> Vec<u8> {
-        let mut builder = BlockBuilder::new(options);
+    fn build(format: &dyn BlockFormat, keys: &[Vec<u8>], options: &BlockOptions) -> Vec<u8> {
+        let mut builder = BlockBuilder::new(format, options);
         for (index, key) in keys.iter().enumerate() {
             let value = format!("value {index}").into_bytes();
             let entry = Entry { key, value: (index % 5 != 3).then_some(&value) };
@@ -140,27 +141,43 @@ mod tests {
         keys
     }
 
-    #[test]
-    fn every_key_is_found_and_no_other() {
-        let keys = keys();
+    /// Keys and values of one size each.
+    fn uniform_keys() -> Vec<Vec<u8>> {
+        (1000..1100u32).map(|i| (i * 977).to_be_bytes().to_vec()).collect()
+    }
+
+    /// Every format, with every index, and restart points at several distances.
+    fn all_options() -> Vec<(String, Box<dyn BlockFormat>, BlockOptions)> {
+        let mut all = Vec::new();
         for restart_interval in [1, 2, 3, 16, 1000] {
             for index in BlockIndex::ALL {
-                let options = BlockOptions { restart_interval, index, ..BlockOptions::default() };
-                let bytes = build(&keys, options);
-                let block = Block::new(&bytes).unwrap();
+                for (label, format) in formats() {
+                    let options = BlockOptions { restart_interval, index, ..BlockOptions::default() };
+                    all.push((format!("{label}, {index:?}, {restart_interval}"), format, options));
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_key_is_found_and_no_other() {
+        for (name, format, options) in all_options() {
+            for keys in [keys(), uniform_keys(), keys()[..1].to_vec()] {
+                let bytes = build(&*format, &keys, &options);
+                let layout = Layout::of(&bytes).unwrap();
+                assert_eq!(bytes[layout.first_key(&bytes).unwrap()], keys[0]);
                 for (index, key) in keys.iter().enumerate() {
-                    match block.find(hashed(key)).unwrap() {
+                    match find(&bytes, hashed(key)).unwrap() {
                         Found::Tombstone => assert_eq!(index % 5, 3),
                         Found::Value(range) => assert_eq!(bytes[range], *format!("value {index}").as_bytes()),
-                        Found::Absent => panic!("{key:?} is not found"),
+                        Found::Absent => panic!("{name}: {key:?} is not found"),
                     }
-                    for near in [[key, &b"\0"[..]].concat(), [key, &b"x"[..]].concat()] {
-                        assert_eq!(block.find(hashed(&near)), Some(Found::Absent), "{near:?}");
-                    }
-                    if let Some((_, shorter)) =
-                        key.split_last().filter(|(_, shorter)| !keys.contains(&shorter.to_vec()))
-                    {
-                        assert_eq!(block.find(hashed(shorter)), Some(Found::Absent), "{shorter:?}");
+                    let shorter = &key[..key.len().saturating_sub(1)];
+                    for near in [shorter, &[key, &b"\0"[..]].concat(), &[key, &b"x"[..]].concat()] {
+                        if !keys.iter().any(|key| key == near) {
+                            assert_eq!(find(&bytes, hashed(near)), Some(Found::Absent), "{name}: {near:?}");
+                        }
                     }
                 }
             }
@@ -169,40 +186,45 @@ mod tests {
 
     #[test]
     fn damage_never_panics() {
-        for index in BlockIndex::ALL {
-            damage_everywhere(&build(&keys()[..40], BlockOptions { index, ..BlockOptions::default() }));
+        for (label, format) in formats() {
+            for index in BlockIndex::ALL {
+                let options = BlockOptions { index, ..BlockOptions::default() };
+                for keys in [keys()[..40].to_vec(), uniform_keys()[..20].to_vec()] {
+                    let bytes = build(&*format, &keys, &options);
+                    assert!(Layout::of(&bytes).is_some(), "{label}");
+                    damage_everywhere(&bytes, &keys);
+                }
+            }
         }
     }
 
-    fn damage_everywhere(bytes: &[u8]) {
+    fn damage_everywhere(bytes: &[u8], keys: &[Vec<u8>]) {
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut damaged = bytes.to_vec();
                 damaged[at] ^= 1 << bit;
-                if let Some(block) = Block::new(&damaged) {
-                    for key in &keys() {
-                        if let Some(Found::Value(range)) = block.find(hashed(key)) {
-                            assert!(range.end <= damaged.len());
-                        }
+                if let Some(layout) = Layout::of(&damaged) {
+                    layout.first_key(&damaged);
+                }
+                for key in keys {
+                    if let Some(Found::Value(range)) = find(&damaged, hashed(key)) {
+                        assert!(range.end <= damaged.len());
                     }
                 }
             }
-            assert!(
-                Block::new(&bytes[..at]).is_none_or(|block| block.find(hashed(b"user")).is_none_or(|_| true))
-            );
+            find(&bytes[..at], hashed(b"user"));
         }
     }
 
     #[test]
     fn a_block_never_exceeds_what_it_foresaw() {
-        for index in BlockIndex::ALL {
-            let options = BlockOptions { index, restart_interval: 4, ..BlockOptions::default() };
-            let mut builder = BlockBuilder::new(options);
+        for (name, format, options) in all_options() {
+            let mut builder = BlockBuilder::new(&*format, &options);
             for key in keys() {
                 let entry = Entry { key: &key, value: Some(b"0123456789") };
                 if builder.would_exceed(&entry, 1024) {
                     let len = builder.finish(<[u8]>::len);
-                    assert!((900..=1024).contains(&len), "{len}");
+                    assert!((900..=1024).contains(&len), "{name}: {len}");
                 }
                 builder.add(entry, hashed(&key).hash);
             }

@@ -91,7 +91,7 @@ impl BlockCursor {
         }
         self.block = Some(block);
         self.direction = direction;
-        self.next_at = 0;
+        self.next_at = self.layout.entries_start;
         self.restarts_left = if direction == Direction::Backward { self.layout.restart_count } else { 0 };
         self.forget();
         Some(())
@@ -244,20 +244,29 @@ impl LastKey {
 #[cfg(test)]
 mod tests {
     use super::super::block_builder::BlockBuilder;
+    use super::super::format::BlockFormat;
+    use super::super::format::tests::formats;
     use super::*;
     use crate::design::BlockOptions;
     use types::{Entry, KeyHash};
 
     fn keys() -> Vec<Vec<u8>> {
-        (0..100u32).map(|i| format!("key{:04}", i * 2).into_bytes()).collect()
+        let mut keys: Vec<_> = (0..100u32).map(|i| format!("key{:04}", i * 2).into_bytes()).collect();
+        keys[50].push(b'x');
+        keys
     }
 
-    fn block(restart_interval: u32) -> Bytes {
-        let mut builder = BlockBuilder::new(BlockOptions { restart_interval, ..BlockOptions::default() });
-        for key in keys() {
-            builder.add(Entry { key: &key, value: Some(&key) }, KeyHash(0));
-        }
-        Bytes::copy_from(&builder.finish(<[u8]>::to_vec))
+    /// The keys as blocks of every format, with their names.
+    fn blocks(restart_interval: u32) -> Vec<(String, Bytes)> {
+        let options = BlockOptions { restart_interval, ..BlockOptions::default() };
+        let block = |(name, format): (String, Box<dyn BlockFormat>)| {
+            let mut builder = BlockBuilder::new(&*format, &options);
+            for key in keys() {
+                builder.add(Entry { key: &key, value: Some(&key) }, KeyHash(0));
+            }
+            (name, Bytes::copy_from(&builder.finish(<[u8]>::to_vec)))
+        };
+        formats().into_iter().map(block).collect()
     }
 
     fn walk(cursor: &mut BlockCursor) -> Vec<Vec<u8>> {
@@ -271,56 +280,56 @@ mod tests {
 
     #[test]
     fn both_directions_meet_every_entry() {
-        for interval in [1, 7, 16, 1000] {
+        for (name, block) in [1, 7, 16, 1000].into_iter().flat_map(blocks) {
             let mut cursor = BlockCursor::default();
-            cursor.enter(block(interval), Direction::Forward).unwrap();
-            assert_eq!(walk(&mut cursor), keys());
-            cursor.enter(block(interval), Direction::Backward).unwrap();
+            cursor.enter(block.clone(), Direction::Forward).unwrap();
+            assert_eq!(walk(&mut cursor), keys(), "{name}");
+            cursor.enter(block, Direction::Backward).unwrap();
             let mut backward = walk(&mut cursor);
             backward.reverse();
-            assert_eq!(backward, keys());
+            assert_eq!(backward, keys(), "{name}");
         }
     }
 
     #[test]
     fn seeking_finds_the_nearest_entry_of_the_direction() {
-        let all = keys();
-        for target in
-            (0..205u32).map(|i| format!("key{i:04}").into_bytes()).chain([b"a".to_vec(), b"z".to_vec()])
-        {
-            let mut cursor = BlockCursor::default();
-            cursor.enter(block(8), Direction::Forward).unwrap();
-            let above: Vec<_> = all.iter().filter(|key| **key >= target).cloned().collect();
-            let found = cursor.seek(&target).unwrap();
-            assert_eq!(found, !above.is_empty());
-            if found {
-                assert_eq!(cursor.key(), above[0]);
-                assert_eq!(walk(&mut cursor), above[1..]);
+        for (_, block) in blocks(8) {
+            let numbers = (0..205u32).map(|i| format!("key{i:04}").into_bytes());
+            for target in numbers.chain([b"a".to_vec(), b"z".to_vec()]) {
+                seek(&block, &target);
             }
-            cursor.enter(block(8), Direction::Backward).unwrap();
-            let below: Vec<_> = all.iter().rev().filter(|key| **key <= target).cloned().collect();
-            let found = cursor.seek(&target).unwrap();
-            assert_eq!(found, !below.is_empty());
-            if found {
-                assert_eq!(cursor.key(), below[0]);
-                assert_eq!(walk(&mut cursor), below[1..]);
+        }
+    }
+
+    fn seek(block: &Bytes, target: &[u8]) {
+        let all = keys();
+        let mut cursor = BlockCursor::default();
+        let above: Vec<_> = all.iter().filter(|key| key.as_slice() >= target).cloned().collect();
+        let below: Vec<_> = all.iter().rev().filter(|key| key.as_slice() <= target).cloned().collect();
+        for (direction, expected) in [(Direction::Forward, above), (Direction::Backward, below)] {
+            cursor.enter(block.clone(), direction).unwrap();
+            assert_eq!(cursor.seek(target), Some(!expected.is_empty()));
+            if let Some((first, others)) = expected.split_first() {
+                assert_eq!(cursor.key(), first);
+                assert_eq!(walk(&mut cursor), others);
             }
         }
     }
 
     #[test]
     fn damage_never_panics_and_always_ends() {
-        let whole = block(8);
-        for at in 0..whole.len() {
-            let mut damaged = whole.to_vec();
-            damaged[at] ^= 0x55;
-            for direction in [Direction::Forward, Direction::Backward] {
-                let mut cursor = BlockCursor::default();
-                if cursor.enter(Bytes::copy_from(&damaged), direction).is_some() {
-                    let mut steps = 0;
-                    while cursor.advance() == Some(true) {
-                        steps += 1;
-                        assert!(steps <= whole.len() * whole.len());
+        for (_, whole) in blocks(8) {
+            for at in 0..whole.len() {
+                let mut damaged = whole.to_vec();
+                damaged[at] ^= 0x55;
+                for direction in [Direction::Forward, Direction::Backward] {
+                    let mut cursor = BlockCursor::default();
+                    if cursor.enter(Bytes::copy_from(&damaged), direction).is_some() {
+                        let mut steps = 0;
+                        while cursor.advance() == Some(true) {
+                            steps += 1;
+                            assert!(steps <= whole.len() * whole.len());
+                        }
                     }
                 }
             }

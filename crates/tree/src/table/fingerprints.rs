@@ -10,118 +10,154 @@ use types::KeyHash;
 /// The bytes before the fingerprints.
 const HEAD_BYTES: usize = 2;
 
+/// Fingerprints that are compared before the first entry is looked at.
+const GROUP: usize = 64;
+
 /// Fingerprints that are compared at once.
-const LANES: usize = 32;
+const CHUNK: usize = 16;
 
 /// The bytes that an index over `entries` entries takes.
 pub(super) fn len(entries: usize) -> usize {
     HEAD_BYTES + entries
 }
 
-/// Appends the index of entries with these hashes; every `restart_interval`-th is a restart point.
-pub(super) fn build(hashes: impl Iterator<Item = KeyHash>, restart_interval: u32, out: &mut Vec<u8>) {
-    out.extend_from_slice(&(restart_interval as u16).to_le_bytes());
-    out.extend(hashes.map(fingerprint));
+/// Appends the index of entries with these hashes; every `interval`-th is a restart point.
+pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(interval as u16).to_le_bytes());
+    out.extend(hashes.iter().map(|hash| fingerprint(*hash)));
 }
 
-/// The restart points behind which entries with the fingerprint of `hash` stand, in order, each once; `None`
-/// where `index` is no such index.
-pub(super) fn restarts(index: &[u8], hash: KeyHash) -> Option<Restarts<'_>> {
-    let (interval, fingerprints) = index.split_first_chunk::<HEAD_BYTES>()?;
-    let interval = usize::from(u16::from_le_bytes(*interval));
-    (interval > 0).then(|| Restarts {
-        fingerprints,
-        wanted: fingerprint(hash),
-        interval,
-        base: 0,
-        mask: 0,
-        last: usize::MAX,
-    })
+/// The fingerprints of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Fingerprints<'a> {
+    /// Every how many entries a restart point stands; at least one.
+    pub(super) interval: usize,
+    /// The block up to the end of the index.
+    bytes: &'a [u8],
+    count: usize,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// The index of `len` bytes at the end of `bytes`, which begin with the block; `None` where it is none.
+    #[inline]
+    pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
+        let index = bytes.get(bytes.len().checked_sub(len)?..)?;
+        let (interval, fingerprints) = index.split_first_chunk::<HEAD_BYTES>()?;
+        let interval = usize::from(u16::from_le_bytes(*interval));
+        (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
+    }
+
+    /// The numbers of the entries with the fingerprint of `hash`, each once.
+    #[inline]
+    pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
+        Matches { left: self, wanted: fingerprint(hash), mask: 0 }
+    }
 }
 
 fn fingerprint(hash: KeyHash) -> u8 {
     hash.0 as u8
 }
 
-/// See [`restarts`].
-pub(super) struct Restarts<'a> {
-    /// Those that were not looked at yet.
-    fingerprints: &'a [u8],
+/// See [`Fingerprints::matches`].
+pub(super) struct Matches<'a> {
+    /// Those that were not compared yet: groups are taken from the end.
+    left: Fingerprints<'a>,
     wanted: u8,
-    interval: usize,
-    /// The entry that the first bit of `mask` stands for, plus [`LANES`].
-    base: usize,
-    /// Entries that match and were not given out.
-    mask: u32,
-    /// The restart point given out last.
-    last: usize,
+    /// The entries behind those that are left which match and were not given out.
+    mask: u64,
 }
 
-impl Restarts<'_> {
-    /// Compares the next fingerprints.
-    #[inline]
-    fn compare(&mut self) {
-        let mut lanes = [!self.wanted; LANES];
-        let count = self.fingerprints.len().min(LANES);
-        let (now, later) = self.fingerprints.split_at(count);
-        lanes[..count].copy_from_slice(now);
-        self.fingerprints = later;
-        self.base += LANES;
-        self.mask = lanes
-            .iter()
-            .enumerate()
-            .fold(0, |mask, (lane, byte)| mask | u32::from(*byte == self.wanted) << lane);
-    }
-}
-
-impl Iterator for Restarts<'_> {
+impl Iterator for Matches<'_> {
     type Item = usize;
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        loop {
-            while self.mask == 0 {
-                if self.fingerprints.is_empty() {
-                    return None;
-                }
-                self.compare();
+        while self.mask == 0 {
+            if self.left.count == 0 {
+                return None;
             }
-            let entry = self.base - LANES + self.mask.trailing_zeros() as usize;
-            self.mask &= self.mask - 1;
-            let restart = entry / self.interval;
-            if restart != self.last {
-                self.last = restart;
-                return Some(restart);
-            }
+            let taken = self.left.count.min(GROUP);
+            self.mask = equal_last(self.left.bytes, taken, self.wanted);
+            self.left.count -= taken;
+            self.left.bytes = &self.left.bytes[..self.left.bytes.len() - taken];
         }
+        let entry = self.left.count + self.mask.trailing_zeros() as usize;
+        self.mask &= self.mask - 1;
+        Some(entry)
     }
 }
+
+/// Which of the last `count` bytes, one to [`GROUP`], equal `wanted`, as bits.
+#[inline]
+fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
+    if let Some(group) = bytes.last_chunk::<GROUP>() {
+        // What stands before them is compared too, and shifted out: cheaper than to tell how many there are.
+        let (chunks, _) = group.as_chunks::<CHUNK>();
+        let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
+        return masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count);
+    }
+    let bytes = bytes[bytes.len() - count..].iter().rev();
+    bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
+}
+
+/// The bytes of a chunk that equal `wanted`, as bits.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[inline]
+fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+    // SAFETY: SSE2 is part of x86-64, and a chunk has the sixteen bytes that are loaded, at any alignment.
+    unsafe {
+        let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted.cast_signed()))) as u16
+    }
+}
+
+/// The bytes of a chunk that equal `wanted`, as bits.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn equal_chunk_plainly(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
+    chunk.iter().rev().fold(0, |mask, byte| mask << 1 | u16::from(*byte == wanted))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+use equal_chunk_plainly as equal_chunk;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn hash(number: u64) -> KeyHash {
+        KeyHash(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8)
+    }
+
     #[test]
-    fn every_key_finds_its_restart_point_and_few_others() {
-        let hash = |i: u64| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8);
-        for (entries, interval) in [(1, 1), (31, 1), (32, 1), (33, 4), (200, 16), (200, 1)] {
-            let mut index = Vec::new();
-            build((0..entries).map(hash), interval, &mut index);
-            assert_eq!(index.len(), len(entries as usize));
-            let mut found = 0;
-            for entry in 0..entries {
-                let restarts: Vec<usize> = restarts(&index, hash(entry)).unwrap().collect();
-                assert!(
-                    restarts.contains(&((entry / u64::from(interval)) as usize)),
-                    "{entry}: {restarts:?}"
-                );
-                assert!(restarts.is_sorted_by(|a, b| a < b));
-                found += restarts.len();
+    fn every_key_finds_itself_and_few_others() {
+        for before in [0, 7, 300] {
+            for entries in [1, 31, 32, 33, 63, 64, 65, 200] {
+                let mut bytes = vec![0; before];
+                let hashes: Vec<KeyHash> = (0..entries).map(hash).collect();
+                build(&hashes, 16, &mut bytes);
+                assert_eq!(bytes.len() - before, len(hashes.len()));
+                let index = Fingerprints::new(&bytes, len(hashes.len())).unwrap();
+                assert_eq!(index.interval, 16);
+                for wanted in &hashes {
+                    let mut found: Vec<usize> = index.matches(*wanted).collect();
+                    found.sort_unstable();
+                    let same = |entry: &usize| fingerprint(hashes[*entry]) == fingerprint(*wanted);
+                    assert_eq!(found, (0..hashes.len()).filter(same).collect::<Vec<_>>());
+                }
             }
-            let chance = 1.0 + entries as f64 / 128.0;
-            assert!(found as f64 <= entries as f64 * chance, "{found} of {entries}");
         }
-        assert!(restarts(&[0], hash(1)).is_none());
-        assert!(restarts(&[0, 0, 1], hash(1)).is_none());
+        assert!(Fingerprints::new(&[0], 1).is_none());
+        assert!(Fingerprints::new(&[0, 0, 1], 3).is_none());
+        assert!(Fingerprints::new(&[1, 0, 1], 4).is_none());
+    }
+
+    #[test]
+    fn sixteen_at_a_time_is_one_at_a_time() {
+        let bytes: Vec<u8> = (0..100).map(|i| hash(i % 7).0 as u8).collect();
+        for chunk in bytes.array_windows::<CHUNK>() {
+            assert_eq!(equal_chunk(chunk, bytes[3]), equal_chunk_plainly(chunk, bytes[3]));
+        }
     }
 }

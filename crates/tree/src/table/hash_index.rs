@@ -26,22 +26,25 @@ pub(super) enum Bucket {
     Collision,
 }
 
-/// Appends the buckets for keys given as (hash, restart point), or nothing where an index is impossible.
-pub(super) fn build(keys: &[(KeyHash, u32)], restart_count: usize, out: &mut Vec<u8>) {
-    if restart_count > MAX_RESTARTS {
+/// Appends the buckets for keys with these hashes, every `interval`-th of which is a restart point, or
+/// nothing where an index is impossible.
+pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
+    if hashes.len().div_ceil(interval) > MAX_RESTARTS {
         return;
     }
-    let count = bucket_count(keys.len());
+    let count = bucket_count(hashes.len());
     let start = out.len();
     out.resize(start + count, EMPTY);
     let buckets = &mut out[start..];
-    for (hash, restart) in keys {
-        let bucket = &mut buckets[place(*hash, count)];
-        *bucket = match *bucket {
-            EMPTY => *restart as u8,
-            same if u32::from(same) == *restart => same,
-            _ => COLLISION,
-        };
+    for (restart, behind) in hashes.chunks(interval).enumerate() {
+        for hash in behind {
+            let bucket = &mut buckets[place(*hash, count)];
+            *bucket = match *bucket {
+                EMPTY => restart as u8,
+                same if usize::from(same) == restart => same,
+                _ => COLLISION,
+            };
+        }
     }
 }
 
@@ -72,16 +75,16 @@ mod tests {
 
     #[test]
     fn every_key_finds_its_restart_point_or_a_collision() {
-        let keys: Vec<(KeyHash, u32)> =
-            (0..200u64).map(|i| (KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)), i as u32 / 16)).collect();
+        let hashes: Vec<KeyHash> =
+            (0..200u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
         let mut buckets = Vec::new();
-        build(&keys, 13, &mut buckets);
-        assert_eq!(bucket_count(keys.len()), buckets.len());
+        build(&hashes, 16, &mut buckets);
+        assert_eq!(bucket_count(hashes.len()), buckets.len());
         let mut direct = 0;
-        for (hash, restart) in &keys {
+        for (entry, hash) in hashes.iter().enumerate() {
             match lookup(&buckets, *hash) {
                 Bucket::Restart(found) => {
-                    assert_eq!(u32::from(found), *restart);
+                    assert_eq!(usize::from(found), entry / 16);
                     direct += 1;
                 }
                 Bucket::Collision => {}
@@ -90,7 +93,7 @@ mod tests {
         }
         assert!(direct > 80, "only {direct} of 200 keys are found directly");
         buckets.clear();
-        build(&keys, 300, &mut buckets);
+        build(&[KeyHash(0); 300], 1, &mut buckets);
         assert!(buckets.is_empty());
     }
 }

@@ -2,21 +2,31 @@
 //!
 //! A table file is, from front to back: data blocks, the filter, the fence, the directory, the properties,
 //! and a footer of fixed length. Every part is under a checksum that knows the file and the offset it
-//! belongs to.
+//! belongs to. A block is laid out in one of several formats, which its last bytes name.
 
 mod block;
 mod block_builder;
 mod block_cursor;
+mod btree_page;
 mod check;
+mod delta;
 mod directory;
 mod fingerprints;
 mod footer;
+mod format;
 mod hash_index;
+mod plain;
 mod properties;
 mod reader;
 mod run_cursor;
+mod samples;
+mod store;
+mod whole;
 mod writer;
 
+pub use block::{Found, find};
+pub use block_builder::BlockBuilder;
+pub use format::{BlockFormat, CATALOG as FORMATS};
 pub(crate) use properties::Properties;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
 pub(crate) use run_cursor::RunCursor;

@@ -32,6 +32,8 @@ pub(crate) struct Properties {
     pub(crate) hash: String,
     /// The checksum under each block.
     pub(crate) checksum: Checksum,
+    /// What codecs learnt from the first blocks; empty where they learnt nothing.
+    pub(crate) dictionaries: Vec<u8>,
 }
 
 impl Properties {
@@ -51,6 +53,7 @@ impl Properties {
             put_bytes(out, label.as_bytes());
         }
         out.push(self.checksum as u8);
+        out.extend_from_slice(&self.dictionaries);
     }
 
     /// Reads properties; `None` where they are damaged.
@@ -68,8 +71,9 @@ impl Properties {
             fence: reader.text()?.to_owned(),
             hash: reader.text()?.to_owned(),
             checksum: *Checksum::ALL.get(usize::from(reader.byte()?))?,
+            dictionaries: bytes[reader.position()..].to_vec(),
         };
-        (reader.is_at_end() && properties.smallest <= properties.largest).then_some(properties)
+        (properties.smallest <= properties.largest).then_some(properties)
     }
 }
 
@@ -91,12 +95,17 @@ mod tests {
             fence: "eytzinger".to_owned(),
             hash: "xxh3".to_owned(),
             checksum: Checksum::Crc32c,
+            dictionaries: Vec::new(),
         };
         let mut bytes = Vec::new();
         properties.encode(&mut bytes);
-        assert_eq!(Properties::decode(&bytes), Some(properties));
+        assert_eq!(Properties::decode(&bytes).as_ref(), Some(&properties));
         for cut in 0..bytes.len() {
             assert_eq!(Properties::decode(&bytes[..cut]), None);
         }
+        let properties = Properties { dictionaries: b"what codecs read".to_vec(), ..properties };
+        bytes.clear();
+        properties.encode(&mut bytes);
+        assert_eq!(Properties::decode(&bytes), Some(properties));
     }
 }

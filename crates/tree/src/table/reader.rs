@@ -9,16 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bloom::{Allocation, Filter, FilterPolicy};
 use cache::{BlockId, Cache};
 use catalog::Catalog;
-use compression::{Compression, RAW};
+use compression::{Compression, Decompressor, RAW};
 use fence::{Fence, FenceError, FencePolicy, ReadError, TableView};
 use storage::{Purpose, ReadFile, Storage};
 use toml::Value;
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
-use super::block::{Block, Found};
+use super::block::{Found, Layout, find};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
+use super::format::BlockFormat;
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Options};
@@ -50,10 +51,19 @@ pub(crate) struct TableContext {
     pub(crate) fence: Component<dyn FencePolicy>,
     /// The hash function of the tree.
     pub(crate) hash: Component<dyn KeyHasher>,
+    /// How the entries of new blocks are laid out.
+    pub(crate) format: Box<dyn BlockFormat>,
     /// How new blocks are compressed.
     pub(crate) compression: Box<dyn Compression>,
     /// The plain options of the design.
     pub(crate) options: Options,
+}
+
+impl TableContext {
+    /// Whether new blocks take whole pages.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.options.block.align || self.format.is_page_aligned()
+    }
 }
 
 /// A component with the label under which a file names it.
@@ -100,6 +110,7 @@ struct TableFile {
     path: PathBuf,
     file: Arc<dyn ReadFile>,
     properties: Properties,
+    decompressor: Decompressor,
     directory: Directory,
     footer: Footer,
     fence_checksums: Vec<u32>,
@@ -133,8 +144,10 @@ impl Table {
             }
         };
         let properties = section(footer.properties, "properties block")?;
-        let properties = Properties::decode(&properties)
+        let mut properties = Properties::decode(&properties)
             .ok_or_else(|| damaged(footer.properties.offset, "the properties cannot be read".to_owned()))?;
+        let decompressor = Decompressor::open(&std::mem::take(&mut properties.dictionaries))
+            .map_err(|error| damaged(footer.properties.offset, error.to_string()))?;
         let directory = section(footer.directory, "block directory")?;
         let (directory, fence_checksums) = decode_directory(&directory, &footer).ok_or_else(|| {
             damaged(footer.directory.offset, "the block directory cannot be read".to_owned())
@@ -156,6 +169,7 @@ impl Table {
             path: path.clone(),
             file,
             properties,
+            decompressor,
             directory,
             footer,
             fence_checksums,
@@ -322,7 +336,7 @@ impl Table {
         counters: &Counters,
     ) -> Result<Lookup> {
         counters.blocks_searched.bump();
-        match Block::new(bytes).and_then(|block| block.find(key)) {
+        match find(bytes, key) {
             Some(Found::Value(range)) => {
                 value.extend_from_slice(&bytes[range]);
                 Ok(Lookup::Found)
@@ -357,7 +371,8 @@ impl Table {
     /// The first key of a data block, read around the cache; and the bytes read.
     pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
         let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
-        let first = blocks.first().and_then(|block| Some(block.slice(Block::new(block)?.first_key()?)));
+        let key = |block: &Bytes| Some(block.slice(Layout::of(block)?.first_key(block)?));
+        let first = blocks.first().and_then(key);
         first.map(|key| (key, bytes)).ok_or_else(|| self.damaged_block(index))
     }
 
@@ -518,7 +533,7 @@ impl TableFile {
             return Ok(stored.slice(0..stored_len));
         }
         let decompressed =
-            Bytes::with_len(raw_len, |out| compression::decompress(codec, &stored[..stored_len], out));
+            Bytes::with_len(raw_len, |out| self.decompressor.decompress(codec, &stored[..stored_len], out));
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 
@@ -571,7 +586,7 @@ impl TableView for View<'_> {
     fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
-        match Block::new(&bytes).and_then(|block| block.first_key()) {
+        match Layout::of(&bytes).and_then(|layout| layout.first_key(&bytes)) {
             Some(key) => Ok(bytes.slice(key)),
             None => Err(Box::new(self.file.damaged(0, format!("block {block} is damaged inside")))),
         }

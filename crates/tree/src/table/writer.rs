@@ -3,36 +3,26 @@
 use std::sync::Arc;
 
 use bloom::FilterInput;
-use compression::RAW;
 use fence::{FenceInput, Separators};
-use storage::{Purpose, WriteFile};
 use types::{Entry, KeyHash, KeyList, common_prefix};
 
 use super::Properties;
 use super::block_builder::BlockBuilder;
-use super::directory::Directory;
-use super::footer::{Footer, Section};
-use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext, table_path};
-use crate::checksum::{block_checksum, checksum};
+use super::footer::Footer;
+use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext};
+use super::store::Store;
+use crate::checksum::checksum;
 use crate::codec::put_varint;
 use crate::error::Result;
-
-/// Appends go to storage in pieces of at least this size.
-const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
 /// Writes one table. Entries come in key order; nothing is durable before [`finish`](Self::finish).
 pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
-    /// The level the table is written for: codecs may depend on it.
-    level: usize,
     /// What its filter may spend, where an allocation says.
     filter_bits_per_key: Option<f64>,
-    file: Box<dyn WriteFile>,
-    /// Bytes that are not with the file yet.
-    buffer: Vec<u8>,
+    store: Store,
     block: BlockBuilder,
-    directory: Directory,
     separators: Separators,
     hashes: Vec<KeyHash>,
     /// The keys, where the filter is built from them.
@@ -52,16 +42,12 @@ impl TableWriter {
         level: usize,
         filter_bits_per_key: Option<f64>,
     ) -> Result<Self> {
-        let path = table_path(&context.directory, id);
         let block_options = context.options.block;
         Ok(Self {
-            file: context.storage.create(&path, Purpose::Table)?,
             id,
-            level,
             filter_bits_per_key,
-            buffer: Vec::with_capacity(WRITE_BUFFER_BYTES + WRITE_BUFFER_BYTES / 8),
-            block: BlockBuilder::new(block_options),
-            directory: Directory::new(block_options.align.then_some(block_options.size.0 as u32)),
+            store: Store::new(context, id, level)?,
+            block: BlockBuilder::new(&*context.format, &block_options),
             separators: Separators::default(),
             hashes: Vec::new(),
             keys: context.bloom.component.needs_keys().then(KeyList::default),
@@ -80,6 +66,7 @@ impl TableWriter {
                 fence: context.fence.label.clone(),
                 hash: context.hash.label.clone(),
                 checksum: block_options.checksum,
+                dictionaries: Vec::new(),
             },
             context: Arc::clone(context),
         })
@@ -127,9 +114,9 @@ impl TableWriter {
         self.properties.smallest = std::mem::take(&mut self.first_key).into();
         self.properties.largest = self.block.last_key().into();
         self.close_block()?;
-        self.write_sections()?;
-        self.flush_buffer(0)?;
-        self.file.sync()?;
+        self.store.learn()?;
+        let footer = self.write_sections()?;
+        self.store.finish(&footer)?;
         Table::open(&self.context, self.id)
     }
 
@@ -148,91 +135,39 @@ impl TableWriter {
     fn close_block(&mut self) -> Result<()> {
         self.previous_last_key.clear();
         self.previous_last_key.extend_from_slice(self.block.last_key());
-        let start = self.buffer.len();
-        let offset = self.file.len() + start as u64;
-        let (context, level, buffer) = (&self.context, self.level, &mut self.buffer);
-        let (codec, raw_len) = self.block.finish(|block| {
-            let codec = context.compression.compress(level, block, buffer);
-            debug_assert!(
-                codec != RAW || buffer.len() - start == block.len(),
-                "raw blocks are stored as they are"
-            );
-            (codec, block.len())
-        });
-        self.properties.largest_block_bytes = self.properties.largest_block_bytes.max(raw_len as u64);
-        self.seal_block(start, offset, codec, raw_len);
-        self.directory.push(self.buffer.len() - start);
-        self.flush_buffer(WRITE_BUFFER_BYTES)
+        self.block.finish(|block| self.store.add_block(block))
     }
 
-    /// Appends padding where blocks are aligned, and the trailer.
-    fn seal_block(&mut self, start: usize, offset: u64, codec: u8, raw_len: usize) {
-        let options = self.context.options.block;
-        let stored_len = self.buffer.len() - start;
-        if options.align {
-            let whole = (stored_len + TRAILER_BYTES).next_multiple_of(options.size.0 as usize);
-            self.buffer.resize(start + whole - TRAILER_BYTES, 0);
-        }
-        self.buffer.push(codec);
-        self.buffer.extend_from_slice(&(stored_len as u32).to_le_bytes());
-        self.buffer.extend_from_slice(&(raw_len as u32).to_le_bytes());
-        let sum = block_checksum(options.checksum, self.id, offset, &self.buffer[start..]);
-        self.buffer.extend_from_slice(&sum.to_le_bytes());
-    }
-
-    fn write_sections(&mut self) -> Result<()> {
+    /// Writes all that stands behind the blocks but the footer, which it returns.
+    fn write_sections(&mut self) -> Result<Vec<u8>> {
         let input = FilterInput {
             hashes: &self.hashes,
             bits_per_key: self.filter_bits_per_key,
             keys: self.keys.as_ref(),
         };
         let filter = self.context.bloom.component.build(&input);
-        let filter = self.append_section(&filter, 1)?;
+        let filter = self.store.append_section(&filter, 1)?;
         let input = FenceInput {
             separators: &self.separators,
             hashes: &self.hashes,
             block_starts: &self.block_starts,
         };
         let fence_bytes = self.context.fence.component.build(&input);
-        let fence = self.append_section(&fence_bytes, self.context.fence.component.alignment())?;
+        let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;
         let mut directory = Vec::new();
-        self.directory.encode(&mut directory);
+        self.store.directory.encode(&mut directory);
         put_varint(&mut directory, fence_bytes.chunks(FENCE_CHUNK_BYTES).len() as u64);
         for (index, chunk) in fence_bytes.chunks(FENCE_CHUNK_BYTES).enumerate() {
             let offset = fence.offset + (index * FENCE_CHUNK_BYTES) as u64;
             directory.extend_from_slice(&checksum(self.id, offset, chunk).to_le_bytes());
         }
-        let directory = self.append_section(&directory, 1)?;
+        let directory = self.store.append_section(&directory, 1)?;
+        self.properties.largest_block_bytes = self.store.largest_block_bytes;
+        self.properties.dictionaries = self.store.dictionaries.encode();
         let mut properties = Vec::new();
         self.properties.encode(&mut properties);
-        let properties = self.append_section(&properties, 1)?;
+        let properties = self.store.append_section(&properties, 1)?;
         let footer = Footer { filter, fence, directory, properties };
-        let offset = self.offset();
-        self.buffer.extend_from_slice(&footer.encode(self.id, offset));
-        Ok(())
-    }
-
-    fn append_section(&mut self, bytes: &[u8], alignment: u64) -> Result<Section> {
-        if !bytes.is_empty() {
-            let padding = self.offset().next_multiple_of(alignment) - self.offset();
-            self.buffer.resize(self.buffer.len() + padding as usize, 0);
-        }
-        let offset = self.offset();
-        self.buffer.extend_from_slice(bytes);
-        self.flush_buffer(WRITE_BUFFER_BYTES)?;
-        Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.id, offset, bytes) })
-    }
-
-    /// Where the next byte comes to stand in the file.
-    fn offset(&self) -> u64 {
-        self.file.len() + self.buffer.len() as u64
-    }
-
-    fn flush_buffer(&mut self, threshold: usize) -> Result<()> {
-        if self.buffer.len() >= threshold && !self.buffer.is_empty() {
-            self.file.append(&self.buffer)?;
-            self.buffer.clear();
-        }
-        Ok(())
+        Ok(footer.encode(self.id, self.store.offset()))
     }
 }

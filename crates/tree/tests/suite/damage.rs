@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_tree::{Design, Error, Mode, OpenOptions, verify};
+use lsmbench_tree::{AXES, Design, Error, Mode, OpenOptions, verify};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Purpose, Storage, Unsynced};
@@ -102,6 +102,10 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
         "fence = \"static-btree\"",
         "block = { align = true, index = \"hash\" }",
         "block = { index = \"fingerprint\", checksum = \"xxh3\" }",
+        "block = { format = \"plain\" }",
+        "block = { format = \"btree-page\" }\nfence = \"page-search\"",
+        "compression = \"fsst\"",
+        "compression = \"zstd(dictionary=256)\"\ntable = { capacity = \"4KiB\" }\nmemtable = { capacity = \"4KiB\" }",
     ] {
         let design = small_design(toml);
         let storage = memory();
@@ -123,6 +127,36 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
             );
         }
         assert_eq!(found, tried, "{toml}: verify does not find every flipped bit");
+    }
+}
+
+/// With no checksum under blocks nothing tells damage but the blocks themselves: answers may be wrong, but
+/// nothing panics, hangs or reads outside.
+#[test]
+fn flipped_bits_under_no_checksum_do_no_harm() {
+    let format = AXES.iter().find(|axis| axis.name() == "format").expect("there is such an axis");
+    for kind in format.variants().iter().map(|variant| variant.kind) {
+        for index in ["none", "hash", "fingerprint"] {
+            let text = format!("block = {{ format = \"{kind}\", index = \"{index}\", checksum = \"none\" }}");
+            let (design, storage) = (small_design(&text), memory());
+            let model = build(&design, &storage);
+            let table = files(&storage).into_iter().rfind(|name| is_a(name, "table")).unwrap();
+            let bytes = read(&storage, &table);
+            for at in (0..bytes.len()).step_by(5) {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << (at % 8);
+                let copy = copy_with(&storage, &table, Some(&damaged));
+                let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(copy);
+                let Ok(tree) = options.open(DIRECTORY) else { continue };
+                for key in model.keys().step_by(3) {
+                    let _ = tree.get(key);
+                }
+                for front in [true, false] {
+                    let mut range = tree.range(..).unwrap();
+                    while let Ok(Some(_)) = if front { range.next() } else { range.next_back() } {}
+                }
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{Replay, all_designs, memory, steps};
+use crate::common::{Model, Replay, all_designs, memory, open, small_design, steps};
 use lsmbench_tree::{Design, Mode};
 use storage::{Purpose, Storage, StorageError};
 
@@ -68,4 +68,38 @@ fn every_design_answers_like_the_model_in_counted_mode() {
 #[test]
 fn every_design_answers_like_the_model_in_timed_mode() {
     replay_all(Mode::Timed);
+}
+
+/// Tables say how they were written: what one design left is read under any other.
+#[test]
+fn tables_of_one_design_are_read_under_another() {
+    let designs: Vec<Design> = [
+        "compression = \"zstd(dictionary=256)\"\nmemtable = { capacity = \"8KiB\" }\ntable = { capacity = \"8KiB\" }",
+        "block = { format = \"plain\", index = \"hash\", checksum = \"xxh3\" }\ncompression = \"fsst\"",
+        "block = { format = \"btree-page\", index = \"fingerprint\" }\nbloom = \"ribbon\"",
+        "block = { format = \"plain(version=1)\" }\nfence = \"static-btree\"\nhash = \"wyhash\"",
+        "compression = \"lz4\"",
+    ]
+    .map(small_design)
+    .into();
+    let storage = memory();
+    let mut model = Model::new();
+    for (round, design) in designs.iter().cycle().take(3 * designs.len()).enumerate() {
+        let tree = open(design, Mode::Counted, &storage, Path::new("tree"));
+        for (key, value) in &model {
+            assert_eq!(tree.get(key).unwrap().as_ref(), Some(value), "round {round}");
+        }
+        for number in 0..300u32 {
+            let key = format!("user{:04}", (number * 7 + round as u32 * 131) % 900).into_bytes();
+            let value = format!("{{\"round\": {round}, \"number\": {number}}}").into_bytes();
+            tree.put(&key, &value).unwrap();
+            model.insert(key, value);
+        }
+        tree.flush().unwrap();
+        let mut range = tree.range(..).unwrap();
+        for (key, value) in &model {
+            assert_eq!(range.next().unwrap(), Some((&key[..], &value[..])), "round {round}");
+        }
+        assert_eq!(range.next().unwrap(), None, "round {round}");
+    }
 }

@@ -1,0 +1,277 @@
+//! Fast static symbol tables: up to 255 strings of one to eight bytes that are frequent, each written as one
+//! byte, and other bytes behind an escape. For text and keys; decompression is a table look-up per code.
+//!
+//! The symbols are trained on the first blocks of a table and stored there once; a block by itself is stored
+//! with symbols of its own. Training and compression are the `fsst-rs` crate's; decompression is ours, since
+//! damaged codes must be an error here. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access String
+//! Compression" (PVLDB 13, 2020).
+//!
+//! ```text
+//! symbol table   u8 count, u8 × count: length of each symbol, symbols
+//! block          u8 number of the table's dictionary, codes
+//! or             u8 255, symbol table, codes
+//! ```
+
+use std::sync::Arc;
+
+use ::fsst::{Compressor, ESCAPE_CODE};
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::decompress::Decode;
+use crate::dictionaries::Dictionaries;
+use crate::shrunk;
+
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Fsst>(
+    "fsst",
+    "for text: frequent strings as one byte each, by symbols that a table's first blocks teach",
+    "",
+);
+
+/// Its tag on disk.
+pub(crate) const TAG: u8 = 8;
+
+/// In the place of a dictionary's number: the block has symbols of its own.
+const OWN_SYMBOLS: u8 = u8::MAX;
+
+/// What is looked at of a table; training draws some 16 KiB from it.
+const SAMPLE_BYTES: usize = 256 << 10;
+
+/// The bytes of the longest symbol.
+const SYMBOL_BYTES: usize = 8;
+
+/// What is kept free for eight codes at once: their bytes, and those that the last one's may spill over.
+const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+/// The codec before it learnt: symbols for each block.
+struct Fsst;
+
+/// The codec of a table, with the symbols of that.
+struct Learnt {
+    compressor: Compressor,
+    number: u8,
+}
+
+/// What codes stand for; the escape code and those without a symbol stand for nothing.
+struct Symbols {
+    /// The bytes of each, filled up with zeros.
+    bytes: [[u8; SYMBOL_BYTES]; 256],
+    lengths: [u8; 256],
+}
+
+impl Build<dyn Compression> for Fsst {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+/// The symbol table of a compressor as bytes.
+fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
+    let lengths = compressor.symbol_lengths();
+    let mut stored = vec![lengths.len() as u8];
+    stored.extend_from_slice(lengths);
+    for (symbol, len) in compressor.symbol_table().iter().zip(lengths) {
+        stored.extend_from_slice(&symbol.to_u64().to_le_bytes()[..usize::from(*len)]);
+    }
+    stored
+}
+
+impl Symbols {
+    /// Reads a symbol table; returns it and what stands behind it, or `None` where it is none.
+    fn read(stored: &[u8]) -> Option<(Self, &[u8])> {
+        let (count, behind) = stored.split_first()?;
+        let (lengths, mut behind) = behind.split_at_checked(usize::from(*count))?;
+        let mut symbols = Self { bytes: [[0; SYMBOL_BYTES]; 256], lengths: [0; 256] };
+        for (code, len) in lengths.iter().enumerate() {
+            if !(1..=SYMBOL_BYTES).contains(&usize::from(*len)) {
+                return None;
+            }
+            let (bytes, next) = behind.split_at_checked(usize::from(*len))?;
+            symbols.bytes[code][..bytes.len()].copy_from_slice(bytes);
+            symbols.lengths[code] = *len;
+            behind = next;
+        }
+        Some((symbols, behind))
+    }
+
+    /// Decodes to exactly the length of `out`.
+    fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        self.fill(codes, out).ok_or_else(|| DamagedBlock::impossible("fsst"))
+    }
+
+    fn fill(&self, mut codes: &[u8], mut out: &mut [u8]) -> Option<()> {
+        while let (Some(eight), Some(space)) = (codes.first_chunk::<8>(), out.first_chunk_mut()) {
+            let word = u64::from_le_bytes(*eight);
+            let escapes = escapes(word);
+            if escapes == 0 {
+                let written = self.put(word, 8, space);
+                (codes, out) = (&codes[8..], &mut out[written..]);
+                continue;
+            }
+            let plain = escapes.trailing_zeros() as usize / 8;
+            let written = self.put(word, plain, space);
+            let (read, written) = match eight.get(plain + 1) {
+                Some(literal) => {
+                    space[written] = *literal;
+                    (plain + 2, written + 1)
+                }
+                // What it escapes is not among the eight.
+                None => (plain, written),
+            };
+            (codes, out) = (&codes[read..], &mut out[written..]);
+        }
+        self.fill_end(codes, out)
+    }
+
+    /// Writes what the lowest `count` bytes of `codes` stand for, none of them an escape; returns the bytes of
+    /// that.
+    #[inline]
+    fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
+        let mut at = 0;
+        for code in (0..count).map(|place| (codes >> (8 * place)) as u8) {
+            // Eight bytes are written; what is too much is overwritten by the next symbol. No code begins
+            // beyond seven symbols: the mask changes nothing but tells the compiler so.
+            let start = at & 63;
+            space[start..start + SYMBOL_BYTES].copy_from_slice(&self.bytes[usize::from(code)]);
+            at += usize::from(self.lengths[usize::from(code)]);
+        }
+        at
+    }
+
+    /// Decodes the end of a block, where not eight symbols can be written at once.
+    fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
+        let mut codes = codes.iter();
+        while let Some(code) = codes.next() {
+            let symbol = match *code {
+                ESCAPE_CODE => std::slice::from_ref(codes.next()?),
+                code => &self.bytes[usize::from(code)][..usize::from(self.lengths[usize::from(code)])],
+            };
+            let (space, behind) = out.split_at_mut_checked(symbol.len())?;
+            space.copy_from_slice(symbol);
+            out = behind;
+        }
+        out.is_empty().then_some(())
+    }
+}
+
+/// The highest bit of the first escape among eight codes, and bits behind it that mean nothing; 0 where there is
+/// none.
+#[inline]
+fn escapes(codes: u64) -> u64 {
+    let inverted = !codes;
+    inverted.wrapping_sub(0x0101_0101_0101_0101) & !inverted & 0x8080_8080_8080_8080
+}
+
+/// Opens the symbols of a table.
+pub(crate) fn open(dictionary: &[u8]) -> Result<Decode, DamagedBlock> {
+    match Symbols::read(dictionary) {
+        Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),
+        _ => Err(DamagedBlock::impossible("the symbols of fsst")),
+    }
+}
+
+impl Compression for Fsst {
+    fn tag(&self) -> Option<u8> {
+        Some(TAG)
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        let compressor = Compressor::train(&vec![block]);
+        let stored = [&[OWN_SYMBOLS][..], &stored_symbols(&compressor), &compressor.compress(block)].concat();
+        shrunk::append_whole(TAG, &stored, block, out)
+    }
+
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+        let own = stored.split_first().filter(|(number, _)| **number == OWN_SYMBOLS);
+        let (symbols, codes) = own
+            .and_then(|(_, behind)| Symbols::read(behind))
+            .ok_or_else(|| DamagedBlock::impossible("the symbols of fsst"))?;
+        symbols.decode(codes, out)
+    }
+
+    fn sample_bytes(&self, _: usize) -> usize {
+        SAMPLE_BYTES
+    }
+
+    fn learn(
+        &self,
+        _: usize,
+        samples: &[&[u8]],
+        dictionaries: &mut Dictionaries,
+    ) -> Option<Arc<dyn Compression>> {
+        let compressor = Compressor::train(&samples.to_vec());
+        let number = dictionaries.add(TAG, stored_symbols(&compressor));
+        Some(Arc::new(Learnt { compressor, number }))
+    }
+}
+
+impl Compression for Learnt {
+    /// Its blocks need the dictionaries of the table.
+    fn tag(&self) -> Option<u8> {
+        None
+    }
+
+    fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
+        let codes = self.compressor.compress(block);
+        if codes.len() + 1 < block.len() {
+            out.push(self.number);
+            out.extend_from_slice(&codes);
+            TAG
+        } else {
+            out.extend_from_slice(block);
+            RAW
+        }
+    }
+
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
+        Err(DamagedBlock::of_learner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(from: u32) -> Vec<u8> {
+        (from..from + 200)
+            .flat_map(|i| format!("{{\"user\": {i}, \"city\": \"Lisbon\"}}\n").into_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn a_table_teaches_once_what_its_blocks_would_each_store() {
+        let samples: Vec<Vec<u8>> = (0..20).map(|block| text(block * 200)).collect();
+        let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
+        let mut dictionaries = Dictionaries::default();
+        let learnt = Fsst.learn(0, &samples, &mut dictionaries).unwrap();
+        let block = text(5_000);
+        let size = |codec: &dyn Compression| {
+            let mut stored = Vec::new();
+            assert_eq!(codec.compress(0, &block[..1000], &mut stored), TAG);
+            stored.len()
+        };
+        assert!(size(&*learnt) + 100 < size(&Fsst), "{} {}", size(&*learnt), size(&Fsst));
+    }
+
+    #[test]
+    fn impossible_symbols_are_refused() {
+        for symbols in [&[][..], &[1], &[1, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0], &[1, 0], &[1, 2, 7], &[0, 7]] {
+            assert!(open(symbols).is_err(), "{symbols:?}");
+        }
+        let decode = open(&[1, 2, b'a', b'b']).unwrap();
+        let mut out = [0; 5];
+        decode(&[0, ESCAPE_CODE, b'c', 0], &mut out).unwrap();
+        assert_eq!(out, *b"abcab");
+        for codes in [&[0, 0][..], &[0, 0, 0], &[0, 0, ESCAPE_CODE], &[0, 0, 1], &[]] {
+            assert!(decode(codes, &mut out).is_err(), "{codes:?}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Delta-coded blocks: every key is stored as its difference to the one before, and whole at restart points.
+//!
+//! `LevelDB`'s format:
+//!
+//! ```text
+//! entry*      varint shared, varint unshared, varint (value length << 1 | tombstone), key suffix, value
+//! restarts    u32 × restart count: offsets of entries that share nothing with the one before
+//! ```
+
+use std::cmp::Ordering;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Entry, common_prefix};
+
+use super::block::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
+use super::block_builder::{Draft, EntryWriter};
+use super::format::{BlockFormat, Tail};
+use crate::codec::{put_varint, varint};
+use crate::design::BlockOptions;
+
+pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Delta>(
+    "delta",
+    "keys without what they share with the one before, whole every block.restart_interval entries",
+    "",
+);
+
+/// Its code in tails.
+pub(super) const CODE: usize = 0;
+
+/// The format, and how its entries are read.
+pub(super) struct Delta;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Params {}
+
+impl Build<dyn BlockFormat> for Delta {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn BlockFormat>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl BlockFormat for Delta {
+    fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter> {
+        Box::new(Writer { interval: options.restart_interval, restarts: Vec::new(), since_restart: 0 })
+    }
+}
+
+/// Where the parts of such a block lie.
+#[inline]
+pub(super) fn layout(_: &[u8], tail: &Tail) -> Option<Layout> {
+    let entries_end = tail.index_at.checked_sub(tail.restart_count.checked_mul(size_of::<u32>())?)?;
+    (tail.restart_count > 0).then_some(Layout {
+        entries_start: 0,
+        entries_end,
+        entries: Entries::Delta,
+        restart_count: tail.restart_count,
+        restarts: Restarts::Behind,
+        has_bounds: false,
+        index: tail.index,
+        index_len: tail.index_len,
+    })
+}
+
+impl EntryCodec for Delta {
+    #[inline]
+    fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
+        let (shared, at) = varint(entries, at)?;
+        let (unshared, at) = varint(entries, at)?;
+        let (value, at) = varint(entries, at)?;
+        let key_end = at.checked_add(usize::try_from(unshared).ok()?)?;
+        let value_end = key_end.checked_add(usize::try_from(value >> 1).ok()?)?;
+        (value_end <= entries.len()).then_some(EntryHead {
+            shared: shared as usize,
+            suffix: at..key_end,
+            value: key_end..value_end,
+            tombstone: value & 1 == 1,
+        })
+    }
+
+    /// No key is put together: `matched` bytes of the target equal the key before, which is below the
+    /// target, so the shared length alone decides most comparisons.
+    #[inline]
+    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
+        let mut matched = 0;
+        while at < end {
+            let head = Self::head(entries, at)?;
+            at = head.value.end;
+            match head.shared.cmp(&matched) {
+                // It still differs from the target where the key before did: below it.
+                Ordering::Greater => {}
+                // It differs from the key before inside what matched, and keys rise: above the target.
+                Ordering::Less => return Some(Found::Absent),
+                Ordering::Equal => {
+                    let suffix = &entries[head.suffix.clone()];
+                    let rest = &target[matched..];
+                    let common = common_prefix(suffix, rest);
+                    match (suffix.get(common), rest.get(common)) {
+                        (None, None) => return Some(head.found()),
+                        (Some(key), Some(wanted)) if key > wanted => return Some(Found::Absent),
+                        (Some(_), None) => return Some(Found::Absent),
+                        _ => matched += common,
+                    }
+                }
+            }
+        }
+        Some(Found::Absent)
+    }
+}
+
+/// Lays out the entries of one block after the other.
+struct Writer {
+    interval: u32,
+    restarts: Vec<u32>,
+    /// Entries since the last restart point.
+    since_restart: u32,
+}
+
+impl EntryWriter for Writer {
+    fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>) {
+        let mut shared = 0;
+        if self.since_restart == self.interval || self.restarts.is_empty() {
+            self.restarts.push(draft.bytes.len() as u32);
+            self.since_restart = 0;
+        } else {
+            shared = common_prefix(&draft.last_key, entry.key);
+        }
+        let value = entry.value.unwrap_or_default();
+        put_varint(&mut draft.bytes, shared as u64);
+        put_varint(&mut draft.bytes, (entry.key.len() - shared) as u64);
+        put_varint(&mut draft.bytes, (value.len() as u64) << 1 | u64::from(entry.value.is_none()));
+        draft.bytes.extend_from_slice(&entry.key[shared..]);
+        draft.bytes.extend_from_slice(value);
+        draft.set_last_key(shared, entry.key);
+        self.since_restart += 1;
+    }
+
+    fn bytes_around(&self, _: usize) -> usize {
+        (self.restarts.len() + 1) * size_of::<u32>()
+    }
+
+    fn finish(&mut self, draft: &mut Draft) {
+        for restart in &self.restarts {
+            draft.bytes.extend_from_slice(&restart.to_le_bytes());
+        }
+        draft.end(CODE, self.restarts.len(), self.interval as usize);
+        self.restarts.clear();
+        self.since_restart = 0;
+    }
+}

@@ -1,0 +1,180 @@
+//! Plain blocks: entries one behind the other, nothing else to find them by. The format that cs265 prints.
+//!
+//! The document prints two, which differ in what stands before the entries: version 1 (section 2.3.1) has a
+//! magic number, the version, flags and a count; version 2 (section 3.6.1, the code that serialises) a count
+//! and the smallest and the largest key. What both say of lengths, compression and checksum stands in the
+//! trailer here, as for every block. Their keys are numbers of eight bytes, ours have a length. Where all
+//! entries have one size, they are found by that and searched by halving, as section 2.3.1 has it; others are
+//! walked from the front.
+//!
+//! ```text
+//! version 1   u32 "usbl", u8 1, u8 0, u16 entries, u32 stride
+//! version 2   u32 entries, u32 length and smallest key, u32 length and largest key, u32 stride
+//! entry*      see `whole`
+//! ```
+//!
+//! The stride is the size that all entries have, or 0.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::Entry;
+
+use super::block::{Entries, Layout, Restarts};
+use super::block_builder::{Draft, EntryWriter};
+use super::format::{BlockFormat, Tail};
+use super::whole;
+use crate::codec::Reader;
+use crate::design::BlockOptions;
+
+pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
+    "plain",
+    "entries with whole keys, searched by halving where all have one size and else from the front (cs265)",
+    "# Which of the two that cs265 prints: 1 (its section 2.3.1), or 2 (3.6.1), which names the smallest and\n\
+     # the largest key of the block.\n\
+     version = 2\n",
+);
+
+/// Its code in tails.
+const CODE: usize = 1;
+
+/// What version 1 begins with: "usbl", as a little-endian number.
+const MAGIC: u32 = 0x7573_626c;
+
+/// What version 1 has before the entries.
+const HEADER_1_BYTES: usize = 12;
+
+/// What version 2 has before the entries, beside the two keys.
+const HEADER_2_BYTES: usize = 16;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Params {
+    version: u8,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { version: 2 }
+    }
+}
+
+/// The format of a version.
+#[derive(Clone, Copy)]
+struct Plain {
+    has_bounds: bool,
+}
+
+impl Build<dyn BlockFormat> for Plain {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn BlockFormat>, String> {
+        match params.version {
+            1 | 2 => Ok(Box::new(Self { has_bounds: params.version == 2 })),
+            other => Err(format!("version is {other}; cs265 prints 1 and 2")),
+        }
+    }
+}
+
+impl BlockFormat for Plain {
+    fn writer(&self, _: &BlockOptions) -> Box<dyn EntryWriter> {
+        let format = *self;
+        Box::new(Writer { format, smallest: Vec::new(), entries: Vec::new(), count: 0, stride: 0 })
+    }
+}
+
+/// Where the parts of such a block lie.
+pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
+    let mut reader = Reader::new(&block[..tail.index_at]);
+    let has_bounds = reader.u32()? != MAGIC;
+    reader.take(4 * usize::from(!has_bounds))?;
+    if has_bounds {
+        for _ in 0..2 {
+            let len = reader.u32()?;
+            reader.take(len as usize)?;
+        }
+    }
+    let stride = reader.u32()? as usize;
+    let (start, end) = (reader.position(), tail.index_at);
+    let (stride, fits) = match stride {
+        0 => (end - start, tail.restart_count == 1),
+        stride => (stride, end > start && tail.restart_count.checked_mul(stride) == Some(end - start)),
+    };
+    fits.then_some(Layout {
+        entries_start: start,
+        entries_end: end,
+        entries: Entries::Whole,
+        restart_count: tail.restart_count,
+        restarts: Restarts::Every(stride as u32),
+        has_bounds,
+        index: tail.index,
+        index_len: tail.index_len,
+    })
+}
+
+/// Whether a key lies outside of the bounds that a block of version 2 names; `None` where there are none.
+pub(super) fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
+    let mut reader = Reader::new(block.get(size_of::<u32>()..)?);
+    let mut bound = || {
+        let len = reader.u32()?;
+        reader.take(len as usize)
+    };
+    Some(key < bound()? || bound()? < key)
+}
+
+/// Lays out the entries of one block after the other.
+struct Writer {
+    format: Plain,
+    smallest: Vec<u8>,
+    entries: Vec<u8>,
+    count: u32,
+    /// The size of all entries so far, or 0.
+    stride: usize,
+}
+
+impl EntryWriter for Writer {
+    fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>) {
+        let start = self.entries.len();
+        whole::append(entry, &mut self.entries);
+        let size = self.entries.len() - start;
+        if self.count == 0 {
+            self.smallest.clear();
+            self.smallest.extend_from_slice(entry.key);
+            self.stride = size;
+        } else if self.stride != size {
+            self.stride = 0;
+        }
+        self.count += 1;
+        draft.set_last_key(0, entry.key);
+    }
+
+    fn bytes_around(&self, last_key_bytes: usize) -> usize {
+        let header = match self.format.has_bounds {
+            true => HEADER_2_BYTES + self.smallest.len() + last_key_bytes,
+            false => HEADER_1_BYTES,
+        };
+        header + self.entries.len()
+    }
+
+    fn finish(&mut self, draft: &mut Draft) {
+        let out = &mut draft.bytes;
+        if self.format.has_bounds {
+            out.extend_from_slice(&self.count.to_le_bytes());
+            for key in [&self.smallest, &draft.last_key] {
+                out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+                out.extend_from_slice(key);
+            }
+        } else {
+            out.extend_from_slice(&MAGIC.to_le_bytes());
+            out.extend_from_slice(&[1, 0]);
+            out.extend_from_slice(&(self.count as u16).to_le_bytes());
+        }
+        out.extend_from_slice(&(self.stride as u32).to_le_bytes());
+        out.extend_from_slice(&self.entries);
+        match self.stride {
+            0 => draft.end(CODE, 1, self.count as usize),
+            _ => draft.end(CODE, self.count as usize, 1),
+        }
+        self.entries.clear();
+        self.count = 0;
+    }
+}

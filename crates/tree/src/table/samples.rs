@@ -1,0 +1,43 @@
+//! The first blocks of a table, held back until its codec has enough of them to learn from.
+
+/// Blocks before compression, one behind the other.
+#[derive(Debug)]
+pub(super) struct Samples {
+    bytes: Vec<u8>,
+    /// Where each block ends.
+    ends: Vec<usize>,
+    wanted: usize,
+}
+
+impl Samples {
+    /// Room for `wanted` bytes of blocks; `None` where none are wanted.
+    pub(super) fn new(wanted: usize) -> Option<Self> {
+        (wanted > 0).then(|| Self { bytes: Vec::new(), ends: Vec::new(), wanted })
+    }
+
+    /// Holds back a block; whether there are enough now.
+    pub(super) fn add(&mut self, block: &[u8]) -> bool {
+        self.bytes.extend_from_slice(block);
+        self.ends.push(self.bytes.len());
+        self.bytes.len() >= self.wanted
+    }
+
+    /// The blocks, in order.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_come_back_and_enough_is_enough() {
+        assert!(Samples::new(0).is_none());
+        let mut samples = Samples::new(5).unwrap();
+        assert_eq!([&b"abc"[..], b"d", b"ef"].map(|block| samples.add(block)), [false, false, true]);
+        assert_eq!(samples.blocks().collect::<Vec<_>>(), [&b"abc"[..], b"d", b"ef"]);
+    }
+}

@@ -1,0 +1,56 @@
+//! Entries with their whole keys and numbers of fixed width: what formats without delta coding share.
+//!
+//! ```text
+//! entry   u32 key length, u32 (value length << 1 | tombstone), key, value
+//! ```
+
+use std::cmp::Ordering;
+
+use types::Entry;
+
+use super::block::{EntryCodec, EntryHead, Found};
+
+/// The bytes before the key of an entry.
+pub(super) const HEAD_BYTES: usize = 8;
+
+/// How such entries are read.
+pub(super) struct Whole;
+
+/// Appends an entry to a block.
+pub(super) fn append(entry: &Entry<'_>, block: &mut Vec<u8>) {
+    let value = entry.value.unwrap_or_default();
+    block.extend_from_slice(&(entry.key.len() as u32).to_le_bytes());
+    block.extend_from_slice(&((value.len() as u32) << 1 | u32::from(entry.value.is_none())).to_le_bytes());
+    block.extend_from_slice(entry.key);
+    block.extend_from_slice(value);
+}
+
+impl EntryCodec for Whole {
+    #[inline]
+    fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
+        let (key_len, behind) = entries.get(at..)?.split_first_chunk::<4>()?;
+        let value = u32::from_le_bytes(*behind.first_chunk::<4>()?);
+        let key_at = at + HEAD_BYTES;
+        let key_end = key_at.checked_add(u32::from_le_bytes(*key_len) as usize)?;
+        let value_end = key_end.checked_add((value >> 1) as usize)?;
+        (value_end <= entries.len()).then_some(EntryHead {
+            shared: 0,
+            suffix: key_at..key_end,
+            value: key_end..value_end,
+            tombstone: value & 1 == 1,
+        })
+    }
+
+    #[inline]
+    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
+        while at < end {
+            let head = Self::head(entries, at)?;
+            match entries[head.suffix.clone()].cmp(target) {
+                Ordering::Less => at = head.value.end,
+                Ordering::Equal => return Some(head.found()),
+                Ordering::Greater => break,
+            }
+        }
+        Some(Found::Absent)
+    }
+}

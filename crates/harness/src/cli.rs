@@ -32,6 +32,11 @@ pub(crate) enum Command {
     Shell(ShellArguments),
     /// Check every file of a store, and change nothing
     Verify(VerifyArguments),
+    /// Let the power fail, or calls to the disk, at every step of a store's life, and check what is left
+    Torture {
+        #[command(subcommand)]
+        what: TortureCommand,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -152,4 +157,43 @@ pub(crate) struct VerifyArguments {
     /// The directory of the store
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TortureCommand {
+    /// Power failures: every state that a disk may then be in, behind every step
+    Crash {
+        #[command(flatten)]
+        subjects: SubjectArguments,
+        /// The states to recover from, for each design and log mode
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        states: u64,
+    },
+    /// I/O errors: every call fails in every way
+    Errors {
+        #[command(flatten)]
+        subjects: SubjectArguments,
+        /// The faults to put in, for each design and log mode
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        faults: u64,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SubjectArguments {
+    /// A design file, or the name of one in configs/designs [default: all that are there]
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) design: Vec<PathBuf>,
+    /// A log mode [default: all]
+    #[arg(long, value_name = "MODE")]
+    pub(crate) wal: Vec<String>,
+    /// The seed of the first life
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The threads to use; the numbers are the same with any
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Go to one place once more, as a violation names it; wants one design and one log mode
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) replay: Option<String>,
 }

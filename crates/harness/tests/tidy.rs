@@ -18,7 +18,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
-    let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree"]].concat();
+    let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree", "torture"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
         ("results", &[]),
@@ -29,6 +29,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("measure", &["results"]),
         ("plot", &["results", "types"]),
         ("tree", &below_tree),
+        ("torture", &["tree", "storage", "types"]),
         ("harness", &all),
     ]);
     arrows.extend(axes.map(|axis| (axis, below_axis)));

@@ -262,7 +262,7 @@ fn refusals_say_what_to_write_instead() {
     let some = |text: &str| Some(text.to_owned());
     assert!(error(&sample, |spec| spec.y = some("fprr")).contains("did you mean \"fpr\"?"));
     assert!(
-        error(&sample, |spec| spec.x = some("bits_per_key"))
+        error(&sample, |spec| spec.x = some("design.bloom.bits_per_kye"))
             .contains("did you mean \"design.bloom.bits_per_key\"?")
     );
     assert!(

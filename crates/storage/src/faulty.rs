@@ -124,26 +124,39 @@ pub enum DiskError {
     NoSpace,
     /// The file system went read-only after an error: `EROFS`. It hits the calls that write.
     ReadOnly,
+    /// A signal interrupted the call: `EINTR`. Back ends begin reads, writes, syncs and opens again by
+    /// themselves, so that a store meets it only where the system says so of a call that is not begun again:
+    /// it is an error like any other. It hits every call.
+    Interrupted,
+    /// Fewer bytes were read or written than asked for, and asking again gave none: kind
+    /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. It hits reads and appends.
+    Short,
 }
 
 impl DiskError {
-    fn hits(self, operation: Operation) -> bool {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Io, Self::NoSpace, Self::ReadOnly, Self::Interrupted, Self::Short];
+
+    /// Whether a call of this kind can report it.
+    pub fn hits(self, operation: Operation) -> bool {
         match self {
-            Self::Io => true,
+            Self::Io | Self::Interrupted => true,
             Self::NoSpace => operation.takes_space(),
             Self::ReadOnly => operation.writes(),
+            Self::Short => matches!(operation, Operation::Read | Operation::Append),
         }
     }
-}
 
-impl From<DiskError> for io::Error {
-    fn from(error: DiskError) -> Self {
-        match error {
-            DiskError::Io => Errno::IO,
-            DiskError::NoSpace => Errno::NOSPC,
-            DiskError::ReadOnly => Errno::ROFS,
+    /// What a call of this kind reports.
+    pub fn reported_by(self, operation: Operation) -> io::Error {
+        match self {
+            Self::Io => Errno::IO.into(),
+            Self::NoSpace => Errno::NOSPC.into(),
+            Self::ReadOnly => Errno::ROFS.into(),
+            Self::Interrupted => Errno::INTR.into(),
+            Self::Short if operation == Operation::Append => io::ErrorKind::WriteZero.into(),
+            Self::Short => io::ErrorKind::UnexpectedEof.into(),
         }
-        .into()
     }
 }
 
@@ -181,7 +194,13 @@ impl Faulty {
 
     /// The number of calls that a fault has hit.
     pub fn hits(&self) -> usize {
-        self.script.state.lock().hits
+        self.script.state.lock().failed.len()
+    }
+
+    /// The calls that a fault has hit, in their order.
+    pub fn failed(&self) -> Vec<Call> {
+        let state = self.script.state.lock();
+        state.failed.iter().map(|position| state.calls[*position].clone()).collect()
     }
 
     fn call<R>(
@@ -196,7 +215,7 @@ impl Faulty {
         if fault.effect == Effect::Whole {
             inner()?;
         }
-        Err(StorageError::new(operation.verb(), path, fault.error.into()))
+        Err(StorageError::new(operation.verb(), path, fault.error.reported_by(operation)))
     }
 }
 
@@ -262,7 +281,8 @@ struct Script {
 struct State {
     calls: Vec<Call>,
     faults: Vec<Fault>,
-    hits: usize,
+    /// The positions of the calls that failed.
+    failed: Vec<usize>,
 }
 
 impl Script {
@@ -279,7 +299,7 @@ impl Script {
             reached && fault.error.hits(operation)
         };
         let fault = state.faults.iter().find(hits).copied();
-        state.hits += usize::from(fault.is_some());
+        state.failed.extend(fault.map(|_| position));
         fault
     }
 }
@@ -315,7 +335,7 @@ impl WriteFile for FaultyWriter {
         };
         self.fuse.attempt(Operation::Append.verb(), || {
             self.inner.append(&bytes[..arrive]).map_err(|error| error.source)?;
-            report(fault)
+            report(fault, Operation::Append)
         })?;
         self.len += bytes.len() as u64;
         Ok(())
@@ -327,7 +347,7 @@ impl WriteFile for FaultyWriter {
             if fault.is_none_or(|fault| fault.effect == Effect::Whole) {
                 self.inner.sync().map_err(|error| error.source)?;
             }
-            report(fault)
+            report(fault, Operation::Sync)
         })
     }
 
@@ -344,7 +364,8 @@ struct FaultyFile {
 impl ReadFile for FaultyFile {
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
         let fault = self.file.enter(Operation::Read, len);
-        report(fault).map_err(|error| StorageError::new(Operation::Read.verb(), &*self.file.path, error))?;
+        report(fault, Operation::Read)
+            .map_err(|error| StorageError::new(Operation::Read.verb(), &*self.file.path, error))?;
         self.inner.read(offset, len)
     }
 
@@ -359,8 +380,8 @@ impl ReadFile for FaultyFile {
     }
 }
 
-fn report(fault: Option<Fault>) -> io::Result<()> {
-    fault.map_or(Ok(()), |fault| Err(fault.error.into()))
+fn report(fault: Option<Fault>, operation: Operation) -> io::Result<()> {
+    fault.map_or(Ok(()), |fault| Err(fault.error.reported_by(operation)))
 }
 
 #[cfg(test)]
@@ -418,6 +439,21 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_came_short_say_so_and_other_calls_do_not() {
+        let outcome = |at, error| {
+            let (_, storage) = faulty();
+            storage.inject(Fault { at, error, ..EIO });
+            task(&storage).map_err(|error| error.kind())
+        };
+        assert_eq!(outcome(1, DiskError::Short), Err(io::ErrorKind::WriteZero));
+        assert_eq!(outcome(6, DiskError::Short), Err(io::ErrorKind::UnexpectedEof));
+        assert!(outcome(3, DiskError::Short).is_ok());
+        assert!((0..7).all(|at| outcome(at, DiskError::Interrupted) == Err(io::ErrorKind::Interrupted)));
+        let hit = |error: DiskError| (0..7).filter(|at| outcome(*at, error).is_err()).count();
+        assert_eq!(DiskError::ALL.map(hit), [7, 5, 5, 7, 3]);
+    }
+
+    #[test]
     fn a_full_disk_still_reads_and_a_broken_file_takes_no_more() {
         let (_, storage) = faulty();
         let mut writer = storage.create(Path::new("file"), Purpose::Table).unwrap();
@@ -430,6 +466,7 @@ mod tests {
         assert!(writer.append(b"still not").is_err());
         assert!(writer.sync().is_err());
         assert_eq!((writer.len(), storage.hits()), (5, 1));
+        assert_eq!(storage.failed(), storage.calls()[2..3]);
         storage.remove(Path::new("file")).unwrap();
     }
 

@@ -1,4 +1,4 @@
-//! Files as a trait: back ends that keep them, and decorators that count and fail.
+//! Files as a trait: back ends that keep them, and decorators that count, fail and record.
 
 mod aligned;
 mod block_writer;
@@ -10,6 +10,7 @@ mod memory;
 mod mmap;
 mod posix;
 mod pread;
+mod recording;
 mod simulated;
 mod storage;
 mod uring;
@@ -18,7 +19,8 @@ use catalog::Catalog;
 
 pub use counting::{Counting, Counts, PurposeCounts};
 pub use faulty::{Call, DiskError, Effect, Extent, Fault, Faulty, Operation};
-pub use memory::{Memory, Unsynced};
+pub use memory::{Memory, States, Unsynced};
+pub use recording::{Recording, Replay, Step};
 pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// All back ends. The first is the baseline.

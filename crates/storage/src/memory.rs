@@ -10,6 +10,7 @@
 
 mod content;
 mod names;
+mod states;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -21,9 +22,11 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use types::Bytes;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use self::content::Inode;
 use self::names::Names;
+pub use self::states::States;
 use crate::posix::held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
 
@@ -85,6 +88,26 @@ impl Memory {
             }
         };
         Self { names: Mutex::new(names), locks: Arc::default() }
+    }
+}
+
+impl Memory {
+    /// Every state in which the disk may be found if the power fails now.
+    pub fn states(&self) -> States<'_> {
+        States::of(self)
+    }
+
+    /// A hash of all names and bytes: equal disks have equal ones.
+    pub fn fingerprint(&self) -> u128 {
+        let names = self.names.lock();
+        let mut hash = Xxh3::new();
+        for (path, inode) in names.current() {
+            let (name, bytes) = (path.as_os_str().as_encoded_bytes(), inode.snapshot());
+            hash.update(&(name.len() as u64).to_le_bytes());
+            hash.update(name);
+            hash.update(&xxh3_128(&bytes).to_le_bytes());
+        }
+        hash.digest128()
     }
 }
 

@@ -5,6 +5,7 @@ mod list;
 mod meta;
 mod plot;
 mod shell;
+mod torture;
 mod verify;
 mod workload;
 
@@ -13,5 +14,6 @@ pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;
 pub(crate) use shell::shell;
+pub(crate) use torture::torture;
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

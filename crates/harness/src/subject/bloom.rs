@@ -154,7 +154,9 @@ impl Probes {
         let mut phase = bench.begin("build");
         let policy = bloom::CATALOG.build(bench.design.choice("bloom"))?;
         let by_key = policy.needs_keys();
-        keys.sort_unstable_by_key(|key| key.0);
+        if by_key {
+            keys.sort_unstable_by_key(|key| key.0);
+        }
         let spelt = by_key.then(|| keys.iter().map(|key| key.0.to_be_bytes()).collect());
         let input = FilterInput { hashes: &keys, bits_per_key: None, keys: spelt.as_ref() };
         let (filter, timing) =

@@ -11,6 +11,7 @@ mod shell;
 mod subjects;
 mod sweeps;
 mod timed;
+mod torture;
 mod verdicts;
 mod verify;
 mod wrong;

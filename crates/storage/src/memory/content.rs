@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rand::{Rng, RngExt};
 
 /// What a device writes whole or not at all.
-const SECTOR_BYTES: usize = 512;
+pub(super) const SECTOR_BYTES: usize = 512;
 
 /// A file without its names.
 #[derive(Default)]
@@ -54,6 +54,25 @@ impl Inode {
         self.cut(|unsynced| unsynced.start)
     }
 
+    /// The bytes that were not synced.
+    pub(super) fn unsynced(&self) -> Range<usize> {
+        let content = self.content.lock();
+        content.synced..content.bytes.len()
+    }
+
+    /// The file cut at `end`, where what `is_written` denies reads as zeros: it is asked for each stretch of
+    /// unsynced bytes between two multiples of `unit`.
+    pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
+        let content = self.content.lock();
+        let mut bytes = content.bytes[..end].to_vec();
+        for (index, piece) in pieces(content.synced..end, unit).enumerate() {
+            if !is_written(index) {
+                bytes[piece].fill(0);
+            }
+        }
+        Self::of(Arc::new(bytes))
+    }
+
     /// The file with what `random` leaves of the bytes that were not synced: none, all, a prefix, or a
     /// prefix in which sectors that were not written read as zeros.
     pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
@@ -65,7 +84,8 @@ impl Inode {
         }
     }
 
-    fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
+    /// The file cut where `end` says, given the bytes that were not synced.
+    pub(super) fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
         let content = self.content.lock();
         let end = end(content.synced..content.bytes.len());
         if end == content.bytes.len() {
@@ -75,19 +95,20 @@ impl Inode {
     }
 
     fn holed(&self, random: &mut impl Rng) -> Self {
-        let content = self.content.lock();
-        let end = random.random_range(content.synced..=content.bytes.len());
-        let mut bytes = content.bytes[..end].to_vec();
-        let mut start = content.synced;
-        while start < end {
-            let next = (start + 1).next_multiple_of(SECTOR_BYTES).min(end);
-            if random.random() {
-                bytes[start..next].fill(0);
-            }
-            start = next;
-        }
-        Self::of(Arc::new(bytes))
+        let unsynced = self.unsynced();
+        let end = random.random_range(unsynced.start..=unsynced.end);
+        self.patched(end, SECTOR_BYTES, |_| !random.random::<bool>())
     }
+}
+
+/// A range of bytes of a file, cut at the multiples of `unit`.
+pub(super) fn pieces(range: Range<usize>, unit: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = range.start;
+    std::iter::from_fn(move || {
+        let piece = start..(start + 1).next_multiple_of(unit).min(range.end);
+        start = piece.end;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 #[cfg(test)]

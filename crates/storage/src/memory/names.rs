@@ -126,8 +126,30 @@ impl Names {
         Ok(())
     }
 
-    /// The names after a crash: the durable ones, changed by those pending changes that `reaches_disk` says,
-    /// with files as `after_crash` makes them of theirs. All are durable.
+    /// The number of changes that are not durable yet.
+    pub(super) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Every file that may have a name after a crash, in an order that follows from the history alone.
+    pub(super) fn files(&self) -> Vec<Arc<Inode>> {
+        let linked = self.pending.iter().filter_map(|change| match change {
+            Change::Link(_, inode) => Some(inode),
+            Change::Unlink(_) | Change::Rename { .. } => None,
+        });
+        let mut seen = HashSet::new();
+        let all = self.durable.values().chain(linked);
+        all.filter(|inode| seen.insert(Arc::as_ptr(inode))).cloned().collect()
+    }
+
+    /// All names with their files, sorted.
+    pub(super) fn current(&self) -> impl Iterator<Item = (&Path, &Arc<Inode>)> {
+        self.current.iter().map(|(path, inode)| (path.as_path(), inode))
+    }
+
+    /// The names after a crash: the durable ones, changed by those pending changes that `reaches_disk` says
+    /// (it is asked of each, from the last to the first), with files as `after_crash` makes them of theirs.
+    /// All are durable.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,

@@ -1,0 +1,205 @@
+//! `lsmbench torture`: crashes and I/O errors for every design and log mode.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use toml::{Table, Value};
+use torture::{Subject, Violation, crash, errors};
+use tree::Design;
+
+use crate::cli::{SubjectArguments, TortureCommand};
+use crate::experiment::read_design;
+use crate::output::{line, print};
+use crate::problem::{Outcome, Problem};
+
+/// Where the shipped designs lie, from the root of the repository.
+const DESIGNS: &str = "configs/designs";
+
+/// A design under one log mode.
+struct Job {
+    design: String,
+    wal: String,
+    subject: Subject,
+}
+
+/// What a job came to, as it is printed.
+struct Report {
+    counts: Vec<u64>,
+    findings: Vec<(String, String, Violation)>,
+}
+
+/// Explores, prints a line for each design and log mode, and every violation with the command that leads
+/// there again; whether there was none.
+pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
+    match what {
+        TortureCommand::Crash { subjects, states } => {
+            let columns = ["lives", "cuts", "states", "recovered", "in recovery", "violations"];
+            let budget = crash::Budget { seed: subjects.seed, states: *states };
+            let place = subjects.replay.as_deref().map(str::parse::<crash::Place>).transpose();
+            let place = place.map_err(Problem::new)?;
+            run("crash", subjects, &columns, 3, |subject| {
+                Ok(of_crashes(match place {
+                    Some(place) => crash::replay(subject, place)?,
+                    None => crash::explore(subject, budget),
+                }))
+            })
+        }
+        TortureCommand::Errors { subjects, faults } => {
+            let columns = ["lives", "faults", "failed calls", "reported", "reopened", "violations"];
+            let budget = errors::Budget { seed: subjects.seed, faults: *faults };
+            let place = subjects.replay.as_deref().map(str::parse::<errors::Place>).transpose();
+            let place = place.map_err(Problem::new)?;
+            run("errors", subjects, &columns, 1, |subject| {
+                Ok(of_errors(match place {
+                    Some(place) => errors::replay(subject, place)?,
+                    None => errors::explore(subject, budget),
+                }))
+            })
+        }
+    }
+}
+
+fn of_crashes(tally: crash::Tally) -> Report {
+    let crash::Tally { lives, cuts, states, recovered, second, violations, findings } = tally;
+    let counts = vec![lives, cuts, states, recovered, second, violations];
+    let finding = |found: crash::Finding| (found.place.to_string(), found.step, found.violation);
+    Report { counts, findings: findings.into_iter().map(finding).collect() }
+}
+
+fn of_errors(tally: errors::Tally) -> Report {
+    let errors::Tally { lives, faults, failed_calls, reported, reopened, violations, findings } = tally;
+    let counts = vec![lives, faults, failed_calls, reported, reopened, violations];
+    let finding = |found: errors::Finding| (found.place.to_string(), found.fault, found.violation);
+    Report { counts, findings: findings.into_iter().map(finding).collect() }
+}
+
+/// Does `explore` for every design and log mode; `columns` name its counts, of which number `rated` is the
+/// one whose rate is told.
+fn run(
+    command: &str,
+    arguments: &SubjectArguments,
+    columns: &[&str],
+    rated: usize,
+    explore: impl Fn(&Subject) -> Result<Report, String> + Sync,
+) -> Outcome<bool> {
+    let jobs = jobs(arguments)?;
+    if arguments.replay.is_some() && jobs.len() != 1 {
+        return Err(Problem::new("--replay wants one --design and one --wal"));
+    }
+    let width = jobs.iter().map(|job| job.design.len()).max().unwrap_or(0).max("design".len());
+    // A place that is not there is refused, and a refusal is no answer: nothing is printed before the first.
+    let mut head = format!("{:<width$}  {:<8}{}\n", "design", "wal", row(columns));
+    let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
+    torture::in_order(
+        &jobs,
+        arguments.threads,
+        |job| explore(&job.subject),
+        |job, report| {
+            if outcome.is_ok() {
+                outcome = report.map_err(Problem::new).and_then(|report| {
+                    totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);
+                    print(&(std::mem::take(&mut head) + &text(command, job, width, &report)))
+                });
+            }
+        },
+    );
+    outcome?;
+    print(&format!("{:<width$}  {:<8}{}\n", "all", "", row(&totals)))?;
+    let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
+    line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
+    Ok(totals.last() == Some(&0))
+}
+
+/// Numbers or their names, in columns.
+fn row(cells: &[impl std::fmt::Display]) -> String {
+    cells.iter().fold(String::new(), |mut text, cell| {
+        let _ = write!(text, "  {cell:>12}");
+        text
+    })
+}
+
+/// The line of a job, and its violations.
+fn text(command: &str, job: &Job, width: usize, report: &Report) -> String {
+    let Job { design, wal, .. } = job;
+    let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));
+    for (place, moment, violation) in &report.findings {
+        let _ = writeln!(text, "violation ({moment}): {violation}");
+        let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} --replay {place}");
+    }
+    text
+}
+
+/// Every design under every log mode that is asked for.
+fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
+    let designs = match arguments.design.is_empty() {
+        true => shipped()?,
+        false => arguments.design.iter().map(|name| named(name)).collect::<Outcome<_>>()?,
+    };
+    let modes: Vec<String> = match arguments.wal.is_empty() {
+        true => tree::wal::CATALOG.variants.iter().map(|variant| variant.kind.to_owned()).collect(),
+        false => arguments.wal.clone(),
+    };
+    let mut jobs = Vec::new();
+    for (name, design) in designs {
+        for wal in &modes {
+            let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
+            let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;
+            let subject = Subject::tree(&name, design)?;
+            jobs.push(Job { design: name.clone(), wal: wal.clone(), subject });
+        }
+    }
+    Ok(jobs)
+}
+
+/// A design by the path of its file, or by its name among the shipped ones; small.
+fn named(name: &Path) -> Outcome<(String, Design)> {
+    let shown = name.display().to_string();
+    let file = match name.is_file() {
+        true => Some(name.to_owned()),
+        false => folder().map(|folder| folder.join(format!("{shown}.toml"))).filter(|file| file.is_file()),
+    };
+    let design = match file {
+        Some(file) => read_design(&file)?,
+        None if shown == "default" => Design::default(),
+        None => {
+            let message = format!("there is no design file {shown}, and none of this name in {DESIGNS}");
+            return Err(Problem::new(message));
+        }
+    };
+    Ok((shown, torture::small(&design)))
+}
+
+/// All shipped designs by their names, small.
+fn shipped() -> Outcome<Vec<(String, Design)>> {
+    let Some(folder) = folder() else {
+        let message = format!("there is no {DESIGNS} here or above; name a design with --design");
+        return Err(Problem::new(message));
+    };
+    let mut names = Vec::new();
+    collect(&folder, "", &mut names)?;
+    names.sort();
+    names.iter().map(|name| named(Path::new(name))).collect()
+}
+
+/// The names of the design files below a folder.
+fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> {
+    let cannot = |error| Problem::doing(format!("list {}", folder.display()), error);
+    for entry in fs::read_dir(folder).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
+        if path.is_dir() {
+            collect(&path, &format!("{prefix}{stem}/"), names)?;
+        } else if path.extension().is_some_and(|ending| ending == "toml") {
+            names.push(format!("{prefix}{stem}"));
+        }
+    }
+    Ok(())
+}
+
+/// The folder of the shipped designs, at the current folder or above it.
+fn folder() -> Option<PathBuf> {
+    let current = std::env::current_dir().ok()?;
+    current.ancestors().map(|above| above.join(DESIGNS)).find(|folder| folder.is_dir())
+}

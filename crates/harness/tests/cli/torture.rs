@@ -1,0 +1,55 @@
+//! `torture`: what is explored is the same every time, and a bad request is refused.
+
+use crate::bench::Bench;
+
+#[test]
+fn a_seed_gives_the_same_numbers_with_any_number_of_threads() {
+    let bench = Bench::new();
+    let explore = |threads: &str| {
+        let what = ["torture", "crash", "--design", "default", "--states", "40", "--seed", "3"];
+        bench.ok(&[&what[..], &["--threads", threads]].concat())
+    };
+    let first = explore("1");
+    assert_eq!(first, explore("3"));
+    let lines: Vec<&str> = first.lines().collect();
+    assert_eq!(lines.len(), 7, "a head, five log modes and the sum: {first}");
+    assert!(lines[1..6].iter().all(|line| line.starts_with("default ")), "{first}");
+    assert!(lines.iter().skip(1).all(|line| line.ends_with(" 0")), "{first}");
+}
+
+#[test]
+fn errors_are_explored_too() {
+    let bench = Bench::new();
+    bench.write("own.toml", "[design]\nbloom = \"none\"\n");
+    let what = ["torture", "errors", "--design", "own.toml", "--wal", "sync", "--faults", "30"];
+    let out = bench.ok(&what);
+    let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!((counts[0], counts[2], counts.last()), ("all", "30", Some(&"0")), "{out}");
+}
+
+#[test]
+fn a_place_is_found_again() {
+    let bench = Bench::new();
+    let replay = |place: &str| {
+        bench.run(&["torture", "crash", "--design", "default", "--wal", "sync", "--replay", place])
+    };
+    let out = replay("3:20:0").expect(0).out;
+    let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(counts[3..], ["1", "1", "0", "0"], "{out}");
+    assert!(replay("3:99999:0").refusal().contains(" steps, not 99999"));
+    assert!(replay("3:x").refusal().contains("SEED:CUT:STATE"));
+}
+
+#[test]
+fn bad_requests_are_refused() {
+    let bench = Bench::new();
+    for (arguments, saying) in [
+        (&["crash", "--design", "no-such"][..], "there is no design file no-such"),
+        (&["crash"], "name a design with --design"),
+        (&["errors", "--design", "default", "--wal", "snyc"], "did you mean \"sync\""),
+        (&["errors", "--design", "default", "--replay", "1:2"], "wants one --design and one --wal"),
+    ] {
+        let error = bench.run(&[&["torture"], arguments].concat()).refusal();
+        assert!(error.contains(saying), "{error}");
+    }
+}

@@ -1,0 +1,270 @@
+//! The states in which a disk may be found after a power failure, numbered.
+//!
+//! A state chooses for every change of a name whether it reached the disk (with all that it rests on), and for
+//! every file what is there of the bytes that were not synced: it ends somewhere, and each sector before its
+//! end was written or reads as zeros. So bytes are lost, kept, torn at sectors and pages, and written in any
+//! order. Where there are few states all are numbered; where there are many, four corners come first and the
+//! other numbers are seeds.
+
+use std::sync::Arc;
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::Memory;
+use super::content::{Inode, SECTOR_BYTES, pieces};
+
+/// What the page cache writes back at once.
+const PAGE_BYTES: usize = 4096;
+
+/// Up to how many states all of them are numbered.
+const ALL: u64 = 256;
+
+/// The states in which a disk may be found if the power fails at one moment.
+pub struct States<'a> {
+    disk: &'a Memory,
+    /// The changes of names that are not durable.
+    changes: usize,
+    /// The files with bytes that are not synced, and how many sectors those touch.
+    files: Vec<(Arc<Inode>, u32)>,
+    /// How many states there are, where they are few.
+    count: Option<u64>,
+}
+
+/// What one state chooses.
+enum Choice {
+    /// One of all: a number with one digit per change and per file.
+    Exact(u64),
+    /// Whether names and bytes reached the disk, each all or none.
+    Corner { names: bool, bytes: bool },
+    /// A seed.
+    Sampled(u64),
+}
+
+impl<'a> States<'a> {
+    pub(super) fn of(disk: &'a Memory) -> Self {
+        let names = disk.names.lock();
+        let changes = names.pending();
+        let touched = |inode: &Arc<Inode>| pieces(inode.unsynced(), SECTOR_BYTES).count() as u32;
+        let files: Vec<_> = names
+            .files()
+            .into_iter()
+            .map(|inode| (Arc::clone(&inode), touched(&inode)))
+            .filter(|(_, sectors)| *sectors > 0)
+            .collect();
+        let of_changes = 1u64.checked_shl(changes as u32).filter(|count| *count <= ALL);
+        let all = files.iter().fold(of_changes, |all, (_, sectors)| {
+            all?.checked_mul(endings(*sectors)?).filter(|count| *count <= ALL)
+        });
+        Self { disk, changes, files, count: all }
+    }
+
+    /// How many states there are; `None` where they are too many to number all, and any number is one.
+    pub fn count(&self) -> Option<u64> {
+        self.count
+    }
+
+    /// The number of the state in which nothing that was not synced is there.
+    pub fn dropped(&self) -> u64 {
+        0
+    }
+
+    /// The number of the state in which everything is there: the process died and the system lived on.
+    pub fn kept(&self) -> u64 {
+        self.count.map_or(1, |count| count - 1)
+    }
+
+    /// The disk in state `number`: a disk of its own, on which everything is durable. The same number gives
+    /// the same state.
+    ///
+    /// # Panics
+    /// If all states are numbered and this is none of them.
+    #[must_use]
+    pub fn get(&self, number: u64) -> Memory {
+        let choice = match (self.count, number) {
+            (Some(count), _) => {
+                assert!(number < count, "there are {count} states, none is number {number}");
+                Choice::Exact(number)
+            }
+            (None, 0..4) => Choice::Corner { names: number % 2 == 1, bytes: number == 1 || number == 2 },
+            (None, seed) => Choice::Sampled(seed),
+        };
+        match choice {
+            Choice::Exact(number) => self.exact(number),
+            Choice::Corner { names, bytes } => {
+                self.make(|| names, |inode, _| if bytes { inode.whole() } else { inode.synced() })
+            }
+            Choice::Sampled(seed) => self.sampled(seed),
+        }
+    }
+
+    fn exact(&self, mut number: u64) -> Memory {
+        let mut digit = |base: u64| {
+            let digit = number % base;
+            number /= base;
+            digit
+        };
+        let mut changes: Vec<bool> = (0..self.changes).map(|_| digit(2) == 1).collect();
+        let choices: Vec<u64> =
+            self.files.iter().map(|(_, sectors)| digit(endings(*sectors).unwrap_or(1))).collect();
+        self.make(|| changes.pop().unwrap_or_default(), |inode, index| ending(inode, choices[index]))
+    }
+
+    fn sampled(&self, seed: u64) -> Memory {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let changes = &mut sampled_changes(self.changes, &mut random);
+        let seeds: Vec<u64> = self.files.iter().map(|_| random.random()).collect();
+        self.make(
+            || changes.pop().unwrap_or_default(),
+            |inode, index| sampled_bytes(inode, &mut Xoshiro256PlusPlus::seed_from_u64(seeds[index])),
+        )
+    }
+
+    /// The disk whose names and files are as the two functions say; the second one is asked of files with
+    /// bytes that were not synced, with their place among those.
+    fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
+        let place =
+            |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
+        let after = |inode: &Inode| place(inode).map_or_else(|| inode.whole(), |place| bytes(inode, place));
+        let names = self.disk.names.lock().after_crash(reaches_disk, after);
+        Memory { names: names.into(), locks: Arc::default() }
+    }
+}
+
+/// In how many states the unsynced bytes of a file may be that touch this many sectors: for each end `e` the
+/// sectors before it are written or not, `2^e` states.
+fn endings(sectors: u32) -> Option<u64> {
+    2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
+}
+
+/// State `choice` of a file, the last one being the whole.
+fn ending(inode: &Inode, choice: u64) -> Inode {
+    let end = (choice + 1).ilog2() as usize;
+    let written = choice + 1 - (1 << end);
+    let unsynced = inode.unsynced();
+    let cut =
+        pieces(unsynced.clone(), SECTOR_BYTES).take(end).last().map_or(unsynced.start, |piece| piece.end);
+    if cut == unsynced.end && written + 1 == 1 << end {
+        return inode.whole();
+    }
+    inode.patched(cut, SECTOR_BYTES, |index| written >> index & 1 == 1)
+}
+
+/// Which changes of names reach the disk: none, all, those up to a moment, or any.
+fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
+    match random.random_range(0..8) {
+        0 => vec![false; count],
+        1 | 2 => vec![true; count],
+        3 | 4 => {
+            let first = random.random_range(0..=count);
+            (0..count).map(|index| index < first).collect()
+        }
+        _ => {
+            let likely = [0.1, 0.5, 0.9][random.random_range(0..3)];
+            (0..count).map(|_| random.random_bool(likely)).collect()
+        }
+    }
+}
+
+/// What is there of a file: nothing unsynced, all, what was written up to a sector, a page or a byte, or any
+/// sectors or pages.
+fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
+    let choice = random.random_range(0..8);
+    let unit = if choice % 2 == 0 { SECTOR_BYTES } else { PAGE_BYTES };
+    let unsynced = inode.unsynced();
+    let ends: Vec<usize> = pieces(unsynced.clone(), unit).map(|piece| piece.end).collect();
+    let end = ends[random.random_range(0..ends.len())];
+    match choice {
+        0 => inode.synced(),
+        1 => inode.whole(),
+        2 | 3 => inode.cut(|_| end),
+        4 => {
+            let end = random.random_range(unsynced);
+            inode.cut(|_| end)
+        }
+        _ => inode.patched(end, unit, |_| random.random()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::path::Path;
+
+    use super::*;
+    use crate::storage::{Purpose, Storage, WriteFile};
+
+    fn read(disk: &Memory, path: &Path) -> Option<Vec<u8>> {
+        let file = disk.open(path, Purpose::Log).ok()?;
+        Some(file.read(0, file.len() as usize).unwrap().to_vec())
+    }
+
+    /// A disk with a file whose last bytes are not synced, under a name that is durable.
+    fn disk(synced: usize, unsynced: usize) -> (Memory, Box<dyn WriteFile>) {
+        let disk = Memory::default();
+        let mut file = disk.create(Path::new("a"), Purpose::Log).unwrap();
+        file.append(&vec![1; synced]).unwrap();
+        file.sync().unwrap();
+        disk.sync_directory(Path::new("")).unwrap();
+        file.append(&vec![2; unsynced]).unwrap();
+        (disk, file)
+    }
+
+    #[test]
+    fn few_states_are_all_numbered() {
+        // Bytes 500 to 1100 touch sectors 0, 1 and 2: 1 + 2 + 4 + 8 states.
+        let (disk, _file) = disk(500, 600);
+        let states = disk.states();
+        assert_eq!(states.count(), Some(15));
+        let found: HashSet<Vec<u8>> =
+            (0..15).map(|number| read(&states.get(number), Path::new("a")).unwrap()).collect();
+        assert_eq!(found.len(), 15);
+        assert!(found.iter().all(|bytes| bytes[..500] == [1; 500]));
+        let lengths: HashSet<usize> = found.iter().map(Vec::len).collect();
+        assert_eq!(lengths, HashSet::from([500, 512, 1024, 1100]));
+        assert_eq!(read(&states.get(states.dropped()), Path::new("a")).unwrap().len(), 500);
+        assert_eq!(read(&states.get(states.kept()), Path::new("a")), read(&disk, Path::new("a")));
+    }
+
+    #[test]
+    fn names_are_chosen_with_what_they_rest_on() {
+        let disk = Memory::default();
+        for name in ["a", "b"] {
+            disk.create(Path::new(name), Purpose::Log).unwrap();
+        }
+        disk.rename(Path::new("a"), Path::new("c")).unwrap();
+        let states = disk.states();
+        assert_eq!(states.count(), Some(8));
+        let found: HashSet<Vec<String>> =
+            (0..8).map(|number| states.get(number).list(Path::new("")).unwrap()).collect();
+        let expected = [&[][..], &["a"], &["b"], &["a", "b"], &["c"], &["b", "c"]];
+        assert_eq!(found, expected.map(|names| names.iter().map(ToString::to_string).collect()).into());
+        let fingerprints: HashSet<u128> = (0..8).map(|number| states.get(number).fingerprint()).collect();
+        assert_eq!(fingerprints.len(), 6);
+    }
+
+    #[test]
+    fn many_states_are_sampled_and_each_number_is_one() {
+        let (disk, _file) = disk(100, 20_000);
+        let states = disk.states();
+        assert_eq!(states.count(), None);
+        assert_eq!(read(&states.get(states.kept()), Path::new("a")), read(&disk, Path::new("a")));
+        assert_eq!(read(&states.get(states.dropped()), Path::new("a")).unwrap(), [1; 100]);
+        let found: Vec<Vec<u8>> =
+            (0..200).map(|number| read(&states.get(number), Path::new("a")).unwrap()).collect();
+        assert_eq!(found[7], read(&states.get(7), Path::new("a")).unwrap());
+        let is_torn = |bytes: &&Vec<u8>, unit: usize| {
+            bytes[100..].contains(&0)
+                && bytes[unit.min(bytes.len())..]
+                    .chunks(unit)
+                    .all(|piece| piece.iter().all(|byte| *byte == piece[0]))
+        };
+        assert!(
+            found.iter().filter(|bytes| is_torn(bytes, SECTOR_BYTES) && !is_torn(bytes, PAGE_BYTES)).count()
+                > 5
+        );
+        assert!(found.iter().filter(|bytes| is_torn(bytes, PAGE_BYTES)).count() > 5);
+        assert!(found.iter().filter(|bytes| bytes.len() % SECTOR_BYTES != 0).count() > 5);
+        assert!(found.iter().all(|bytes| bytes[..100] == [1; 100]));
+    }
+}

@@ -1,0 +1,232 @@
+//! A decorator that records every call that changes what is stored, so that a disk can be led through the
+//! same history again and be stopped behind any step of it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
+
+/// Hands every call through and records those that change something, once they have succeeded.
+pub struct Recording {
+    inner: Arc<dyn Storage>,
+    steps: Arc<Mutex<Vec<Step>>>,
+}
+
+/// A change of what is stored, or of how much of it is durable.
+///
+/// Files being written have numbers: the position of the step that created them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// [`Storage::create`].
+    Create(Arc<Path>, Purpose),
+    /// [`WriteFile::append`] of these bytes to the file created by that step.
+    Append(usize, Arc<[u8]>),
+    /// [`WriteFile::sync`] of the file created by that step.
+    Sync(usize),
+    /// [`Storage::rename`], from and to.
+    Rename(Arc<Path>, Arc<Path>),
+    /// [`Storage::remove`].
+    Remove(Arc<Path>),
+    /// [`Storage::hard_link`], the existing name and the new one.
+    Link(Arc<Path>, Arc<Path>),
+    /// [`Storage::create_directory`].
+    CreateDirectory(Arc<Path>),
+    /// [`Storage::sync_directory`].
+    SyncDirectory(Arc<Path>),
+    /// [`Storage::lock`], which creates the file.
+    Lock(Arc<Path>),
+}
+
+impl Recording {
+    /// Records what is asked of `inner`.
+    pub fn new(inner: Arc<dyn Storage>) -> Self {
+        Self { inner, steps: Arc::default() }
+    }
+
+    /// The number of steps so far: the position of the next one.
+    pub fn position(&self) -> usize {
+        self.steps.lock().len()
+    }
+
+    /// The steps so far.
+    pub fn steps(&self) -> Vec<Step> {
+        self.steps.lock().clone()
+    }
+
+    fn record<R>(
+        &self,
+        done: Result<R, StorageError>,
+        step: impl FnOnce() -> Step,
+    ) -> Result<R, StorageError> {
+        let done = done?;
+        self.steps.lock().push(step());
+        Ok(done)
+    }
+}
+
+impl Storage for Recording {
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        let inner = self.inner.create(path, purpose)?;
+        let mut steps = self.steps.lock();
+        let file = steps.len();
+        steps.push(Step::Create(path.into(), purpose));
+        Ok(Box::new(RecordingWriter { inner, file, steps: Arc::clone(&self.steps) }))
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        self.inner.open(path, purpose)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        self.record(self.inner.rename(from, to), || Step::Rename(from.into(), to.into()))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        self.record(self.inner.remove(path), || Step::Remove(path.into()))
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        self.record(self.inner.hard_link(existing, new), || Step::Link(existing.into(), new.into()))
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        self.inner.list(directory)
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.record(self.inner.create_directory(directory), || Step::CreateDirectory(directory.into()))
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.record(self.inner.sync_directory(directory), || Step::SyncDirectory(directory.into()))
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        self.record(self.inner.lock(path), || Step::Lock(path.into()))
+    }
+
+    fn set_waiting(&self, is_waiting: bool) {
+        self.inner.set_waiting(is_waiting);
+    }
+
+    fn device_time(&self) -> Option<DeviceTime> {
+        self.inner.device_time()
+    }
+}
+
+struct RecordingWriter {
+    inner: Box<dyn WriteFile>,
+    file: usize,
+    steps: Arc<Mutex<Vec<Step>>>,
+}
+
+impl WriteFile for RecordingWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.inner.append(bytes)?;
+        self.steps.lock().push(Step::Append(self.file, bytes.into()));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.inner.sync()?;
+        self.steps.lock().push(Step::Sync(self.file));
+        Ok(())
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+}
+
+/// Leads a disk through recorded steps, one at a time.
+pub struct Replay<'a> {
+    steps: &'a [Step],
+    disk: &'a dyn Storage,
+    position: usize,
+    writers: HashMap<usize, Box<dyn WriteFile>>,
+}
+
+impl<'a> Replay<'a> {
+    /// Will lead `disk`, which is as the recorded one was at first, through `steps`.
+    pub fn new(steps: &'a [Step], disk: &'a dyn Storage) -> Self {
+        Self { steps, disk, position: 0, writers: HashMap::new() }
+    }
+
+    /// The number of steps taken.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Takes steps until `position` of them are taken, or all.
+    ///
+    /// # Errors
+    /// If the disk refuses a step: it was not as the recorded one.
+    pub fn advance_to(&mut self, position: usize) -> Result<(), StorageError> {
+        while self.position < position.min(self.steps.len()) {
+            self.take(&self.steps[self.position])?;
+            self.position += 1;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, step: &Step) -> Result<(), StorageError> {
+        match step {
+            Step::Create(path, purpose) => {
+                self.writers.insert(self.position, self.disk.create(path, *purpose)?);
+            }
+            Step::Append(file, bytes) => self.writer(*file).append(bytes)?,
+            Step::Sync(file) => self.writer(*file).sync()?,
+            Step::Rename(from, to) => self.disk.rename(from, to)?,
+            Step::Remove(path) => self.disk.remove(path)?,
+            Step::Link(existing, new) => self.disk.hard_link(existing, new)?,
+            Step::CreateDirectory(directory) => self.disk.create_directory(directory)?,
+            Step::SyncDirectory(directory) => self.disk.sync_directory(directory)?,
+            Step::Lock(path) => drop(self.disk.lock(path)?),
+        }
+        Ok(())
+    }
+
+    fn writer(&mut self, file: usize) -> &mut dyn WriteFile {
+        &mut **self.writers.get_mut(&file).expect("steps name files that earlier steps created")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Memory, Unsynced};
+
+    #[test]
+    fn a_replay_leads_another_disk_through_the_same_states() {
+        let (a, b, directory) = (Path::new("d/a"), Path::new("d/b"), Path::new("d"));
+        let recording = Recording::new(Arc::new(Memory::default()));
+        recording.create_directory(directory).unwrap();
+        let _guard = recording.lock(&directory.join("lock")).unwrap();
+        let mut file = recording.create(a, Purpose::Log).unwrap();
+        file.append(b"one").unwrap();
+        file.sync().unwrap();
+        recording.hard_link(a, b).unwrap();
+        recording.sync_directory(directory).unwrap();
+        file.append(b"two").unwrap();
+        recording.rename(b, &directory.join("c")).unwrap();
+        recording.remove(a).unwrap();
+        assert!(recording.remove(a).is_err());
+        let steps = recording.steps();
+        assert_eq!((steps.len(), recording.position()), (10, 10));
+        assert_eq!(steps[7], Step::Append(2, b"two"[..].into()));
+
+        let disk = Memory::default();
+        let mut replay = Replay::new(&steps, &disk);
+        replay.advance_to(7).unwrap();
+        assert_eq!(replay.position(), 7);
+        assert_eq!(disk.after_crash(Unsynced::Dropped).list(directory).unwrap(), ["a", "b", "lock"]);
+        replay.advance_to(usize::MAX).unwrap();
+        assert_eq!(disk.list(directory).unwrap(), ["c", "lock"]);
+        let kept = disk.open(&directory.join("c"), Purpose::Log).unwrap();
+        assert_eq!(&*kept.read(0, 6).unwrap(), b"onetwo");
+        assert_eq!(disk.after_crash(Unsynced::Dropped).open(a, Purpose::Log).unwrap().len(), 3);
+    }
+}

@@ -1,0 +1,425 @@
+//! Deterministic exploration of crashes: every step of a life is a moment at which the power may fail, every
+//! state that the disk may then be in is one to recover from.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use storage::{Memory, Recording, Replay, States, Step};
+
+use crate::examine::{Copy, Recovered, judge, read, recover};
+use crate::player::{DIRECTORY, Marks, Player, Stop};
+use crate::script::Script;
+use crate::subject::Subject;
+use crate::violation::{Check, Violation};
+
+/// The actions of one life.
+const ACTIONS: usize = 160;
+
+/// Of how many states one has its recovery stopped, too.
+const RECOVERIES: u128 = 16;
+
+/// The steps at which such a recovery is stopped, those at which its next life is, and the states tried at
+/// each.
+const RECOVERY_CUTS: usize = 4;
+const NEXT_LIFE_CUTS: usize = 2;
+const RECOVERY_STATES: u64 = 3;
+
+/// The most states of one moment that are tried in one life.
+const MOST_STATES: u64 = 64;
+
+/// The states that a life is worth being played for.
+const LEAST_STATES: u64 = 64;
+
+/// After how many violations an exploration ends, and how many of one check it keeps.
+const MOST_VIOLATIONS: u64 = 100;
+const MOST_FINDINGS: usize = 3;
+
+/// How much to explore.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// The seed of the first life; the next lives have the numbers behind it.
+    pub seed: u64,
+    /// The states to recover from. The exploration ends with the first life that reaches them.
+    pub states: u64,
+}
+
+/// Where a state is found again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The seed of the life.
+    pub seed: u64,
+    /// The steps that were taken before the power failed, and the number of the state of the disk.
+    pub cut: (usize, u64),
+    /// The same for the recovery from that state, if it was stopped as well.
+    pub recovery: Option<(usize, u64)>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.seed, self.cut.0, self.cut.1)?;
+        match self.recovery {
+            Some((cut, state)) => write!(f, ":{cut}:{state}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Result<Vec<u64>, _> = text.split(':').map(str::parse).collect();
+        let place = |seed, cut, state| Self { seed, cut: (cut as usize, state), recovery: None };
+        match numbers.as_deref() {
+            Ok(&[seed, cut, state]) => Ok(place(seed, cut, state)),
+            Ok(&[seed, cut, state, second, second_state]) => {
+                Ok(Self { recovery: Some((second as usize, second_state)), ..place(seed, cut, state) })
+            }
+            _ => Err(format!("\"{text}\" is no place; one is SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE")),
+        }
+    }
+}
+
+/// A violation and where it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where.
+    pub place: Place,
+    /// What the store did last before the power failed.
+    pub step: String,
+    /// What is wrong.
+    pub violation: Violation,
+}
+
+/// What an exploration came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Lives that were played.
+    pub lives: u64,
+    /// Moments at which the power failed.
+    pub cuts: u64,
+    /// States that were derived.
+    pub states: u64,
+    /// States that were recovered from; the others were the same as one of these.
+    pub recovered: u64,
+    /// Of these, states that a crash during a recovery, or in the life behind it, left.
+    pub second: u64,
+    /// How often something was wrong.
+    pub violations: u64,
+    /// What was wrong: the first few of every check.
+    pub findings: Vec<Finding>,
+}
+
+impl Tally {
+    fn add(&mut self, finding: Finding) {
+        self.violations += 1;
+        let check = finding.violation.check;
+        if self.findings.iter().filter(|found| found.violation.check == check).count() < MOST_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
+}
+
+/// Explores the crashes of a subject.
+pub fn explore(subject: &Subject, budget: Budget) -> Tally {
+    let mut tally = Tally::default();
+    let mut seed = budget.seed;
+    while tally.recovered < budget.states && tally.violations < MOST_VIOLATIONS {
+        tally.lives += 1;
+        match Life::play(subject, seed) {
+            Ok(life) => Exploration::new(subject, &life, &mut tally).run(budget.states),
+            Err(violation) => {
+                let place = Place { seed, cut: (0, 0), recovery: None };
+                let step = "while it lived".to_owned();
+                tally.add(Finding { place, step, violation });
+                return tally;
+            }
+        }
+        seed = seed.wrapping_add(1);
+    }
+    tally
+}
+
+/// Goes to a place once more.
+///
+/// # Errors
+/// If there is no such place in the life of that seed.
+pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
+    let mut tally = Tally { lives: 1, ..Tally::default() };
+    let life = match Life::play(subject, place.seed) {
+        Ok(life) => life,
+        Err(violation) => {
+            let step = "while it lived".to_owned();
+            tally.add(Finding { place, step, violation });
+            return Ok(tally);
+        }
+    };
+    let steps = life.steps.len();
+    if place.cut.0 > steps {
+        return Err(format!("the life of seed {} has {steps} steps, not {}", place.seed, place.cut.0));
+    }
+    let disk = Memory::default();
+    let mut leader = Replay::new(&life.steps, &disk);
+    leader.advance_to(place.cut.0).map_err(|error| error.to_string())?;
+    let mut exploration = Exploration::new(subject, &life, &mut tally);
+    exploration.only = Some(place);
+    let states = disk.states();
+    if states.count().is_some_and(|count| place.cut.1 >= count) {
+        return Err(format!("there is no state {} at step {}", place.cut.1, place.cut.0));
+    }
+    exploration.state(place.cut.0, &states, place.cut.1);
+    Ok(tally)
+}
+
+/// A life that was played to its end on a disk without faults.
+struct Life {
+    seed: u64,
+    script: Script,
+    steps: Vec<Step>,
+    marks: Marks,
+}
+
+impl Life {
+    fn play(subject: &Subject, seed: u64) -> Result<Self, Violation> {
+        let script = Script::new(seed, ACTIONS);
+        let recording = Arc::new(Recording::new(Arc::new(Memory::default())));
+        let clock = || recording.position();
+        let mut player = Player::new(subject, Arc::clone(&recording) as _, &clock);
+        match player.play(&script) {
+            Ok(()) => {}
+            Err(Stop::Wrong(violation)) => return Err(violation),
+            Err(Stop::Failed(error)) => {
+                return Err(Violation::new(Check::GoesOn, format!("on a disk without faults: {error}")));
+            }
+        }
+        let marks = std::mem::take(&mut player.marks);
+        drop(player);
+        Ok(Self { seed, script, steps: recording.steps(), marks })
+    }
+}
+
+/// What is known of a state, so that the same state is not recovered from twice.
+type Outcome = Result<(u128, Vec<Copy>), Violation>;
+
+/// The exploration of one life.
+struct Exploration<'a> {
+    subject: &'a Subject,
+    life: &'a Life,
+    tally: &'a mut Tally,
+    outcomes: HashMap<u128, Outcome>,
+    /// The one place to go to, where there is one.
+    only: Option<Place>,
+}
+
+impl<'a> Exploration<'a> {
+    fn new(subject: &'a Subject, life: &'a Life, tally: &'a mut Tally) -> Self {
+        Self { subject, life, tally, outcomes: HashMap::new(), only: None }
+    }
+
+    /// Stops the life behind each of its steps, or where the budget is too small for that, evenly over them.
+    fn run(&mut self, most: u64) {
+        let steps = self.life.steps.len() as u64;
+        let left = (most - self.tally.recovered).max(LEAST_STATES);
+        let stride = (steps * 4 / left).max(1);
+        let per_cut = (left * 2 / steps.max(1)).clamp(4, MOST_STATES);
+        let disk = Memory::default();
+        let mut leader = Replay::new(&self.life.steps, &disk);
+        let mut cut = self.life.seed % stride;
+        while cut <= steps && self.tally.recovered < most && self.tally.violations < MOST_VIOLATIONS {
+            leader.advance_to(cut as usize).expect("the disk is as it was when the steps were recorded");
+            self.tally.cuts += 1;
+            let states = disk.states();
+            for number in numbers(&states, per_cut, self.life.seed ^ cut << 32) {
+                self.state(cut as usize, &states, number);
+            }
+            drop(states);
+            cut += stride;
+        }
+    }
+
+    /// Recovers from state `number` at `cut`, and judges what comes back.
+    fn state(&mut self, cut: usize, states: &States<'_>, number: u64) {
+        let disk = Arc::new(states.get(number));
+        let fingerprint = disk.fingerprint();
+        self.tally.states += 1;
+        let place = Place { seed: self.life.seed, cut: (cut, number), recovery: None };
+        let promise = self.life.marks.promise(self.subject.wal, cut, number == states.kept());
+        let copies = self.life.marks.copies.len();
+        if let Some(outcome) = self.outcomes.get(&fingerprint) {
+            // What is wrong whatever was promised was noted when the state was first met.
+            if let Ok((digest, found)) = outcome.clone() {
+                let judged = judge(&self.life.script, &promise, digest, || None);
+                self.note(place, judged.and_then(|()| self.judge_copies(cut, &found)));
+            }
+            return;
+        }
+        self.tally.recovered += 1;
+        let recovered = recover(self.subject, &disk, copies);
+        let content = || {
+            let storage: Arc<dyn storage::Storage> = Arc::new(states.get(number));
+            let store = self.subject.maker.open(&storage, std::path::Path::new(DIRECTORY)).ok()?;
+            read(&*store).ok()
+        };
+        let judged = recovered.as_ref().map_err(Clone::clone).and_then(|recovered| {
+            judge(&self.life.script, &promise, recovered.digest, content)?;
+            self.judge_copies(cut, &recovered.copies)
+        });
+        let violation = judged.as_ref().err().cloned();
+        self.note(place, judged);
+        if let (None, Ok(recovered)) = (&violation, &recovered) {
+            let is_chosen = match self.only {
+                Some(place) => place.recovery.is_some(),
+                None => fingerprint.is_multiple_of(RECOVERIES),
+            };
+            if is_chosen {
+                self.stop_recovery(place, states, recovered);
+            }
+        }
+        let is_known = |digest| self.life.script.commits_with(digest, promise.clone()).is_some();
+        let outcome = recovered.and_then(|recovered| match (is_known(recovered.digest), violation) {
+            (false, Some(violation)) => Err(violation),
+            _ => Ok((recovered.digest, recovered.copies)),
+        });
+        self.outcomes.insert(fingerprint, outcome);
+    }
+
+    /// Lets the power fail during the recovery that led to `recovered`, and in the life that followed, too.
+    fn stop_recovery(&mut self, place: Place, states: &States<'_>, recovered: &Recovered) {
+        let cuts = match self.only.and_then(|place| place.recovery) {
+            Some((cut, _)) => vec![cut.min(recovered.steps.len())],
+            None => second_cuts(recovered, place),
+        };
+        let disk = states.get(place.cut.1);
+        let mut leader = Replay::new(&recovered.steps, &disk);
+        for cut in cuts {
+            leader.advance_to(cut).expect("the disk is as it was when the recovery was recorded");
+            let second = disk.states();
+            let numbers = match self.only.and_then(|place| place.recovery) {
+                Some((_, number)) => vec![number],
+                None => numbers(&second, RECOVERY_STATES, place.seed ^ (place.cut.0 + cut) as u64),
+            };
+            for number in numbers {
+                self.second_state(place, recovered, cut, &second, number);
+            }
+        }
+    }
+
+    /// Recovers from state `number` behind step `cut` of a recovery and its next life.
+    fn second_state(
+        &mut self,
+        place: Place,
+        first: &Recovered,
+        cut: usize,
+        states: &States<'_>,
+        number: u64,
+    ) {
+        let disk = Arc::new(states.get(number));
+        let fingerprint = disk.fingerprint();
+        self.tally.states += 1;
+        if !self.outcomes.contains_key(&fingerprint) {
+            self.tally.recovered += 1;
+            self.tally.second += 1;
+            let outcome = recover(self.subject, &disk, first.copies.len());
+            self.outcomes.insert(fingerprint, outcome.map(|recovered| (recovered.digest, recovered.copies)));
+        }
+        let promise = first.marks.promise(self.subject.wal, cut, number == states.kept());
+        let judged = self.outcomes[&fingerprint].clone().and_then(|(digest, copies)| {
+            let what = if copies != first.copies {
+                format!("checkpoints were {:?}, and are {copies:?}", first.copies)
+            } else if first.digests[promise.clone()].contains(&digest) {
+                return Ok(());
+            } else {
+                let commits = |digest| self.life.script.commits_with(digest, 0..=0);
+                let (before, after) = (commits(first.digest), commits(digest));
+                format!(
+                    "it held {before:?} commits, now {after:?}, and {promise:?} of its next life were due"
+                )
+            };
+            Err(Violation::new(Check::Recovery, what))
+        });
+        self.note(Place { recovery: Some((cut, number)), ..place }, judged);
+    }
+
+    /// Holds checkpoints to what was promised of them when the power failed behind step `cut`.
+    fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
+        for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
+            let is_done = done.is_some_and(|done| done <= cut);
+            let what = match copy {
+                Copy::Whole(digest) => match self.life.script.commits_with(*digest, *commits..=*commits) {
+                    Some(found) if found == *commits => continue,
+                    found => format!("checkpoint {number} holds {found:?} commits, not {commits}"),
+                },
+                Copy::Absent if is_done => format!("checkpoint {number} was done, and is gone"),
+                Copy::Refused(error) if is_done => format!("checkpoint {number} was done: {error}"),
+                Copy::Absent | Copy::Refused(_) => continue,
+            };
+            return Err(Violation::new(Check::Checkpoint, what));
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, place: Place, judged: Result<(), Violation>) {
+        let Err(violation) = judged else { return };
+        let last = place.cut.0.checked_sub(1).map(|last| &self.life.steps[last]);
+        let step = last.map_or_else(|| "before the first step".to_owned(), described);
+        self.tally.add(Finding { place, step, violation });
+    }
+}
+
+/// Where a recovery and its next life are stopped: evenly over the one, anywhere in the other.
+fn second_cuts(recovered: &Recovered, place: Place) -> Vec<usize> {
+    let (opening, steps) = (recovered.opening, recovered.steps.len());
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
+    let within = (1..=RECOVERY_CUTS).map(|part| opening * part / RECOVERY_CUTS);
+    let mut cuts: Vec<usize> = within.collect();
+    cuts.extend((0..NEXT_LIFE_CUTS).map(|_| random.random_range(opening..=steps)));
+    cuts.sort_unstable();
+    cuts
+}
+
+/// The numbers of the states to try: all where they are few, else the corners and some of the others.
+fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
+    let all = states.count().unwrap_or(u64::from(u32::MAX));
+    if all <= most {
+        return (0..all).collect();
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let others = (2..most).map(|_| random.random_range(0..all));
+    [states.dropped(), states.kept()].into_iter().chain(others).collect()
+}
+
+/// A step as a reader wants it, without the bytes.
+fn described(step: &Step) -> String {
+    match step {
+        Step::Create(path, _) => format!("create {}", path.display()),
+        Step::Append(file, bytes) => {
+            format!("append {} bytes to the file created by step {file}", bytes.len())
+        }
+        Step::Sync(file) => format!("sync the file created by step {file}"),
+        Step::Rename(from, to) => format!("rename {} to {}", from.display(), to.display()),
+        Step::Remove(path) => format!("remove {}", path.display()),
+        Step::Link(_, path) => format!("link {}", path.display()),
+        Step::CreateDirectory(path) => format!("create directory {}", path.display()),
+        Step::SyncDirectory(path) => format!("sync directory {}", path.display()),
+        Step::Lock(path) => format!("lock {}", path.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_read_back() {
+        for text in ["7:12:3", "7:12:3:4:5"] {
+            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+        }
+        for text in ["", "1:2", "1:2:3:4", "a:b:c", "1:2:3:4:5:6"] {
+            assert!(text.parse::<Place>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! I/O errors at every call of a life: what the caller is told, what is taken afterwards, and what is there
+//! when the store is opened again.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use storage::{Call, DiskError, Effect, Extent, Fault, Faulty, Memory, Operation};
+
+use crate::examine::{judge, read, recover};
+use crate::player::{DIRECTORY, Player, Stop};
+use crate::script::{Action, Content, Script, Write, apply, digest};
+use crate::subject::Subject;
+use crate::violation::{Check, Violation};
+
+/// The actions of one life.
+const ACTIONS: usize = 80;
+
+/// After how many violations an exploration ends, and how many of one check it keeps.
+const MOST_VIOLATIONS: u64 = 100;
+const MOST_FINDINGS: usize = 3;
+
+/// How much to explore.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// The seed of the first life; the next lives have the numbers behind it.
+    pub seed: u64,
+    /// The faults to put in.
+    pub faults: u64,
+}
+
+/// Where a fault is found again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The seed of the life.
+    pub seed: u64,
+    /// The number of the fault among all that the life can meet.
+    pub fault: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.seed, self.fault)
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers =
+            text.split_once(':').and_then(|(seed, fault)| Some((seed.parse().ok()?, fault.parse().ok()?)));
+        let (seed, fault) = numbers.ok_or_else(|| format!("\"{text}\" is no place; one is SEED:FAULT"))?;
+        Ok(Self { seed, fault })
+    }
+}
+
+/// A violation and the fault that led to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where.
+    pub place: Place,
+    /// The fault.
+    pub fault: String,
+    /// What is wrong.
+    pub violation: Violation,
+}
+
+/// What an exploration came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Lives whose calls were made to fail.
+    pub lives: u64,
+    /// Faults that were put in and met.
+    pub faults: u64,
+    /// Calls that failed.
+    pub failed_calls: u64,
+    /// Faults of which the caller was told; the others hit removals of files that the next opening removes.
+    pub reported: u64,
+    /// Stores that were opened again: as the system had them, and after power loss.
+    pub reopened: u64,
+    /// How often something was wrong.
+    pub violations: u64,
+    /// What was wrong: the first few of every check.
+    pub findings: Vec<Finding>,
+}
+
+impl Tally {
+    fn add(&mut self, finding: Finding) {
+        self.violations += 1;
+        let check = finding.violation.check;
+        if self.findings.iter().filter(|found| found.violation.check == check).count() < MOST_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
+}
+
+/// Explores the errors of a subject.
+pub fn explore(subject: &Subject, budget: Budget) -> Tally {
+    let mut tally = Tally::default();
+    for seed in budget.seed.. {
+        tally.lives += 1;
+        let script = Script::new(seed, ACTIONS);
+        let faults = match all_faults(subject, &script) {
+            Ok(faults) => faults,
+            Err(violation) => {
+                let place = Place { seed, fault: 0 };
+                tally.add(Finding { place, fault: "none".to_owned(), violation });
+                return tally;
+            }
+        };
+        let mut order: Vec<usize> = (0..faults.len()).collect();
+        order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        for number in order {
+            if tally.faults >= budget.faults || tally.violations >= MOST_VIOLATIONS {
+                return tally;
+            }
+            one(subject, &script, Place { seed, fault: number }, faults[number], &mut tally);
+        }
+    }
+    tally
+}
+
+/// Puts in one fault once more.
+///
+/// # Errors
+/// If the life of that seed has no such fault.
+pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
+    let script = Script::new(place.seed, ACTIONS);
+    let faults = all_faults(subject, &script).map_err(|violation| violation.to_string())?;
+    let Some(fault) = faults.get(place.fault) else {
+        return Err(format!(
+            "the life of seed {} has {} faults, no number {}",
+            place.seed,
+            faults.len(),
+            place.fault
+        ));
+    };
+    let mut tally = Tally { lives: 1, ..Tally::default() };
+    one(subject, &script, place, *fault, &mut tally);
+    Ok(tally)
+}
+
+/// Every fault that a life can meet: at every call every error that the call can report, once and from then
+/// on, with every effect.
+fn all_faults(subject: &Subject, script: &Script) -> Result<Vec<Fault>, Violation> {
+    let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
+    let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
+    match player.play(script) {
+        Ok(()) => {}
+        Err(Stop::Wrong(violation)) => return Err(violation),
+        Err(Stop::Failed(error)) => {
+            return Err(Violation::new(Check::GoesOn, format!("on a disk without faults: {error}")));
+        }
+    }
+    let mut all = Vec::new();
+    for (at, call) in faulty.calls().iter().enumerate() {
+        for error in DiskError::ALL.into_iter().filter(|error| error.hits(call.operation)) {
+            for effect in effects(call, error) {
+                let extents = [Extent::Once, Extent::Onwards];
+                all.extend(extents.map(|extent| Fault { at, extent, error, effect }));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What a call can have done that reports `error`.
+fn effects(call: &Call, error: DiskError) -> Vec<Effect> {
+    match call.operation {
+        Operation::Append if error == DiskError::Short => vec![Effect::Prefix(call.bytes / 2)],
+        Operation::Append => vec![Effect::Nothing, Effect::Prefix(call.bytes / 2), Effect::Whole],
+        operation if operation.writes() => vec![Effect::Nothing, Effect::Whole],
+        _ => vec![Effect::Nothing],
+    }
+}
+
+/// Plays the life with one fault and notes what came of it.
+fn one(subject: &Subject, script: &Script, place: Place, fault: Fault, tally: &mut Tally) {
+    let disk = Arc::new(Memory::default());
+    let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
+    faulty.inject(fault);
+    let trial = Trial { subject, script, fault, disk, faulty };
+    let judged = trial.run(place, tally);
+    tally.faults += u64::from(trial.faulty.hits() > 0);
+    tally.failed_calls += trial.faulty.hits() as u64;
+    if let Err(violation) = judged {
+        let call = trial
+            .faulty
+            .calls()
+            .get(fault.at)
+            .map_or_else(String::new, |call| format!("{:?} of {}", call.operation, call.path.display()));
+        let Fault { at, extent, error, effect } = fault;
+        let fault = format!("{error:?} {extent:?} at call {at}, {call}, with effect {effect:?}");
+        tally.add(Finding { place, fault, violation });
+    }
+}
+
+/// A life with a fault.
+struct Trial<'a> {
+    subject: &'a Subject,
+    script: &'a Script,
+    fault: Fault,
+    disk: Arc<Memory>,
+    faulty: Arc<Faulty>,
+}
+
+/// What the life ended with.
+struct Ending {
+    /// After how many commits the store may be if the process dies, and if the power fails.
+    promises: [RangeInclusive<usize>; 2],
+    /// Whether a write was taken behind the error.
+    taken: bool,
+}
+
+/// The write that is tried behind an error.
+fn probe() -> Write {
+    Write { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()) }
+}
+
+impl Trial<'_> {
+    fn run(&self, place: Place, tally: &mut Tally) -> Result<(), Violation> {
+        let ending = self.live(tally)?;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.fault as u64) << 20);
+        let states = self.disk.states();
+        let lost = match random.random_range(0..3) {
+            0 => states.dropped(),
+            _ => random.random_range(0..states.count().unwrap_or(u64::from(u32::MAX))),
+        };
+        for (state, promise) in [states.kept(), lost].into_iter().zip(&ending.promises) {
+            tally.reopened += 1;
+            let is_kept = state == states.kept();
+            self.reopen(&Arc::new(states.get(state)), promise, ending.taken, is_kept)?;
+        }
+        Ok(())
+    }
+
+    /// Plays until the error, asks what was told and what still works.
+    fn live(&self, tally: &mut Tally) -> Result<Ending, Violation> {
+        let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
+        let mut taken = false;
+        match player.play(self.script) {
+            Err(Stop::Wrong(violation)) => return Err(violation),
+            Ok(()) => self.check_silence()?,
+            Err(Stop::Failed(error)) => {
+                tally.reported += 1;
+                self.check_report(&error)?;
+                let after = match player.current {
+                    Some(Action::Commit(writes)) => {
+                        let mut after = player.content.clone();
+                        apply(&mut after, writes);
+                        after
+                    }
+                    _ => player.content.clone(),
+                };
+                taken = self.check_store(&player, &[&player.content, &after])?;
+            }
+        }
+        self.faulty.heal();
+        let promise = |kept| player.marks.promise(self.subject.wal, usize::MAX / 2, kept);
+        Ok(Ending { promises: [promise(true), promise(false)], taken })
+    }
+
+    /// Nobody was told of an error: then it must have been one that harms nobody.
+    fn check_silence(&self) -> Result<(), Violation> {
+        // What cannot be removed now is removed by the next opening.
+        match self.faulty.failed().into_iter().find(|call| call.operation != Operation::Remove) {
+            Some(call) => {
+                let what =
+                    format!("{:?} of {} failed, and nobody was told", call.operation, call.path.display());
+                Err(Violation::new(Check::Report, what))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The caller was told: of the file and of the cause.
+    fn check_report(&self, error: &tree::Error) -> Result<(), Violation> {
+        let text = error.to_string();
+        let names = |call: &Call| {
+            let cause = self.fault.error.reported_by(call.operation).to_string();
+            let name = call.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            text.contains(&name) && text.contains(&cause)
+        };
+        match self.faulty.failed().iter().any(names) {
+            true => Ok(()),
+            false => {
+                Err(Violation::new(Check::Report, format!("the file or the cause is not named: {text}")))
+            }
+        }
+    }
+
+    /// What still works behind the error: readers, and writers where nothing is in doubt. Whether a write
+    /// was taken.
+    fn check_store(&self, player: &Player<'_>, allowed: &[&Content]) -> Result<bool, Violation> {
+        let Some(store) = &player.store else { return Ok(false) };
+        // While the disk is bad a reader may get an error, but no wrong answer.
+        for key in Script::keys() {
+            if let Ok(found) = store.get(&key)
+                && !allowed.iter().any(|content| found.as_ref() == content.get(&key))
+            {
+                let what = format!("while the disk is bad: \"{}\"", String::from_utf8_lossy(&key));
+                return Err(Violation::new(Check::Reads, what));
+            }
+        }
+        self.faulty.heal();
+        let found = read(&**store)?;
+        if !allowed.contains(&&found) {
+            return Err(Violation::new(Check::Reads, "after the disk is well again"));
+        }
+        let was_read = matches!(player.current, Some(Action::Get(_) | Action::Range(..)));
+        match store.write(&[probe()]) {
+            Ok(()) if self.sync_failed() => {
+                Err(Violation::new(Check::Stops, "a write was taken after a sync that failed"))
+            }
+            Ok(()) => Ok(true),
+            Err(error) if was_read => {
+                Err(Violation::new(Check::GoesOn, format!("a failed read stops the writes: {error}")))
+            }
+            Err(error) if error.to_string().contains("open it again") => Ok(false),
+            Err(error) => {
+                Err(Violation::new(Check::Report, format!("writers are not told to open again: {error}")))
+            }
+        }
+    }
+
+    /// Whether a sync in the store's own directory failed.
+    fn sync_failed(&self) -> bool {
+        self.faulty.failed().iter().any(|call| match call.operation {
+            Operation::Sync => call.path.parent() == Some(Path::new(DIRECTORY)),
+            Operation::SyncDirectory => &*call.path == Path::new(DIRECTORY),
+            _ => false,
+        })
+    }
+
+    /// Opens the store again: what was acknowledged is there.
+    fn reopen(
+        &self,
+        disk: &Arc<Memory>,
+        promise: &RangeInclusive<usize>,
+        taken: bool,
+        is_kept: bool,
+    ) -> Result<(), Violation> {
+        let recovered = recover(self.subject, disk, 0)?;
+        let wal = self.subject.wal;
+        let mut with_probe = promise.clone().map(|commits| {
+            let mut content = self.script.content(commits);
+            apply(&mut content, &[probe()]);
+            digest(&content)
+        });
+        if taken && with_probe.any(|digest| digest == recovered.digest) {
+            return Ok(());
+        }
+        let is_promised = wal.survives_power_loss() || (is_kept && wal != tree::wal::WalMode::None);
+        if taken && is_promised {
+            return Err(Violation::new(Check::Promise, "the write behind the error is lost"));
+        }
+        let content = || {
+            let storage: Arc<dyn storage::Storage> = Arc::clone(disk) as _;
+            let store = self.subject.maker.open(&storage, Path::new(DIRECTORY)).ok()?;
+            let mut content = read(&*store).ok()?;
+            // What the examination wrote.
+            ["after", "batch"].iter().for_each(|key| drop(content.remove(key.as_bytes())));
+            Some(content)
+        };
+        judge(self.script, promise, recovered.digest, content)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_read_back() {
+        assert_eq!("7:12".parse::<Place>().unwrap().to_string(), "7:12");
+        assert!(["", "7", "7:12:3", "a:1"].iter().all(|text| text.parse::<Place>().is_err()));
+    }
+}

@@ -1,0 +1,270 @@
+//! Opens a store on a disk as a crash left it, and holds it to everything that does not need to know what
+//! was promised; then, what was promised.
+
+use std::ops::{Bound, RangeInclusive};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use storage::{Memory, Recording, Step, Storage};
+
+use crate::player::{DIRECTORY, Marks, copy_directory};
+use crate::script::{Content, Script, Write, apply, digest};
+use crate::subject::{Store, Subject};
+use crate::violation::{Check, Violation};
+
+/// What a store turned out to hold.
+pub(crate) struct Recovered {
+    /// The digest of its content.
+    pub(crate) digest: u128,
+    /// What opening it and its next life did to the disk.
+    pub(crate) steps: Vec<Step>,
+    /// How many of those steps opening it took.
+    pub(crate) opening: usize,
+    /// What its next life was promised when, by steps.
+    pub(crate) marks: Marks,
+    /// The digests of its content after 0, 1, 2 … commits of its next life.
+    pub(crate) digests: Vec<u128>,
+    /// What its checkpoints are.
+    pub(crate) copies: Vec<Copy>,
+}
+
+/// What a checkpoint turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Copy {
+    /// There is nothing, or an empty directory.
+    Absent,
+    /// There is something that is refused as a store.
+    Refused(String),
+    /// A store with content of this digest.
+    Whole(u128),
+}
+
+/// Opens the store on `disk`, compares all ways to read it, and goes on with it: more writes, and another
+/// opening. `copies` is how many checkpoints to look for.
+pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> Result<Recovered, Violation> {
+    catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+        Err(Violation::new(Check::Panic, text))
+    })
+}
+
+struct Examination<'a> {
+    subject: &'a Subject,
+    disk: &'a Arc<Memory>,
+}
+
+impl Examination<'_> {
+    fn run(&self, copies: usize) -> Result<Recovered, Violation> {
+        // A disk without the directory is one on which the store was never begun.
+        if self.disk.list(Path::new(DIRECTORY)).is_ok() {
+            self.verify(Check::CleanBefore)?;
+        }
+        let recording = Arc::new(Recording::new(Arc::clone(self.disk) as _));
+        let storage: Arc<dyn Storage> = Arc::clone(&recording) as _;
+        let store = self.open(&storage).map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
+        let opening = recording.position();
+        let content = read(&*store)?;
+        let (marks, digests) = self.go_on(store, &recording, content)?;
+        let copies = (0..copies).map(|number| self.copy(number)).collect::<Result<_, _>>()?;
+        Ok(Recovered { digest: digests[0], steps: recording.steps(), opening, marks, digests, copies })
+    }
+
+    fn open(&self, storage: &Arc<dyn Storage>) -> tree::Result<Box<dyn Store>> {
+        self.subject.maker.open(storage, Path::new(DIRECTORY))
+    }
+
+    fn verify(&self, check: Check) -> Result<(), Violation> {
+        let storage: Arc<dyn Storage> = Arc::clone(self.disk) as _;
+        match self.subject.maker.verify(&storage, Path::new(DIRECTORY)) {
+            Ok(damage) if damage.is_empty() => Ok(()),
+            Ok(damage) => Err(Violation::new(check, damage.join("; "))),
+            Err(error) => Err(Violation::new(check, error.to_string())),
+        }
+    }
+
+    /// Writes to the store, opens it again and compares: its next life, with what it was promised and what
+    /// it must hold after each commit.
+    fn go_on(
+        &self,
+        store: Box<dyn Store>,
+        recording: &Arc<Recording>,
+        mut content: Content,
+    ) -> Result<(Marks, Vec<u128>), Violation> {
+        let fails = |error: tree::Error| Violation::new(Check::GoesOn, error.to_string());
+        let (mut marks, mut digests) = (Marks::default(), vec![digest(&content)]);
+        for commit in next_commits(&content) {
+            marks.begun.push(recording.position());
+            store.write(&commit).map_err(fails)?;
+            marks.acknowledged.push(recording.position());
+            apply(&mut content, &commit);
+            digests.push(digest(&content));
+        }
+        store.flush().map_err(fails)?;
+        marks.durable.push((recording.position(), marks.acknowledged.len()));
+        store.close().map_err(fails)?;
+        let storage: Arc<dyn Storage> = Arc::clone(recording) as _;
+        let store = self.open(&storage).map_err(fails)?;
+        let found = read(&*store)?;
+        if found != content {
+            return Err(Violation::new(Check::GoesOn, difference(&found, &content)));
+        }
+        drop(store);
+        self.verify(Check::CleanAfter)?;
+        Ok((marks, digests))
+    }
+
+    /// What checkpoint `number` is.
+    fn copy(&self, number: usize) -> Result<Copy, Violation> {
+        let directory = copy_directory(number);
+        let names = self.disk.list(&directory).unwrap_or_default();
+        if names.is_empty() {
+            return Ok(Copy::Absent);
+        }
+        let storage: Arc<dyn Storage> = Arc::clone(self.disk) as _;
+        match self.subject.maker.open(&storage, &directory) {
+            Ok(store) => Ok(Copy::Whole(digest(&read(&*store)?))),
+            Err(error) => Ok(Copy::Refused(error.to_string())),
+        }
+    }
+}
+
+/// What is written to a store that was recovered: a new key, a batch, and a delete of what it held.
+fn next_commits(content: &Content) -> Vec<Vec<Write>> {
+    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
+    let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
+    if let Some(key) = content.keys().nth(content.len() / 2) {
+        commits.push(vec![Write { key: key.clone(), value: None }]);
+    }
+    commits
+}
+
+/// Everything in a store, by ranges and by points, which must agree.
+pub(crate) fn read(store: &dyn Store) -> Result<Content, Violation> {
+    let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
+    let content = store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)?;
+    for key in Script::keys() {
+        let found = store.get(&key).map_err(wrong)?;
+        if found.as_ref() != content.get(&key) {
+            let key = String::from_utf8_lossy(&key).into_owned();
+            let what = format!("a get of \"{key}\" finds {}, a range {}", shown(found.as_ref()), {
+                shown(content.get(key.as_bytes()))
+            });
+            return Err(Violation::new(Check::Reads, what));
+        }
+    }
+    Ok(content)
+}
+
+/// Holds what a store turned out to hold to what was promised.
+pub(crate) fn judge(
+    script: &Script,
+    promise: &RangeInclusive<usize>,
+    digest: u128,
+    content: impl FnOnce() -> Option<Content>,
+) -> Result<(), Violation> {
+    match script.commits_with(digest, promise.clone()) {
+        Some(commits) if promise.contains(&commits) => Ok(()),
+        Some(commits) if commits < *promise.start() => {
+            let what = format!("the first {commits} commits are there, {} were promised", promise.start());
+            Err(Violation::new(Check::Promise, what))
+        }
+        Some(commits) => {
+            let what = format!("{commits} commits are there, {} had begun", promise.end());
+            Err(Violation::new(Check::Invention, what))
+        }
+        None => Err(match content() {
+            Some(content) => explain(script, promise, &content),
+            None => Violation::new(Check::Order, "what is there follows from no number of commits"),
+        }),
+    }
+}
+
+/// Why content follows from no number of commits.
+fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) -> Violation {
+    // The newest commit of which something is there tells what else must be.
+    let mut newest = 0;
+    for (key, value) in content {
+        let write = Write { key: key.clone(), value: Some(value.clone()) };
+        let Some(commit) = script.commits().iter().rposition(|commit| commit.contains(&write)) else {
+            let what = format!("\"{}\" is {}", String::from_utf8_lossy(key), shown(Some(value)));
+            return Violation::new(Check::Invention, what);
+        };
+        newest = newest.max(commit + 1);
+    }
+    let newest = newest.max(*promise.start());
+    let expected = script.content(newest);
+    let commit = newest.checked_sub(1).map(|last| &script.commits()[last][..]).unwrap_or_default();
+    let lacks = |write: &&Write| content.get(&write.key) != expected.get(&write.key);
+    let missing = commit.iter().filter(lacks).count();
+    let told = difference(content, &expected);
+    if commit.len() > 1 && missing > 0 {
+        return Violation::new(Check::Batch, format!("of commit {newest}, a batch: {told}"));
+    }
+    let back = content.keys().any(|key| !expected.contains_key(key));
+    let lost = expected.iter().any(|(key, value)| content.get(key) != Some(value));
+    let check = if back && !lost { Check::Deletion } else { Check::Order };
+    Violation::new(check, format!("compared with the first {newest} commits: {told}"))
+}
+
+/// Where two contents first differ.
+fn difference(found: &Content, expected: &Content) -> String {
+    let keys = found.keys().chain(expected.keys());
+    let Some(key) = keys.filter(|key| found.get(*key) != expected.get(*key)).min() else {
+        return "no difference".to_owned();
+    };
+    let (found, expected) = (shown(found.get(key)), shown(expected.get(key)));
+    format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
+}
+
+fn shown(value: Option<&Vec<u8>>) -> String {
+    let Some(value) = value else { return "missing".to_owned() };
+    let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();
+    format!("\"{start}\" ({} bytes)", value.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(script: &Script, promise: RangeInclusive<usize>, content: &Content) -> Option<Check> {
+        let outcome = judge(script, &promise, digest(content), || Some(content.clone()));
+        outcome.err().map(|violation| violation.check)
+    }
+
+    #[test]
+    fn every_kind_of_wrong_content_is_told_apart() {
+        let script = Script::new(5, 150);
+        let last = script.commits().len();
+        let content = script.content(last);
+        assert_eq!(judged(&script, last..=last, &content), None);
+        assert_eq!(judged(&script, last..=last, &script.content(last - 9)), Some(Check::Promise));
+        assert_eq!(judged(&script, 0..=last - 9, &content), Some(Check::Invention));
+        let mut invented = content.clone();
+        invented.insert(b"key".to_vec(), b"nobody wrote this".to_vec());
+        assert_eq!(judged(&script, 0..=last, &invented), Some(Check::Invention));
+
+        // An old write that is gone, behind which newer ones are there.
+        let is_newest = |value: &[u8]| value.starts_with(format!("{last}.").as_bytes());
+        let (key, _) = content.iter().find(|(_, value)| !is_newest(value)).unwrap();
+        let mut holed = content.clone();
+        holed.remove(key);
+        assert!(matches!(judged(&script, 0..=last, &holed), Some(Check::Order | Check::Batch)));
+        let gone = Script::keys().find(|key| !content.contains_key(key)).expect("something was deleted");
+        let before = (0..last).rev().find_map(|commits| script.content(commits).remove(&gone)).unwrap();
+        let mut back = content.clone();
+        back.insert(gone, before);
+        assert!(matches!(judged(&script, last..=last, &back), Some(Check::Deletion | Check::Batch)));
+    }
+
+    #[test]
+    fn half_a_batch_is_called_so() {
+        let script = Script::new(5, 150);
+        let puts = |commit: &Vec<Write>| commit.len() > 2 && commit.iter().all(|write| write.value.is_some());
+        let batch = script.commits().iter().position(puts).unwrap();
+        let mut content = script.content(batch);
+        apply(&mut content, &script.commits()[batch][1..2]);
+        assert_eq!(judged(&script, batch..=batch + 1, &content), Some(Check::Batch));
+    }
+}

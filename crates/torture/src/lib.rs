@@ -1,0 +1,27 @@
+//! Crashes and I/O errors at every step of a store's life, and the check of what is left.
+//!
+//! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens is played on a
+//! [`Subject`] in `counted` mode, on one thread, so that a seed is a life and a life is a list of calls to
+//! storage.
+//!
+//! * [`crash`] stops that list behind every step, derives the states in which a disk may then be
+//!   ([`storage::States`]), opens the store on each, and holds it to what its log mode promises.
+//! * [`errors`] lets every call fail in every way, asks what the caller was told, and opens the store again.
+//!
+//! Whatever is found names the numbers that lead there again.
+
+pub mod crash;
+pub mod errors;
+mod examine;
+mod parallel;
+mod player;
+mod script;
+mod small;
+mod subject;
+mod violation;
+
+pub use parallel::in_order;
+pub use script::{Action, Content, Script, Write};
+pub use small::small;
+pub use subject::{Maker, Store, Subject, TreeMaker};
+pub use violation::{Check, Violation};

@@ -1,0 +1,171 @@
+//! Plays a script on a store and notes what was promised when.
+
+use std::ops::{Bound, RangeInclusive};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use storage::Storage;
+use tree::wal::WalMode;
+
+use crate::script::{Action, Content, Script, apply};
+use crate::subject::{Store, Subject};
+use crate::violation::{Check, Violation};
+
+/// The directory of the store.
+pub(crate) const DIRECTORY: &str = "store";
+
+/// The directory of a checkpoint.
+pub(crate) fn copy_directory(number: usize) -> PathBuf {
+    PathBuf::from(format!("copy-{number}"))
+}
+
+/// What was promised when. Moments are what the player's clock says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    /// When each commit began.
+    pub(crate) begun: Vec<usize>,
+    /// When each commit was acknowledged.
+    pub(crate) acknowledged: Vec<usize>,
+    /// From which moment how many commits survive power loss, whatever the log mode.
+    pub(crate) durable: Vec<(usize, usize)>,
+    /// Every checkpoint: when it began, when it was done if it was, and the commits in it.
+    pub(crate) copies: Vec<(usize, Option<usize>, usize)>,
+}
+
+impl Marks {
+    /// After how many commits a store may be that was stopped at `moment`: `kept` if all that the system was
+    /// told is there.
+    pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
+        let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
+        let acknowledged = before(&self.acknowledged, moment + 1);
+        let promised = wal.survives_power_loss() || (kept && wal != WalMode::None);
+        let durable = self.durable[..self.durable.partition_point(|(since, _)| *since <= moment)].last();
+        let durable = durable.map_or(0, |(_, commits)| *commits);
+        let least = if promised { acknowledged } else { durable };
+        least..=before(&self.begun, moment).max(acknowledged)
+    }
+}
+
+/// Why a script was not played to its end.
+pub(crate) enum Stop {
+    /// A call failed.
+    Failed(tree::Error),
+    /// An answer was wrong.
+    Wrong(Violation),
+}
+
+impl From<tree::Error> for Stop {
+    fn from(error: tree::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A script being played.
+pub(crate) struct Player<'a> {
+    subject: &'a Subject,
+    storage: Arc<dyn Storage>,
+    clock: &'a dyn Fn() -> usize,
+    /// The open store; none where it could not be opened.
+    pub(crate) store: Option<Box<dyn Store>>,
+    pub(crate) marks: Marks,
+    /// What the acknowledged commits leave.
+    pub(crate) content: Content,
+    /// The action that is being done, or was the last one.
+    pub(crate) current: Option<&'a Action>,
+}
+
+impl<'a> Player<'a> {
+    pub(crate) fn new(subject: &'a Subject, storage: Arc<dyn Storage>, clock: &'a dyn Fn() -> usize) -> Self {
+        let (marks, content) = (Marks::default(), Content::new());
+        Self { subject, storage, clock, store: None, marks, content, current: None }
+    }
+
+    /// Opens the store and does every action, up to the first one that fails.
+    pub(crate) fn play(&mut self, script: &'a Script) -> Result<(), Stop> {
+        self.open()?;
+        for action in &script.actions {
+            self.current = Some(action);
+            self.act(action)?;
+        }
+        self.current = None;
+        Ok(())
+    }
+
+    fn act(&mut self, action: &Action) -> Result<(), Stop> {
+        let store = self.store.as_ref().expect("the store is open");
+        match action {
+            Action::Commit(writes) => {
+                self.marks.begun.push((self.clock)());
+                store.write(writes)?;
+                apply(&mut self.content, writes);
+                self.marks.acknowledged.push((self.clock)());
+            }
+            Action::Get(key) => {
+                let (found, expected) = (store.get(key)?, self.content.get(key));
+                agree(&found.as_ref(), &expected)?;
+            }
+            Action::Range(low, high) => {
+                let found = store.range(Bound::Included(low), Bound::Excluded(high))?;
+                let inside = self.content.iter().filter(|(key, _)| (low..high).contains(key));
+                agree(&found, &inside.map(|(key, value)| (key.clone(), value.clone())).collect())?;
+            }
+            Action::Flush => store.flush()?,
+            Action::Compact => store.compact()?,
+            Action::Sync => store.sync()?,
+            Action::Checkpoint => {
+                let directory = copy_directory(self.marks.copies.len());
+                self.marks.copies.push(((self.clock)(), None, self.marks.acknowledged.len()));
+                store.checkpoint(&directory)?;
+                let last = self.marks.copies.last_mut().expect("it was pushed");
+                last.1 = Some((self.clock)());
+            }
+            Action::Reopen => {
+                self.store.take().expect("the store is open").close()?;
+                self.open()?;
+            }
+        }
+        match action {
+            Action::Commit(_) | Action::Get(_) | Action::Range(..) => {}
+            Action::Flush | Action::Compact | Action::Sync | Action::Checkpoint | Action::Reopen => {
+                self.marks.durable.push(((self.clock)(), self.marks.acknowledged.len()));
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<(), Stop> {
+        self.store = Some(self.subject.maker.open(&self.storage, Path::new(DIRECTORY))?);
+        Ok(())
+    }
+}
+
+fn agree<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<(), Stop> {
+    if found == expected {
+        return Ok(());
+    }
+    let what = format!("before any crash: found {found:?}, expected {expected:?}");
+    Err(Stop::Wrong(Violation::new(Check::Reads, what)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_follows_from_the_log_mode_and_the_moment() {
+        let marks = Marks {
+            begun: vec![1, 3, 5],
+            acknowledged: vec![3, 5, 8],
+            durable: vec![(4, 1)],
+            copies: Vec::new(),
+        };
+        assert_eq!(marks.promise(WalMode::Sync, 0, false), 0..=0);
+        assert_eq!(marks.promise(WalMode::Sync, 2, false), 0..=1);
+        assert_eq!(marks.promise(WalMode::Sync, 3, false), 1..=1);
+        assert_eq!(marks.promise(WalMode::Group, 7, false), 2..=3);
+        assert_eq!(marks.promise(WalMode::Buffered, 3, false), 0..=1);
+        assert_eq!(marks.promise(WalMode::Buffered, 7, false), 1..=3);
+        assert_eq!(marks.promise(WalMode::Interval(1), 7, true), 2..=3);
+        assert_eq!(marks.promise(WalMode::None, 9, true), 1..=3);
+    }
+}

@@ -1,0 +1,219 @@
+//! What is done to a store: seeded actions, and what the store must hold after each commit.
+
+use std::collections::BTreeMap;
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Everything that a store holds.
+pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// The number of keys that are written to.
+const KEYS: u32 = 40;
+
+/// A put, or a delete where there is no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The key.
+    pub key: Vec<u8>,
+    /// The value of a put.
+    pub value: Option<Vec<u8>>,
+}
+
+/// One thing that is done to a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Writes that happen together or not at all.
+    Commit(Vec<Write>),
+    /// A read of one key.
+    Get(Vec<u8>),
+    /// A read of the keys from the first one up to the second one.
+    Range(Vec<u8>, Vec<u8>),
+    /// What is in memory goes to tables.
+    Flush,
+    /// All goes into one run.
+    Compact,
+    /// Everything acknowledged becomes durable.
+    Sync,
+    /// A copy in a new directory.
+    Checkpoint,
+    /// A clean end and a new beginning.
+    Reopen,
+}
+
+/// Actions, and what a store must hold after each of their commits.
+///
+/// Values tell of which commit they are, so that no two commits leave the same content, but for deletes of
+/// what is not there.
+pub struct Script {
+    /// What is done, in order.
+    pub actions: Vec<Action>,
+    commits: Vec<Vec<Write>>,
+    /// The digest of the content after 0, 1, 2 … commits.
+    digests: Vec<u128>,
+}
+
+impl Script {
+    /// The actions of a seed.
+    pub fn new(seed: u64, length: usize) -> Self {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let (mut actions, mut commits) = (Vec::new(), 0);
+        for _ in 0..length {
+            let action = action(&mut random, commits + 1);
+            commits += usize::from(matches!(action, Action::Commit(_)));
+            actions.push(action);
+        }
+        Self::of(actions)
+    }
+
+    fn of(actions: Vec<Action>) -> Self {
+        let commits = actions.iter().filter_map(|action| match action {
+            Action::Commit(writes) => Some(writes.clone()),
+            _ => None,
+        });
+        let commits: Vec<Vec<Write>> = commits.collect();
+        let (mut content, mut digests) = (Content::new(), vec![digest(&Content::new())]);
+        for commit in &commits {
+            apply(&mut content, commit);
+            digests.push(digest(&content));
+        }
+        Self { actions, commits, digests }
+    }
+
+    /// The commits, in order.
+    pub fn commits(&self) -> &[Vec<Write>] {
+        &self.commits
+    }
+
+    /// All keys that are written to.
+    pub fn keys() -> impl Iterator<Item = Vec<u8>> {
+        (0..KEYS).map(key)
+    }
+
+    /// What a store holds after the first `commits` commits.
+    pub fn content(&self, commits: usize) -> Content {
+        let mut content = Content::new();
+        self.commits[..commits].iter().for_each(|commit| apply(&mut content, commit));
+        content
+    }
+
+    /// After how many commits a store holds content of this digest; of several the nearest to `near`.
+    pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
+        let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
+        same.min_by_key(|commits| {
+            near.start().saturating_sub(*commits).max(commits.saturating_sub(*near.end()))
+        })
+    }
+}
+
+/// Does the writes of a commit on content.
+pub(crate) fn apply(content: &mut Content, commit: &[Write]) {
+    for Write { key, value } in commit {
+        match value {
+            Some(value) => content.insert(key.clone(), value.clone()),
+            None => content.remove(key),
+        };
+    }
+}
+
+/// A hash of all entries.
+pub(crate) fn digest(content: &Content) -> u128 {
+    let mut hash = Xxh3::new();
+    for (key, value) in content {
+        for part in [key, value] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+    }
+    hash.digest128()
+}
+
+/// Action of a life in which `commit` is the number of the next commit.
+fn action(random: &mut impl Rng, commit: usize) -> Action {
+    match random.random_range(0..1000) {
+        0..600 => Action::Commit(vec![put(random, commit, 0)]),
+        600..700 => Action::Commit(vec![delete(random)]),
+        700..850 => {
+            let count = random.random_range(2..7);
+            let one =
+                |part| if random.random_bool(0.75) { put(random, commit, part) } else { delete(random) };
+            Action::Commit((0..count).map(one).collect())
+        }
+        850..890 => Action::Get(any_key(random)),
+        890..930 => Action::Range(any_key(random), any_key(random)),
+        930..960 => Action::Sync,
+        960..978 => Action::Flush,
+        978..986 => Action::Compact,
+        986..993 => Action::Checkpoint,
+        _ => Action::Reopen,
+    }
+}
+
+fn put(random: &mut impl Rng, commit: usize, part: usize) -> Write {
+    let filler = match random.random_range(0..100) {
+        // Values over several sectors, and one over several pages.
+        0..4 => random.random_range(500..1600),
+        4 => random.random_range(4000..9000),
+        _ => random.random_range(0..60),
+    };
+    let mut value = format!("{commit}.{part} ").into_bytes();
+    let letter = random.random_range(b'a'..=b'z');
+    value.resize(value.len() + filler, letter);
+    Write { key: any_key(random), value: Some(value) }
+}
+
+fn delete(random: &mut impl Rng) -> Write {
+    Write { key: any_key(random), value: None }
+}
+
+fn any_key(random: &mut impl Rng) -> Vec<u8> {
+    key(random.random_range(0..KEYS))
+}
+
+/// Keys that share prefixes of several lengths, and an empty one.
+fn key(number: u32) -> Vec<u8> {
+    match number {
+        0 => Vec::new(),
+        1..10 => format!("{number}").into_bytes(),
+        _ => format!("key/{:02}/{number:04}", number % 7).into_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_a_script_and_has_everything_in_it() {
+        let script = Script::new(7, 1000);
+        assert_eq!(script.actions, Script::new(7, 1000).actions);
+        let all = |wanted: fn(&Action) -> bool| script.actions.iter().filter(|action| wanted(action)).count();
+        for count in [
+            all(|action| matches!(action, Action::Flush)),
+            all(|action| matches!(action, Action::Compact)),
+            all(|action| matches!(action, Action::Sync)),
+            all(|action| matches!(action, Action::Checkpoint)),
+            all(|action| matches!(action, Action::Reopen)),
+            all(|action| matches!(action, Action::Range(..))),
+            all(|action| matches!(action, Action::Commit(writes) if writes.len() > 1)),
+            all(|action| matches!(action, Action::Commit(writes) if writes[0].value.is_none())),
+        ] {
+            assert!(count > 0);
+        }
+        let keys: std::collections::BTreeSet<_> = Script::keys().collect();
+        assert_eq!(keys.len(), KEYS as usize);
+    }
+
+    #[test]
+    fn content_is_known_by_its_digest() {
+        let script = Script::new(3, 200);
+        let last = script.commits().len();
+        for commits in 0..=last {
+            let content = script.content(commits);
+            let found = script.commits_with(digest(&content), commits..=commits).unwrap();
+            assert_eq!(script.content(found), content);
+        }
+        assert_eq!(script.commits_with(1, 0..=last), None);
+    }
+}

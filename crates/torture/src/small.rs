@@ -1,0 +1,48 @@
+//! A design made so small that a few dozen writes flush, compact and fill several levels.
+
+use toml::Table;
+use tree::Design;
+
+/// What is made small, where the design has it. The order matters: a table has at least one block.
+const SMALL: [&str; 10] = [
+    "block = { size = \"512B\" }",
+    "block = { restart_interval = 2 }",
+    "table = { capacity = \"1KiB\" }",
+    "memtable = { capacity = \"1KiB\" }",
+    "cache = { capacity = \"16KiB\" }",
+    "compaction = { size_ratio = 2 }",
+    "compaction = { level0_runs = 2 }",
+    "compaction = { num_runs = 3 }",
+    "compaction = { tombstone_ttl = 20 }",
+    "stall = { level0_runs = 0 }",
+];
+
+/// The design with the same choices, in the sizes of a test.
+pub fn small(design: &Design) -> Design {
+    let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
+    let changes = SMALL.into_iter().chain(memory);
+    changes.fold(design.clone(), |design, change| {
+        // A choice that has no such parameter stays as it is.
+        change.parse().ok().and_then(|change: Table| design.with(&change).ok()).unwrap_or(design)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_stay_and_sizes_shrink() {
+        let design = Design::default().with(&"wal = \"sync\"\ncache = \"none\"".parse().unwrap()).unwrap();
+        let small = small(&design);
+        assert_eq!(small.memtable_capacity.0, 1024);
+        for axis in ["wal", "cache", "fence", "bloom"] {
+            assert_eq!(small.choice(axis).kind(), design.choice(axis).kind());
+        }
+        assert!(
+            small.choice("compaction").to_string().contains("size_ratio=2"),
+            "{}",
+            small.choice("compaction")
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! What is tortured: a store behind a small interface, so that tests can put a wrong one in its place.
+
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use storage::Storage;
+use tree::wal::WalMode;
+use tree::{Design, Mode, OpenOptions, Result, Tree, WriteBatch};
+
+use crate::script::{Content, Write};
+
+/// An open store.
+pub trait Store {
+    /// Does the writes of one commit, together or not at all.
+    fn write(&self, commit: &[Write]) -> Result<()>;
+
+    /// The value of a key.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+
+    /// The entries between two bounds.
+    fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content>;
+
+    /// Writes what is in memory to tables.
+    fn flush(&self) -> Result<()>;
+
+    /// Merges everything into one run.
+    fn compact(&self) -> Result<()>;
+
+    /// Makes all acknowledged writes durable.
+    fn sync(&self) -> Result<()>;
+
+    /// Makes a copy in a new directory.
+    fn checkpoint(&self, directory: &Path) -> Result<()>;
+
+    /// Closes the store.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// Opens stores and checks them.
+pub trait Maker: Send + Sync {
+    /// Opens the store in `directory`, or makes a new one.
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>>;
+
+    /// The damage in the store in `directory`, a line for each piece.
+    fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
+}
+
+/// A kind of store, and what it promises.
+pub struct Subject {
+    /// What it is called.
+    pub name: String,
+    /// When it acknowledges a write.
+    pub wal: WalMode,
+    /// Opens it.
+    pub maker: Box<dyn Maker>,
+}
+
+impl Subject {
+    /// The tree of a design, as it is given.
+    ///
+    /// # Errors
+    /// If the log mode of the design cannot be built.
+    pub fn tree(name: &str, design: Design) -> Result<Self> {
+        let wal = tree::wal::CATALOG.build(design.choice("wal"));
+        let wal = *wal.map_err(|error| tree::Error::Misuse(error.message))?;
+        Ok(Self { name: name.to_owned(), wal, maker: Box::new(TreeMaker(design)) })
+    }
+}
+
+/// Opens trees of one design in `counted` mode.
+pub struct TreeMaker(pub Design);
+
+impl Maker for TreeMaker {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+        let options = OpenOptions::new(self.0.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
+        Ok(Box::new(options.open(directory)?))
+    }
+
+    fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>> {
+        let report = tree::verify(storage, directory)?;
+        Ok(report.damage.iter().map(ToString::to_string).collect())
+    }
+}
+
+impl Store for Tree {
+    fn write(&self, commit: &[Write]) -> Result<()> {
+        if let [Write { key, value }] = commit {
+            return match value {
+                Some(value) => self.put(key, value),
+                None => self.delete(key),
+            };
+        }
+        let mut batch = WriteBatch::new();
+        for Write { key, value } in commit {
+            match value {
+                Some(value) => batch.put(key, value)?,
+                None => batch.delete(key)?,
+            }
+        }
+        Tree::write(self, &batch)
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Tree::get(self, key)
+    }
+
+    fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
+        let mut range = Tree::range(self, (low, high))?;
+        let mut content = Content::new();
+        while let Some((key, value)) = range.next()? {
+            content.insert(key.to_vec(), value.to_vec());
+        }
+        Ok(content)
+    }
+
+    fn flush(&self) -> Result<()> {
+        Tree::flush(self)
+    }
+
+    fn compact(&self) -> Result<()> {
+        Tree::compact(self)
+    }
+
+    fn sync(&self) -> Result<()> {
+        Tree::sync(self)
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Result<()> {
+        Tree::checkpoint(self, directory)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Tree::close(*self)
+    }
+}

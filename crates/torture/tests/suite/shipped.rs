@@ -1,0 +1,86 @@
+//! Designs as they are: nothing is found, and the same seed gives the same numbers.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use lsmbench_torture::{Maker, Store, Subject, TreeMaker, crash, errors};
+use storage::Storage;
+use tree::Result;
+use tree::wal::WalMode;
+
+use crate::{maker, subject};
+
+const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
+
+/// Compactions that differ in what they rewrite and what they only move.
+const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
+
+#[test]
+fn no_crash_loses_or_invents_anything() {
+    for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
+        let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
+        let tally = crash::explore(&subject, crash::Budget { seed: 1, states: 500 });
+        assert_eq!(tally.findings, [], "{}", subject.name);
+        assert!(tally.recovered >= 500 && tally.second > 20, "{}: {tally:?}", subject.name);
+    }
+}
+
+#[test]
+fn no_error_is_lost_and_none_loses_anything() {
+    for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
+        let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
+        let tally = errors::explore(&subject, errors::Budget { seed: 1, faults: 150 });
+        assert_eq!(tally.findings, [], "{}", subject.name);
+        assert_eq!(tally.faults, 150);
+        assert!(tally.reported > 100 && tally.failed_calls > 300, "{}: {tally:?}", subject.name);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_numbers() {
+    let explored = |seed| {
+        let subject = subject("wal = \"group\"");
+        let crashes = crash::explore(&subject, crash::Budget { seed, states: 150 });
+        (crashes, errors::explore(&subject, errors::Budget { seed, faults: 60 }))
+    };
+    assert_eq!(explored(5), explored(5));
+    assert_ne!(explored(5), explored(6));
+}
+
+/// Opens the store with another design each time, as the number of its files says: the same disk is opened
+/// with the same design.
+struct Changing(Vec<TreeMaker>);
+
+impl Maker for Changing {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+        let files = match storage.list(directory) {
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            names => names?.len(),
+        };
+        self.0[files % self.0.len()].open(storage, directory)
+    }
+
+    fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>> {
+        self.0[0].verify(storage, directory)
+    }
+}
+
+#[test]
+fn log_modes_and_designs_may_change_at_every_opening() {
+    let designs = [
+        "wal = \"buffered\"\ncompaction = \"leveled\"",
+        "wal = \"none\"\ncompaction = \"tiered\"\nbloom = \"ribbon\"",
+        "wal = \"sync\"\ncompaction = \"leveled-partial\"\ncompression = \"lz4\"",
+        "wal = \"interval\"\ncompaction = \"universal\"\nfence = \"static-btree\"",
+        "wal = \"group\"\nblock = { align = true }\ncache = \"none\"",
+    ];
+    let makers = designs.iter().map(|toml| maker(toml)).collect();
+    // What all of them promise is what the weakest does.
+    let subject =
+        Subject { name: "changing".to_owned(), wal: WalMode::None, maker: Box::new(Changing(makers)) };
+    let crashes = crash::explore(&subject, crash::Budget { seed: 1, states: 1500 });
+    assert_eq!(crashes.findings, []);
+    let errors = errors::explore(&subject, errors::Budget { seed: 1, faults: 200 });
+    assert_eq!(errors.findings, []);
+}

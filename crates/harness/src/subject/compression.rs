@@ -1,9 +1,11 @@
-//! The codec under test: how small blocks get, and how fast that goes, there and back.
+//! The codec under test: how small blocks get, and how fast that goes, there and back. All blocks are one table's:
+//! a codec that learns does so from the first of them, and what it learnt counts as stored.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use catalog::{Build, ByteSize, ChoiceError, Count, Time, Variant};
-use compression::{Compression, decompress};
+use compression::{Compression, Decompressor, Dictionaries};
 use results::{Metric, columns as c};
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +70,42 @@ impl Build<dyn Subject> for Blocks {
     }
 }
 
+/// A codec and its way back, as one table has them.
+struct Codec {
+    compression: Arc<dyn Compression>,
+    decompressor: Decompressor,
+    /// The bytes of what it learnt.
+    learnt_bytes: usize,
+}
+
+impl Codec {
+    /// Lets `codec` learn from the first blocks, as many as it wants.
+    fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
+        let wanted = codec.sample_bytes(level);
+        let mut taken = 0;
+        let is_sample = |block: &&&[u8]| {
+            let is_wanted = taken < wanted;
+            taken += block.len();
+            is_wanted
+        };
+        let samples: Vec<&[u8]> = blocks.iter().take_while(is_sample).copied().collect();
+        let mut dictionaries = Dictionaries::default();
+        let learnt = match samples.is_empty() {
+            true => None,
+            false => codec.learn(level, &samples, &mut dictionaries),
+        };
+        let stored = dictionaries.encode();
+        let decompressor = Decompressor::open(&stored)?;
+        let compression = learnt.unwrap_or_else(|| Arc::from(codec));
+        Ok(Self { compression, decompressor, learnt_bytes: stored.len() })
+    }
+
+    fn is_intact(&self, block: &[u8], stored: &Stored) -> bool {
+        let mut out = vec![0xa5; block.len()];
+        self.decompressor.decompress(stored.tag, &stored.bytes, &mut out).is_ok() && out == block
+    }
+}
+
 /// A block as it is stored.
 struct Stored {
     tag: u8,
@@ -109,18 +147,14 @@ impl Subject for Blocks {
         let bytes = self.0.content.build().bytes(wanted, bench.seed, bench.base)?;
         let blocks: Vec<&[u8]> = bytes.chunks(length).collect();
         let codec = compression::CATALOG.build(bench.design.choice("compression"))?;
-        let stored = self.compress(bench, &*codec, &blocks)?;
-        self.decompress(bench, &blocks, &stored)
+        let codec = Codec::of_table(codec, self.0.level as usize, &blocks)?;
+        let stored = self.compress(bench, &codec, &blocks)?;
+        self.decompress(bench, &codec, &blocks, &stored)
     }
 }
 
 impl Blocks {
-    fn compress(
-        &self,
-        bench: &mut Bench<'_>,
-        codec: &dyn Compression,
-        blocks: &[&[u8]],
-    ) -> Result<Vec<Stored>, Fault> {
+    fn compress(&self, bench: &mut Bench<'_>, codec: &Codec, blocks: &[&[u8]]) -> Result<Vec<Stored>, Fault> {
         let mut phase = bench.begin("compress");
         let mut stored: Vec<Stored> = Vec::new();
         let plan = (blocks.len() as u64, SLICE, self.0.limit.0);
@@ -131,13 +165,12 @@ impl Blocks {
             let mut made: Vec<Stored> = blocks.iter().map(buffer).collect();
             slice.time(|| {
                 for (block, made) in blocks.iter().zip(&mut made) {
-                    made.tag = codec.compress(self.0.level as usize, block, &mut made.bytes);
+                    made.tag = codec.compression.compress(self.0.level as usize, block, &mut made.bytes);
                 }
             });
             for (block, made) in blocks.iter().zip(&made) {
-                slice
-                    .answers
-                    .expect(is_intact(block, made), || "a block is another one when it is back".to_owned());
+                let is_intact = codec.is_intact(block, made);
+                slice.answers.expect(is_intact, || "a block is another one when it is back".to_owned());
             }
             made.iter_mut().for_each(|made| made.bytes.shrink_to_fit());
             stored.append(&mut made);
@@ -146,14 +179,20 @@ impl Blocks {
         timing.write(&mut phase.cells);
         timing.write_speed(mean_length(&blocks[..stored.len()]), &mut phase.cells);
         let original: usize = blocks[..stored.len()].iter().map(|block| block.len()).sum();
-        let kept: usize = stored.iter().map(|stored| stored.bytes.len()).sum();
+        let kept = codec.learnt_bytes + stored.iter().map(|stored| stored.bytes.len()).sum::<usize>();
         bench.about().set(&c::RATIO, original as f64 / kept.max(1) as f64);
         bench.about().set(&c::TABLE_BYTES, kept as u64);
         bench.end(phase);
         Ok(stored)
     }
 
-    fn decompress(&self, bench: &mut Bench<'_>, blocks: &[&[u8]], stored: &[Stored]) -> Result<(), Fault> {
+    fn decompress(
+        &self,
+        bench: &mut Bench<'_>,
+        codec: &Codec,
+        blocks: &[&[u8]],
+        stored: &[Stored],
+    ) -> Result<(), Fault> {
         let mut phase = bench.begin("decompress");
         let mut done = 0;
         let mut outs: Vec<Vec<u8>> = Vec::new();
@@ -165,7 +204,8 @@ impl Blocks {
             let mut failed = None;
             slice.time(|| {
                 for (stored, out) in stored.iter().zip(&mut outs) {
-                    failed = failed.take().or(decompress(stored.tag, &stored.bytes, out).err());
+                    failed =
+                        failed.take().or(codec.decompressor.decompress(stored.tag, &stored.bytes, out).err());
                 }
             });
             if let Some(error) = failed {
@@ -182,11 +222,6 @@ impl Blocks {
         bench.end(phase);
         Ok(())
     }
-}
-
-fn is_intact(block: &[u8], stored: &Stored) -> bool {
-    let mut out = vec![0xa5; block.len()];
-    decompress(stored.tag, &stored.bytes, &mut out).is_ok() && out == block
 }
 
 fn mean_length(blocks: &[&[u8]]) -> f64 {
@@ -226,7 +261,8 @@ mod tests {
         let bytes: Vec<u8> = (0..100_000u32).map(|number| number as u8).collect();
         let blocks: Vec<&[u8]> = bytes.chunks(4096).collect();
         let mut bench = Bench::new(&design, (1, RunMode::Counted), (here, here), &|_| {});
-        subject.compress(&mut bench, &Lossy, &blocks).unwrap();
+        let codec = Codec::of_table(Box::new(Lossy), 0, &blocks).unwrap();
+        subject.compress(&mut bench, &codec, &blocks).unwrap();
         let phase = bench.into_phases().pop().unwrap();
         assert_eq!((phase.answers.wrong, phase.answers.checked), (25, 25));
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 
 /// The wind tunnel for LSM-trees.
@@ -166,7 +166,7 @@ pub(crate) enum TortureCommand {
         #[command(flatten)]
         subjects: SubjectArguments,
         /// The states to recover from, for each design and log mode
-        #[arg(long, value_name = "N", default_value_t = 200)]
+        #[arg(long, value_name = "N", default_value_t = 200, value_parser = value_parser!(u64).range(1..))]
         states: u64,
     },
     /// I/O errors: every call fails in every way
@@ -174,7 +174,7 @@ pub(crate) enum TortureCommand {
         #[command(flatten)]
         subjects: SubjectArguments,
         /// The faults to put in, for each design and log mode
-        #[arg(long, value_name = "N", default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
         faults: u64,
     },
 }
@@ -191,8 +191,8 @@ pub(crate) struct SubjectArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The threads to use; the numbers are the same with any
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) threads: usize,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: u64,
     /// Go to one place once more, as a violation names it; wants one design and one log mode
     #[arg(long, value_name = "PLACE")]
     pub(crate) replay: Option<String>,

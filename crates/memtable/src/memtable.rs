@@ -19,8 +19,8 @@ pub trait MemtablePolicy: Send + Sync {
 ///
 /// Laws:
 /// 1. A reader at `snapshot` sees of each key exactly the version with the highest number not above it.
-/// 2. An insert that returned before a read began is seen by it; one that runs at the same time is seen
-///    whole or not at all.
+/// 2. An insert that returned before a read began is seen by it, and counted by [`len`](Self::len); one that
+///    runs at the same time is seen whole or not at all.
 /// 3. Scans are in strict key order, one entry per key, tombstones included.
 /// 4. Freezing changes no answer.
 pub trait Memtable: Send + Sync {
@@ -66,7 +66,7 @@ pub trait Memtable: Send + Sync {
         }
     }
 
-    /// The number of versions inserted.
+    /// The number of versions inserted; inserts that have not returned may count, once or twice.
     fn len(&self) -> usize;
 
     /// Whether nothing was inserted.

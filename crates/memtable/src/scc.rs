@@ -14,7 +14,8 @@
 use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use catalog::{Build, Variant};
 use scc::{Comparable, Equivalent, Guard, TreeIndex, tree_index};
@@ -96,7 +97,7 @@ impl Index {
     fn make_anchor(&self, key: &[u8], guard: &Guard) -> Ref<Version> {
         self.anchor(key, guard).unwrap_or_else(|| {
             let own = self.arena.append(key, SequenceNumber::MAX, None, 1);
-            self.anchors.fetch_add(1, Relaxed);
+            self.anchors.fetch_add(1, Release);
             match self.tree.insert_sync(InlineKey::owned(key), own) {
                 Ok(()) => own,
                 Err(_) => self.anchor(key, guard).expect("another thread has just made it"),
@@ -249,7 +250,9 @@ impl Memtable for Index {
     }
 
     fn len(&self) -> usize {
-        self.arena.versions() - self.anchors.load(Relaxed)
+        // In this order: who sees an anchor counted here sees it counted among the versions, too.
+        let anchors = self.anchors.load(Acquire);
+        self.arena.versions() - anchors
     }
 
     fn memory_bytes(&self) -> usize {

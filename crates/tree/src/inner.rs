@@ -21,7 +21,7 @@ use crate::stats::AllCounters;
 use crate::table::TableContext;
 use crate::version::View;
 use crate::visible::Visible;
-use crate::wal::{LogFile, WalMode};
+use crate::wal::{HEADER_BYTES, LogFile, WalMode};
 
 /// How a tree does its background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,13 @@ pub(crate) struct Log {
     pub(crate) records: Vec<u8>,
 }
 
+impl Log {
+    /// A new log, after the writes up to `written`.
+    pub(crate) fn new(file: LogFile, written: SequenceNumber) -> Self {
+        Self { file, written, records: Vec::new() }
+    }
+}
+
 /// Writes that have a number and wait for the log, and where writes go.
 pub(crate) struct Pending {
     pub(crate) next_sequence: SequenceNumber,
@@ -97,6 +104,20 @@ pub(crate) struct Pending {
     pub(crate) log_offset: u64,
     /// The length of the log that is known to be durable.
     pub(crate) synced_offset: u64,
+}
+
+impl Pending {
+    /// Nothing pending, after the writes up to `written`, before a new log of which `synced_offset` is durable.
+    pub(crate) fn new(written: SequenceNumber, active: Arc<Slot>, synced_offset: u64) -> Self {
+        Self {
+            next_sequence: written + 1,
+            active,
+            charged_bytes: 0,
+            records: Vec::new(),
+            log_offset: HEADER_BYTES as u64,
+            synced_offset,
+        }
+    }
 }
 
 /// The first error after which nothing more is written.

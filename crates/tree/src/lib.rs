@@ -39,8 +39,8 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Options, StallOptions, TableOptions,
-    ThreadOptions, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Options, SECOND_NAMES, StallOptions,
+    TableOptions, ThreadOptions, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

@@ -28,7 +28,7 @@ use crate::stats::{AllCounters, Stats};
 use crate::table::{Component, TableContext};
 use crate::version::{Version, View};
 use crate::visible::Visible;
-use crate::wal::{self, HEADER_BYTES, LogFile, WalMode, log_path};
+use crate::wal::{self, LogFile, WalMode, log_path};
 
 /// How to open a tree.
 pub struct OpenOptions {
@@ -156,19 +156,11 @@ impl OpenOptions {
             visible: Visible::new(last_sequence),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
-            log: Mutex::new(Log {
-                file: LogFile::create(&*storage, directory, log_number, wal_mode)?,
-                written: last_sequence,
-                records: Vec::new(),
-            }),
-            pending: Mutex::new(Pending {
-                next_sequence: last_sequence + 1,
-                active,
-                charged_bytes: 0,
-                records: Vec::new(),
-                log_offset: HEADER_BYTES as u64,
-                synced_offset: wal::synced_when_new(wal_mode),
-            }),
+            log: Mutex::new(Log::new(
+                LogFile::create(&*storage, directory, log_number, wal_mode)?,
+                last_sequence,
+            )),
+            pending: Mutex::new(Pending::new(last_sequence, active, wal::synced_when_new(wal_mode))),
             next_file,
             next_run,
             manifest,

@@ -349,6 +349,12 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
         None => RangeSpec::default(),
     };
     let keys = read_keys(spelling, trace, &mix)?;
+    let only_full_ranges = mix.has(Kind::Range) && range.span == 0;
+    if absent > 0.0 && only_full_ranges && !mix.has(Kind::Get) && !mix.has(Kind::MultiGet) {
+        let message = "absent is about gets, and about ranges that end: range = { span = 32 }; those of this phase \
+                       have entries wherever they begin";
+        return Err(ChoiceError::at("absent", message));
+    }
     let mixed = Mixed {
         operations,
         time_limit_ns,

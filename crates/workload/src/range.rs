@@ -5,7 +5,7 @@ mod pareto;
 mod uniform;
 mod zipfian;
 
-use catalog::{Catalog, Choice, ChoiceError, Count};
+use catalog::{Catalog, Choice, ChoiceError, Count, suggestion};
 use toml::Value;
 
 use crate::length::LengthDistribution;
@@ -55,7 +55,7 @@ impl RangeSpec {
                 table.insert("kind".to_owned(), Value::String(LENGTHS.variants[0].kind.to_owned()));
             }
         }
-        spec.length = LENGTHS.choose(&lengths)?;
+        spec.length = LENGTHS.choose(&lengths).map_err(hint_at_common)?;
         Ok(spec)
     }
 
@@ -68,6 +68,12 @@ impl RangeSpec {
         }
         spelt
     }
+}
+
+/// The error of a length, where a key that all ranges have may be what was meant.
+fn hint_at_common(error: ChoiceError) -> ChoiceError {
+    let hint = suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward"].into_iter());
+    ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
 /// A count as the span of a range.
@@ -121,6 +127,7 @@ mod tests {
         for (toml, message) in [
             ("{ entries = 0 }", "entries is 0; a range reads at least 1 entry"),
             ("{ entries = -5 }", "is negative"),
+            ("{ spam = 10 }", "did you mean \"span\"?"),
             ("{ entries = 5000000000 }", "at most 4294967295"),
             ("{ backward = 2 }", "backward is 2"),
             ("{ span = 5000000000 }", "at most 4294967295 numbers"),

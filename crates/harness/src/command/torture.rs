@@ -94,7 +94,7 @@ fn run(
     let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
     torture::in_order(
         &jobs,
-        arguments.threads,
+        arguments.threads as usize,
         |job| explore(&job.subject),
         |job, report| {
             if outcome.is_ok() {

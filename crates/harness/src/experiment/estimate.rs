@@ -63,14 +63,13 @@ struct PhaseWork {
     seconds: f64,
 }
 
-impl From<Cost> for Estimate {
-    fn from(cost: Cost) -> Self {
-        let Cost { memory_bytes, storage_bytes, phase_seconds } = cost;
-        Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }
-    }
-}
-
 impl Estimate {
+    /// The estimate for a cell that puts a component to the test.
+    pub(crate) fn of_component(cell: &Cell, cost: Cost) -> Self {
+        let Cost { memory_bytes, storage_bytes, phase_seconds } = cost;
+        Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }.stored_by(&cell.design)
+    }
+
     /// The estimate for a cell whose workload is planned.
     pub(crate) fn of(cell: &Cell, plan: &Plan) -> Self {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
@@ -89,11 +88,15 @@ impl Estimate {
         estimate.storage_bytes = kept * MERGE_FACTOR;
         let sorting = if plan.format().ordered() { 0.0 } else { SORTING_BYTES };
         estimate.memory_bytes = memtables + cache_bytes(&cell.design) + keys * (MODEL_BYTES + sorting);
-        if in_memory(&cell.design) {
-            estimate.memory_bytes += estimate.storage_bytes;
-            estimate.storage_bytes = 0.0;
+        estimate.stored_by(&cell.design)
+    }
+
+    /// With what is stored counted as memory, where the design keeps it there.
+    fn stored_by(mut self, design: &Design) -> Self {
+        if in_memory(design) {
+            self.memory_bytes += std::mem::take(&mut self.storage_bytes);
         }
-        estimate
+        self
     }
 
     /// Seconds of all phases.

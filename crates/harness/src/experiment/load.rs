@@ -88,7 +88,7 @@ impl<'a> Loader<'a> {
         let question = self.question()?;
         let task = self.task()?;
         let (design, factors) = self.design(&task)?;
-        let trials = self.trials()?;
+        let trials = self.trials(&task)?;
         self.check_mode(&task, &trials)?;
         let sweep = self.sweep(factors)?;
         let name = self.name(&task);
@@ -288,8 +288,13 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn trials(&self) -> Outcome<Trials> {
+    fn trials(&self, task: &Task) -> Outcome<Trials> {
         let mut trials: Trials = self.table("trials", &Trials::KEYS)?;
+        let in_file = self.file.table.get("trials").is_some_and(|table| table.get("mode").is_some());
+        let modes = task.component().map(|component| component.subject().modes());
+        if let (Some([only]), false) = (modes, in_file || self.sets.setter("trials.mode").is_some()) {
+            trials.mode = *only;
+        }
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);
         }

@@ -71,7 +71,7 @@ impl Experiment {
     pub(crate) fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
             (Some(plan), _) => Estimate::of(cell, &plan),
-            (None, Task::Component(component)) => component.subject().cost().into(),
+            (None, Task::Component(component)) => Estimate::of_component(cell, component.subject().cost()),
             (None, Task::Workload(_)) => Estimate::default(),
         })
     }

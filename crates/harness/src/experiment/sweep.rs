@@ -1,7 +1,9 @@
 //! Sweeps: which paths take which values, and how those are combined.
 
+use std::borrow::Cow;
+
 use toml::{Table, Value};
-use tree::axis;
+use tree::{SECOND_NAMES, axis};
 
 use super::paths;
 
@@ -97,7 +99,8 @@ impl Sweep {
     pub(super) fn check(&self) -> Result<(), SweepError> {
         let Some(first) = self.factors.first() else { return Ok(()) };
         for (at, factor) in self.factors.iter().enumerate() {
-            if self.factors[..at].iter().any(|earlier| earlier.path == factor.path) {
+            if self.factors[..at].iter().any(|earlier| first_name(&earlier.path) == first_name(&factor.path))
+            {
                 return Err(SweepError::new(&factor.path, format!("\"{}\" is swept twice", factor.path)));
             }
             if self.combine == Combine::Zip && factor.values.len() != first.values.len() {
@@ -165,9 +168,17 @@ impl Sweep {
     }
 }
 
+/// The path of an axis under the first of its names; any other path as it is.
+fn first_name(path: &str) -> Cow<'_, str> {
+    match paths::split(path)[..] {
+        ["design", group, key] if SECOND_NAMES.contains(&(group, key)) => Cow::Owned(format!("design.{key}")),
+        _ => Cow::Borrowed(path),
+    }
+}
+
 /// Reads the values of one factor.
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
-    let swept_axis = match paths::split(path)[..] {
+    let swept_axis = match paths::split(&first_name(path))[..] {
         ["design", name] => axis(name),
         _ => None,
     };
@@ -225,6 +236,10 @@ mod tests {
             ("\"a\" = []", "\"a\" has no values"),
             ("\"a\" = 3", "\"a\" takes a list of values"),
             ("\"design.wal.period\" = \"all\"", "takes a list of values"),
+            (
+                "\"design.format\" = [\"plain\"]\n\"design.block.format\" = \"all\"",
+                "\"design.block.format\" is swept twice",
+            ),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");

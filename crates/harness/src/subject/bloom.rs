@@ -90,6 +90,34 @@ impl Tested {
         }
         self.filter.may_contain(hash)
     }
+
+    /// Answers for all hashes, or for the keys of these hashes where the filter is asked by key; as many at a time
+    /// as `batch` says, or one by one.
+    #[inline]
+    fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
+        match (batch, self.by_key) {
+            (Some(batch), false) => {
+                for (hashes, given) in hashes.chunks(batch).zip(given.chunks_mut(batch)) {
+                    self.filter.may_contain_batch(hashes, given);
+                }
+            }
+            (Some(batch), true) => {
+                for (keys, given) in keys.chunks(batch).zip(given.chunks_mut(batch)) {
+                    self.filter.may_contain_keys(keys, given);
+                }
+            }
+            (None, false) => {
+                for (hash, given) in hashes.iter().zip(given) {
+                    *given = self.filter.may_contain(*hash);
+                }
+            }
+            (None, true) => {
+                for (key, given) in keys.iter().zip(given) {
+                    *given = self.filter.may_contain_key(*key);
+                }
+            }
+        }
+    }
 }
 
 /// What came of probes.
@@ -180,8 +208,8 @@ impl Probes {
         random: &mut Random,
         answers: &mut Answers,
     ) -> Result<Probed, Fault> {
-        let Tested { filter, by_key, keys } = tested;
-        let batch = self.0.batch.0 as usize;
+        let Tested { by_key, keys, .. } = tested;
+        let (batch, in_batches) = (self.0.batch.0 as usize, way == Way::AbsentBatch);
         let plan = (self.0.operations.0, SLICE, self.0.limit.0);
         let (mut hashes, mut given) = (Vec::new(), vec![false; WARM_UP + SLICE]);
         let mut positives = 0;
@@ -200,33 +228,12 @@ impl Probes {
                 spelt.iter().zip(timed).map(|(bytes, hash)| HashedKey { bytes, hash: *hash }).collect();
             let given = &mut given[..count];
             black_box(warm.iter().filter(|hash| tested.may_contain(**hash)).count());
-            slice.time(|| match (way, by_key) {
-                (Way::AbsentBatch, false) => {
-                    for (hashes, given) in timed.chunks(batch).zip(given.chunks_mut(batch)) {
-                        filter.may_contain_batch(hashes, given);
-                    }
-                }
-                (Way::AbsentBatch, true) => {
-                    for (keys, given) in spelt.chunks(batch).zip(given.chunks_mut(batch)) {
-                        filter.may_contain_keys(keys, given);
-                    }
-                }
-                (Way::Absent | Way::Present, false) => {
-                    for (hash, given) in timed.iter().zip(given.iter_mut()) {
-                        *given = filter.may_contain(*hash);
-                    }
-                }
-                (Way::Absent | Way::Present, true) => {
-                    for (key, given) in spelt.iter().zip(given.iter_mut()) {
-                        *given = filter.may_contain_key(*key);
-                    }
-                }
-            });
-            slice.idle(|| match way {
-                Way::AbsentBatch => timed.chunks(batch).for_each(|hashes| {
+            slice.time(|| tested.answer(timed, &spelt, in_batches.then_some(batch), given));
+            slice.idle(|| match in_batches {
+                true => timed.chunks(batch).for_each(|hashes| {
                     black_box(hashes.as_ptr());
                 }),
-                Way::Absent | Way::Present => timed.iter().for_each(|hash| {
+                false => timed.iter().for_each(|hash| {
                     black_box(*hash);
                 }),
             });

@@ -96,7 +96,7 @@ impl Subject for Files {
         let reads = (self.0.operations.0 as f64 * 20e-6).min(self.0.limit.0 as f64 / 1e9);
         let file = self.0.file.0 as f64;
         Cost {
-            memory_bytes: file,
+            memory_bytes: (self.0.append.0 + self.0.block.0 * SLICE as u64) as f64,
             storage_bytes: file * 1.1,
             phase_seconds: vec![file / 300e6, self.0.syncs.0 as f64 * 2e-3, reads],
         }
@@ -104,6 +104,8 @@ impl Subject for Files {
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let storage = storage::CATALOG.build(bench.design.choice("storage"))?;
+        // A modelled device takes its time.
+        storage.set_waiting(true);
         storage.create_directory(bench.directory)?;
         let content = content(self.0.append.0 as usize, bench.seed);
         let path = bench.directory.join("file");

@@ -87,6 +87,13 @@ const WRONG_TYPES: &[Case<'_>] = &[
 const IMPOSSIBLE: &[Case<'_>] = &[
     ("insert = 3000", "insert = 0", 9, &["insert is 0; a load adds at least 1 key"]),
     ("insert = 3000", "insert = -5", 9, &["-5 is negative"]),
+    ("{ get = 9, put = 1 }", "{ range = 1 }", 16, &["absent is about gets, and about ranges that end"]),
+    (
+        "block      = {",
+        "format = \"plain\"\nblock = { format = \"delta\",",
+        6,
+        &["format and block.format are one axis; name it once"],
+    ),
     ("operations = 3000", "operations = 0", 13, &["operations is 0"]),
     ("theta = 0.9", "theta = -0.9", 15, &["theta is -0.9; a zipfian exponent is a finite number from 0"]),
     ("theta = 0.9", "theta = nan", 15, &["theta is NaN"]),

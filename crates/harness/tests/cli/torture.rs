@@ -52,4 +52,8 @@ fn bad_requests_are_refused() {
         let error = bench.run(&[&["torture"], arguments].concat()).refusal();
         assert!(error.contains(saying), "{error}");
     }
+    for nothing in [["crash", "--states", "0"], ["errors", "--faults", "0"], ["errors", "--threads", "0"]] {
+        let error = bench.run(&[&["torture"], &nothing[..]].concat()).expect(2).err;
+        assert!(error.contains("0 is not in 1.."), "{error}");
+    }
 }

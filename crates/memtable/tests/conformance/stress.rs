@@ -69,6 +69,41 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     })
 }
 
+/// Inserts keys that are all different from several threads, and reports the first count that misses one of them.
+pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let table = policy.create(1 << 20);
+    let finished = AtomicU64::new(0);
+    let is_over = AtomicBool::new(false);
+    let write_all = |writer: u64| {
+        for turn in 0..WRITES {
+            let number = turn * WRITERS + writer;
+            insert(&*table, &Write { key: number.to_be_bytes().to_vec(), sequence: number + 1, value: None });
+            finished.fetch_add(1, Ordering::Release);
+        }
+    };
+    let write_all = &write_all;
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write_all(writer))).collect();
+        let reader = scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
+                let least = finished.load(Ordering::Acquire);
+                let count = table.len() as u64;
+                if count < least {
+                    return Err(format!("law 2: {count} versions are counted where {least} are there"));
+                }
+            }
+            Ok(())
+        });
+        writers.into_iter().for_each(|writer| writer.join().expect("a writer panicked"));
+        is_over.store(true, Ordering::Release);
+        reader.join().expect("a reader panicked")
+    })?;
+    match table.len() as u64 {
+        count if count == WRITES * WRITERS => Ok(()),
+        count => Err(format!("law 2: {count} versions are counted where {} are there", WRITES * WRITERS)),
+    }
+}
+
 fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
     let mut versions: Vec<_> = (0..KEYS).map(|number| (key(number), Vec::new())).collect();
     versions.sort();
@@ -121,6 +156,11 @@ impl Run<'_> {
             for step in 0..50 {
                 let (key, versions) = &self.versions[((round * 50 + step) * 7 % KEYS) as usize];
                 let published = self.published();
+                if (self.table.len() as u64) < published {
+                    return Err(format!(
+                        "law 2: fewer than the {published} versions that are there are counted"
+                    ));
+                }
                 let snapshot = if step % 2 == 0 { published } else { published / 2 };
                 let seen = get(self.table, key, snapshot);
                 let expected = known(Self::expected(versions, snapshot));

@@ -15,6 +15,9 @@ pub(super) const CAPACITY: &str = "capacity";
 /// The groups of plain options, by their names in TOML.
 const GROUPS: [&str; 5] = ["block", "table", "stall", "threads", "memory"];
 
+/// Axes that have a second name, as a key of this group or axis.
+pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
+
 impl Design {
     /// This design with the keys of `overrides` in place of its own.
     ///
@@ -29,6 +32,7 @@ impl Design {
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
     pub fn with(&self, overrides: &Table) -> Result<Self, DesignError> {
+        check_names(overrides)?;
         let mut next = self.clone();
         let mut options = self.options.to_toml();
         for (key, value) in overrides {
@@ -147,6 +151,21 @@ impl Default for Design {
         let text = include_str!("default.toml");
         let table: Table = text.parse().expect("the default design is TOML");
         baseline.with(&table).expect("the default design can be built")
+    }
+}
+
+/// Refuses an axis under both of its names.
+fn check_names(overrides: &Table) -> Result<(), DesignError> {
+    let is_named = |(group, key): &&(&str, &str)| {
+        let group = overrides.get(*group).and_then(Value::as_table);
+        overrides.contains_key(*key) && group.is_some_and(|group| group.contains_key(*key))
+    };
+    match SECOND_NAMES.iter().find(is_named) {
+        None => Ok(()),
+        Some((group, key)) => {
+            let message = format!("{key} and {group}.{key} are one axis; name it once");
+            Err(DesignError::at(key, None, message))
+        }
     }
 }
 

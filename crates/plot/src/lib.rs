@@ -51,6 +51,8 @@ pub struct Context {
     pub question: String,
     /// The run that the numbers are of; its first characters stand at the foot.
     pub run_id: String,
+    /// Whether the run was a quick one, which the foot says too.
+    pub is_quick: bool,
     /// The order and the looks of labels.
     pub order: Order,
 }
@@ -66,7 +68,7 @@ impl Context {
             order = order.with_cells(path, values);
         }
         let (experiment, question) = (manifest.experiment.clone(), manifest.question.clone());
-        Self { experiment, question, run_id: manifest.run_id.clone(), order }
+        Self { experiment, question, run_id: manifest.run_id.clone(), is_quick: manifest.quick, order }
     }
 }
 
@@ -221,7 +223,8 @@ fn trials_merged(trials: usize) -> String {
 /// The foot of the page: where the numbers are from.
 fn origin(context: &Context) -> String {
     let run: String = context.run_id.chars().take(12).collect();
-    let parts = [context.experiment.clone(), if run.is_empty() { run } else { format!("run {run}") }];
+    let kind = if context.is_quick { "quick run" } else { "run" };
+    let parts = [context.experiment.clone(), if run.is_empty() { run } else { format!("{kind} {run}") }];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
 }

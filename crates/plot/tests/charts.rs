@@ -163,6 +163,9 @@ fn a_manifest_says_what_charts_are_called_and_how_labels_look() {
     let texts = texts(&draw(&sample).svg());
     let at = |text: &str| texts.iter().position(|other| other == text).unwrap();
     assert!(at("ribbon") < at("standard") && at("standard") < at("blocked"));
+    assert!(texts.iter().any(|text| text == "bloom · run 0123456789ab"), "{texts:?}");
+    sample.context.is_quick = true;
+    assert!(draw(&sample).svg().contains("bloom · quick run 0123456789ab"));
     assert_eq!(texts[at("What is held?")..].len(), texts.len());
     at("bloom · run 0123456789ab");
 }

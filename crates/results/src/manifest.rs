@@ -38,6 +38,9 @@ pub struct Manifest {
     pub trials: u64,
     /// `timed` or `counted`.
     pub mode: String,
+    /// Whether it is the experiment's quick form: smaller than it means, and no answer to its question.
+    #[serde(default)]
+    pub quick: bool,
     /// The swept paths, in the order of their columns.
     pub swept: Vec<String>,
     /// The phases, in order.

@@ -35,6 +35,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         command: std::env::args().collect(),
         seed: trials.seed,
         mode: trials.mode.name().to_owned(),
+        quick: overrides.quick,
         cells: experiment.cells.iter().map(cell_info).collect(),
         build: environment::build_info(),
         machine,

@@ -131,6 +131,7 @@ fn context(question: &str) -> Context {
         experiment: "synthetic".to_owned(),
         question: question.to_owned(),
         run_id: "5f1c0a9be27d4433".to_owned(),
+        is_quick: false,
         order,
     }
 }

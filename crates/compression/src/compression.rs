@@ -52,6 +52,23 @@ pub trait Compression: Send + Sync {
     ) -> Option<Arc<dyn Compression>> {
         None
     }
+
+    /// How what it learns is read again; `None` where it learns nothing, or only its codecs do.
+    fn learner(&self) -> Option<Learner> {
+        None
+    }
+}
+
+/// What decodes the blocks that were stored under one dictionary, without the number of that.
+pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), DamagedBlock> + Send + Sync>;
+
+/// How the dictionaries of a codec are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Learner {
+    /// The tag of blocks that name a dictionary, and which never changes its meaning.
+    pub(crate) tag: u8,
+    /// Opens a dictionary.
+    pub(crate) open: fn(&[u8]) -> Result<Decode, DamagedBlock>,
 }
 
 /// Stored bytes that do not decompress.

@@ -2,25 +2,25 @@
 
 use std::sync::LazyLock;
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, DamagedBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
-use crate::{fsst, zstd};
 
-/// The codec of each tag, from every variant of the catalog that has one.
-static CODECS: LazyLock<Vec<(u8, Box<dyn Compression>)>> = LazyLock::new(|| {
+/// What is needed to read any block, from every variant of the catalog.
+struct Known {
+    /// The codec of each tag.
+    codecs: Vec<(u8, Box<dyn Compression>)>,
+    /// The codecs that learn.
+    learners: Vec<Learner>,
+}
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     let catalog = &crate::CATALOG;
-    let codecs = catalog.all().map(|choice| catalog.build(&choice).expect("defaults build"));
-    codecs.filter_map(|codec| Some((codec.tag()?, codec))).collect()
+    let codecs = || catalog.all().map(|choice| catalog.build(&choice).expect("defaults build"));
+    Known {
+        codecs: codecs().filter_map(|codec| Some((codec.tag()?, codec))).collect(),
+        learners: codecs().filter_map(|codec| codec.learner()).collect(),
+    }
 });
-
-/// What decodes the blocks that were stored under one dictionary, without the number of that.
-pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), DamagedBlock> + Send + Sync>;
-
-/// What opens a dictionary.
-type Open = fn(&[u8]) -> Result<Decode, DamagedBlock>;
-
-/// The codecs that learn: the tag of their blocks, and what opens a dictionary of theirs.
-static LEARNERS: [(u8, Open); 2] = [(fsst::TAG, fsst::open), (zstd::DICTIONARY_TAG, zstd::open)];
 
 /// Decompresses bytes that were stored under `tag` into `out`, whose length is the original one. Any
 /// variant's output is read, under any parameters, since a tag never changes its meaning.
@@ -29,7 +29,7 @@ static LEARNERS: [(u8, Open); 2] = [(fsst::TAG, fsst::open), (zstd::DICTIONARY_T
 /// If no codec has the tag, or the bytes do not decode to exactly that length; what `out` holds then is
 /// undefined, but nothing outside of it was touched.
 pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-    let codec = CODECS.iter().find(|(own, _)| *own == tag);
+    let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
     let (_, codec) = codec
         .ok_or_else(|| DamagedBlock(format!("no codec has the tag {tag}, or the table has no dictionary")))?;
     codec.decompress(stored, out)
@@ -51,9 +51,8 @@ impl Decompressor {
         let damaged = || DamagedBlock("the dictionaries of the table cannot be read".to_owned());
         let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(damaged)?;
         let open = |(tag, bytes): (u8, &[u8])| {
-            let learner = LEARNERS.iter().find(|(own, _)| *own == tag);
-            let (_, open) = learner.ok_or_else(damaged)?;
-            Ok((tag, open(bytes)?))
+            let learner = KNOWN.learners.iter().find(|learner| learner.tag == tag).ok_or_else(damaged)?;
+            Ok((tag, (learner.open)(bytes)?))
         };
         Ok(Self { learnt: dictionaries.iter().map(open).collect::<Result<_, _>>()? })
     }
@@ -85,10 +84,12 @@ mod tests {
 
     #[test]
     fn tags_on_disk_never_change() {
-        let tags: Vec<u8> = CODECS.iter().map(|(tag, _)| *tag).collect();
+        let tags: Vec<u8> = KNOWN.codecs.iter().map(|(tag, _)| *tag).collect();
         // None, lz4, snappy, zstd, lzma, bitpack, delta, dictionary, fsst; a new codec takes a new tag.
         assert_eq!(tags, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!(LEARNERS.map(|(tag, _)| tag), [8, 9]);
+        let mut tags: Vec<u8> = KNOWN.learners.iter().map(|learner| learner.tag).collect();
+        tags.sort_unstable();
+        assert_eq!(tags, [8, 9]);
     }
 
     #[test]

@@ -18,8 +18,7 @@ use ::fsst::{Compressor, ESCAPE_CODE};
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock, RAW};
-use crate::decompress::Decode;
+use crate::compression::{Compression, DamagedBlock, Decode, Learner, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::shrunk;
 
@@ -30,7 +29,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Fsst>(
 );
 
 /// Its tag on disk.
-pub(crate) const TAG: u8 = 8;
+const TAG: u8 = 8;
 
 /// In the place of a dictionary's number: the block has symbols of its own.
 const OWN_SYMBOLS: u8 = u8::MAX;
@@ -171,7 +170,7 @@ fn escapes(codes: u64) -> u64 {
 }
 
 /// Opens the symbols of a table.
-pub(crate) fn open(dictionary: &[u8]) -> Result<Decode, DamagedBlock> {
+fn open(dictionary: &[u8]) -> Result<Decode, DamagedBlock> {
     match Symbols::read(dictionary) {
         Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),
         _ => Err(DamagedBlock::impossible("the symbols of fsst")),
@@ -210,6 +209,10 @@ impl Compression for Fsst {
         let compressor = Compressor::train(&samples.to_vec());
         let number = dictionaries.add(TAG, stored_symbols(&compressor));
         Some(Arc::new(Learnt { compressor, number }))
+    }
+
+    fn learner(&self) -> Option<Learner> {
+        Some(Learner { tag: TAG, open })
     }
 }
 

@@ -23,8 +23,7 @@ use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::compression::{Compression, DamagedBlock};
-use crate::decompress::Decode;
+use crate::compression::{Compression, DamagedBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 use crate::pool::Pool;
 use crate::shrunk;
@@ -43,7 +42,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
 const TAG: u8 = 3;
 
 /// The tag of blocks that need a dictionary.
-pub(crate) const DICTIONARY_TAG: u8 = 9;
+const DICTIONARY_TAG: u8 = 9;
 
 /// What is looked at of a table to train a dictionary, for each byte of that: more costs time and gains
 /// little.
@@ -167,6 +166,10 @@ impl Compression for Zstd {
         let number = dictionaries.add(DICTIONARY_TAG, dictionary);
         Some(Arc::new(Learnt { prepared, number }))
     }
+
+    fn learner(&self) -> Option<Learner> {
+        Some(Learner { tag: DICTIONARY_TAG, open })
+    }
 }
 
 /// The codec of a table, with the dictionary of that.
@@ -198,7 +201,7 @@ impl Compression for Learnt {
 }
 
 /// Opens the dictionary of a table.
-pub(crate) fn open(dictionary: &[u8]) -> Result<Decode, DamagedBlock> {
+fn open(dictionary: &[u8]) -> Result<Decode, DamagedBlock> {
     static CONTEXTS: Pool<DCtx<'static>> = Pool::new();
     let damaged = || DamagedBlock::impossible("the dictionary of zstd");
     let prepared = DDict::try_create(dictionary).ok_or_else(damaged)?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use catalog::Limit;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
 use workload::{Kind, Mixed, PhasePlan, Plan, Work};
@@ -174,7 +175,8 @@ fn cache_bytes(design: &Design) -> f64 {
 }
 
 fn in_memory(design: &Design) -> bool {
-    matches!(design.choice("storage").kind(), "memory" | "simulated")
+    let is_gone = |(axis, _, limit): &(&str, _, Limit)| *axis == "storage" && *limit == Limit::NotDurable;
+    design.limits().iter().any(is_gone)
 }
 
 /// Bytes with two or three digits.

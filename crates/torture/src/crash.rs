@@ -11,7 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Memory, Recording, Replay, States, Step};
 
 use crate::examine::{Copy, Recovered, judge, read, recover};
-use crate::player::{DIRECTORY, Marks, Player, Stop};
+use crate::findings::Findings;
+use crate::player::{DIRECTORY, Marks, Player};
 use crate::script::Script;
 use crate::subject::Subject;
 use crate::violation::{Check, Violation};
@@ -34,9 +35,8 @@ const MOST_STATES: u64 = 64;
 /// The states that a life is worth being played for.
 const LEAST_STATES: u64 = 64;
 
-/// After how many violations an exploration ends, and how many of one check it keeps.
-const MOST_VIOLATIONS: u64 = 100;
-const MOST_FINDINGS: usize = 3;
+/// The moment of what is wrong before any power failed.
+const WHILE_ALIVE: &str = "while it lived";
 
 /// How much to explore.
 #[derive(Clone, Copy, Debug)]
@@ -84,17 +84,6 @@ impl FromStr for Place {
     }
 }
 
-/// A violation and where it was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Where.
-    pub place: Place,
-    /// What the store did last before the power failed.
-    pub step: String,
-    /// What is wrong.
-    pub violation: Violation,
-}
-
 /// What an exploration came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -108,34 +97,21 @@ pub struct Tally {
     pub recovered: u64,
     /// Of these, states that a crash during a recovery, or in the life behind it, left.
     pub second: u64,
-    /// How often something was wrong.
-    pub violations: u64,
-    /// What was wrong: the first few of every check.
-    pub findings: Vec<Finding>,
-}
-
-impl Tally {
-    fn add(&mut self, finding: Finding) {
-        self.violations += 1;
-        let check = finding.violation.check;
-        if self.findings.iter().filter(|found| found.violation.check == check).count() < MOST_FINDINGS {
-            self.findings.push(finding);
-        }
-    }
+    /// What was wrong.
+    pub findings: Findings<Place>,
 }
 
 /// Explores the crashes of a subject.
 pub fn explore(subject: &Subject, budget: Budget) -> Tally {
     let mut tally = Tally::default();
     let mut seed = budget.seed;
-    while tally.recovered < budget.states && tally.violations < MOST_VIOLATIONS {
+    while tally.recovered < budget.states && !tally.findings.are_enough() {
         tally.lives += 1;
         match Life::play(subject, seed) {
             Ok(life) => Exploration::new(subject, &life, &mut tally).run(budget.states),
             Err(violation) => {
                 let place = Place { seed, cut: (0, 0), recovery: None };
-                let step = "while it lived".to_owned();
-                tally.add(Finding { place, step, violation });
+                tally.findings.add(place, WHILE_ALIVE, violation);
                 return tally;
             }
         }
@@ -153,8 +129,7 @@ pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
     let life = match Life::play(subject, place.seed) {
         Ok(life) => life,
         Err(violation) => {
-            let step = "while it lived".to_owned();
-            tally.add(Finding { place, step, violation });
+            tally.findings.add(place, WHILE_ALIVE, violation);
             return Ok(tally);
         }
     };
@@ -189,13 +164,7 @@ impl Life {
         let recording = Arc::new(Recording::new(Arc::new(Memory::default())));
         let clock = || recording.position();
         let mut player = Player::new(subject, Arc::clone(&recording) as _, &clock);
-        match player.play(&script) {
-            Ok(()) => {}
-            Err(Stop::Wrong(violation)) => return Err(violation),
-            Err(Stop::Failed(error)) => {
-                return Err(Violation::new(Check::GoesOn, format!("on a disk without faults: {error}")));
-            }
-        }
+        player.play_undisturbed(&script)?;
         let marks = std::mem::take(&mut player.marks);
         drop(player);
         Ok(Self { seed, script, steps: recording.steps(), marks })
@@ -229,7 +198,7 @@ impl<'a> Exploration<'a> {
         let disk = Memory::default();
         let mut leader = Replay::new(&self.life.steps, &disk);
         let mut cut = self.life.seed % stride;
-        while cut <= steps && self.tally.recovered < most && self.tally.violations < MOST_VIOLATIONS {
+        while cut <= steps && self.tally.recovered < most && !self.tally.findings.are_enough() {
             leader.advance_to(cut as usize).expect("the disk is as it was when the steps were recorded");
             self.tally.cuts += 1;
             let states = disk.states();
@@ -366,7 +335,7 @@ impl<'a> Exploration<'a> {
         let Err(violation) = judged else { return };
         let last = place.cut.0.checked_sub(1).map(|last| &self.life.steps[last]);
         let step = last.map_or_else(|| "before the first step".to_owned(), described);
-        self.tally.add(Finding { place, step, violation });
+        self.tally.findings.add(place, step, violation);
     }
 }
 

@@ -13,6 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Call, DiskError, Effect, Extent, Fault, Faulty, Memory, Operation};
 
 use crate::examine::{judge, read, recover};
+use crate::findings::Findings;
 use crate::player::{DIRECTORY, Player, Stop};
 use crate::script::{Action, Content, Script, Write, apply, digest};
 use crate::subject::Subject;
@@ -20,10 +21,6 @@ use crate::violation::{Check, Violation};
 
 /// The actions of one life.
 const ACTIONS: usize = 80;
-
-/// After how many violations an exploration ends, and how many of one check it keeps.
-const MOST_VIOLATIONS: u64 = 100;
-const MOST_FINDINGS: usize = 3;
 
 /// How much to explore.
 #[derive(Clone, Copy, Debug)]
@@ -60,17 +57,6 @@ impl FromStr for Place {
     }
 }
 
-/// A violation and the fault that led to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Where.
-    pub place: Place,
-    /// The fault.
-    pub fault: String,
-    /// What is wrong.
-    pub violation: Violation,
-}
-
 /// What an exploration came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -84,20 +70,8 @@ pub struct Tally {
     pub reported: u64,
     /// Stores that were opened again: as the system had them, and after power loss.
     pub reopened: u64,
-    /// How often something was wrong.
-    pub violations: u64,
-    /// What was wrong: the first few of every check.
-    pub findings: Vec<Finding>,
-}
-
-impl Tally {
-    fn add(&mut self, finding: Finding) {
-        self.violations += 1;
-        let check = finding.violation.check;
-        if self.findings.iter().filter(|found| found.violation.check == check).count() < MOST_FINDINGS {
-            self.findings.push(finding);
-        }
-    }
+    /// What was wrong.
+    pub findings: Findings<Place>,
 }
 
 /// Explores the errors of a subject.
@@ -110,14 +84,14 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
             Ok(faults) => faults,
             Err(violation) => {
                 let place = Place { seed, fault: 0 };
-                tally.add(Finding { place, fault: "none".to_owned(), violation });
+                tally.findings.add(place, "no fault", violation);
                 return tally;
             }
         };
         let mut order: Vec<usize> = (0..faults.len()).collect();
         order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
         for number in order {
-            if tally.faults >= budget.faults || tally.violations >= MOST_VIOLATIONS {
+            if tally.faults >= budget.faults || tally.findings.are_enough() {
                 return tally;
             }
             one(subject, &script, Place { seed, fault: number }, faults[number], &mut tally);
@@ -151,13 +125,7 @@ pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
 fn all_faults(subject: &Subject, script: &Script) -> Result<Vec<Fault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
-    match player.play(script) {
-        Ok(()) => {}
-        Err(Stop::Wrong(violation)) => return Err(violation),
-        Err(Stop::Failed(error)) => {
-            return Err(Violation::new(Check::GoesOn, format!("on a disk without faults: {error}")));
-        }
-    }
+    player.play_undisturbed(script)?;
     let mut all = Vec::new();
     for (at, call) in faulty.calls().iter().enumerate() {
         for error in DiskError::ALL.into_iter().filter(|error| error.hits(call.operation)) {
@@ -197,7 +165,7 @@ fn one(subject: &Subject, script: &Script, place: Place, fault: Fault, tally: &m
             .map_or_else(String::new, |call| format!("{:?} of {}", call.operation, call.path.display()));
         let Fault { at, extent, error, effect } = fault;
         let fault = format!("{error:?} {extent:?} at call {at}, {call}, with effect {effect:?}");
-        tally.add(Finding { place, fault, violation });
+        tally.findings.add(place, fault, violation);
     }
 }
 

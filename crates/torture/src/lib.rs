@@ -13,6 +13,7 @@
 pub mod crash;
 pub mod errors;
 mod examine;
+mod findings;
 mod parallel;
 mod player;
 mod script;
@@ -20,6 +21,7 @@ mod small;
 mod subject;
 mod violation;
 
+pub use findings::{Finding, Findings};
 pub use parallel::in_order;
 pub use script::{Action, Content, Script, Write};
 pub use small::small;

@@ -91,6 +91,16 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
+    /// Does every action on a disk without faults, where none of them may fail.
+    pub(crate) fn play_undisturbed(&mut self, script: &'a Script) -> Result<(), Violation> {
+        self.play(script).map_err(|stop| match stop {
+            Stop::Wrong(violation) => violation,
+            Stop::Failed(error) => {
+                Violation::new(Check::GoesOn, format!("on a disk without faults: {error}"))
+            }
+        })
+    }
+
     fn act(&mut self, action: &Action) -> Result<(), Stop> {
         let store = self.store.as_ref().expect("the store is open");
         match action {

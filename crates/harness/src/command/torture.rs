@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toml::{Table, Value};
-use torture::{Subject, Violation, crash, errors};
+use torture::{Finding, Findings, Subject, crash, errors};
 use tree::Design;
 
 use crate::cli::{SubjectArguments, TortureCommand};
@@ -27,7 +27,7 @@ struct Job {
 /// What a job came to, as it is printed.
 struct Report {
     counts: Vec<u64>,
-    findings: Vec<(String, String, Violation)>,
+    findings: Findings<String>,
 }
 
 /// Explores, prints a line for each design and log mode, and every violation with the command that leads
@@ -62,17 +62,15 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
 }
 
 fn of_crashes(tally: crash::Tally) -> Report {
-    let crash::Tally { lives, cuts, states, recovered, second, violations, findings } = tally;
-    let counts = vec![lives, cuts, states, recovered, second, violations];
-    let finding = |found: crash::Finding| (found.place.to_string(), found.step, found.violation);
-    Report { counts, findings: findings.into_iter().map(finding).collect() }
+    let crash::Tally { lives, cuts, states, recovered, second, findings } = tally;
+    let counts = vec![lives, cuts, states, recovered, second, findings.violations];
+    Report { counts, findings: findings.spelt() }
 }
 
 fn of_errors(tally: errors::Tally) -> Report {
-    let errors::Tally { lives, faults, failed_calls, reported, reopened, violations, findings } = tally;
-    let counts = vec![lives, faults, failed_calls, reported, reopened, violations];
-    let finding = |found: errors::Finding| (found.place.to_string(), found.fault, found.violation);
-    Report { counts, findings: findings.into_iter().map(finding).collect() }
+    let errors::Tally { lives, faults, failed_calls, reported, reopened, findings } = tally;
+    let counts = vec![lives, faults, failed_calls, reported, reopened, findings.violations];
+    Report { counts, findings: findings.spelt() }
 }
 
 /// Does `explore` for every design and log mode; `columns` name its counts, of which number `rated` is the
@@ -124,7 +122,7 @@ fn row(cells: &[impl std::fmt::Display]) -> String {
 fn text(command: &str, job: &Job, width: usize, report: &Report) -> String {
     let Job { design, wal, .. } = job;
     let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));
-    for (place, moment, violation) in &report.findings {
+    for Finding { place, moment, violation } in &report.findings.kept {
         let _ = writeln!(text, "violation ({moment}): {violation}");
         let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} --replay {place}");
     }

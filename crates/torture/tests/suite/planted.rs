@@ -209,13 +209,13 @@ fn planted(toml: &str, bug: Bug) -> Subject {
 fn caught_by_crashes(toml: &str, bug: Bug) -> BTreeSet<Check> {
     let subject = planted(toml, bug);
     let tally = crash::explore(&subject, crash::Budget { seed: 1, states: 1500 });
-    assert!(!tally.findings.is_empty(), "{bug:?} is not caught");
-    for finding in &tally.findings {
+    assert!(!tally.findings.kept.is_empty(), "{bug:?} is not caught");
+    for finding in &tally.findings.kept {
         let again = crash::replay(&subject, finding.place).unwrap();
-        assert!(again.findings.contains(finding), "{bug:?}: {finding:?} is not found again: {again:?}");
+        assert!(again.findings.kept.contains(finding), "{bug:?}: {finding:?} is not found again: {again:?}");
     }
-    println!("{bug:?}: {} (behind: {})", tally.findings[0].violation, tally.findings[0].step);
-    tally.findings.iter().map(|finding| finding.violation.check).collect()
+    println!("{bug:?}: {} (behind: {})", tally.findings.kept[0].violation, tally.findings.kept[0].moment);
+    tally.findings.kept.iter().map(|finding| finding.violation.check).collect()
 }
 
 #[track_caller]
@@ -265,8 +265,8 @@ fn a_log_removed_before_its_table_is_durable_is_caught() {
 fn a_log_removed_by_recovery_before_its_tables_are_durable_is_caught() {
     let subject = planted("wal = \"sync\"", Bug::LogRemovedByRecovery);
     let tally = crash::explore(&subject, crash::Budget { seed: 1, states: 1500 });
-    assert!(!tally.findings.is_empty());
-    assert!(tally.findings.iter().all(|finding| finding.place.recovery.is_some()), "{tally:?}");
+    assert!(!tally.findings.kept.is_empty());
+    assert!(tally.findings.kept.iter().all(|finding| finding.place.recovery.is_some()), "{tally:?}");
 }
 
 #[test]
@@ -284,12 +284,13 @@ fn errors_that_are_lost_on_the_way_are_caught() {
     for (bug, by) in [(Bug::SyncErrorIgnored, Check::Report), (Bug::ErrorWithoutCause, Check::Report)] {
         let subject = planted("wal = \"sync\"", bug);
         let tally = errors::explore(&subject, errors::Budget { seed: 1, faults: 1500 });
-        let caught: BTreeSet<Check> = tally.findings.iter().map(|finding| finding.violation.check).collect();
+        let caught: BTreeSet<Check> =
+            tally.findings.kept.iter().map(|finding| finding.violation.check).collect();
         assert!(caught.contains(&by), "{bug:?} is caught by {caught:?}, not by {by:?}");
-        for finding in &tally.findings {
+        for finding in &tally.findings.kept {
             let again = errors::replay(&subject, finding.place).unwrap();
-            assert_eq!(again.findings.first(), Some(finding), "{bug:?}");
+            assert_eq!(again.findings.kept.first(), Some(finding), "{bug:?}");
         }
-        println!("{bug:?}: {} ({})", tally.findings[0].violation, tally.findings[0].fault);
+        println!("{bug:?}: {} ({})", tally.findings.kept[0].violation, tally.findings.kept[0].moment);
     }
 }

@@ -21,7 +21,7 @@ fn no_crash_loses_or_invents_anything() {
     for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
         let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
         let tally = crash::explore(&subject, crash::Budget { seed: 1, states: 500 });
-        assert_eq!(tally.findings, [], "{}", subject.name);
+        assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert!(tally.recovered >= 500 && tally.second > 20, "{}: {tally:?}", subject.name);
     }
 }
@@ -31,7 +31,7 @@ fn no_error_is_lost_and_none_loses_anything() {
     for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
         let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
         let tally = errors::explore(&subject, errors::Budget { seed: 1, faults: 150 });
-        assert_eq!(tally.findings, [], "{}", subject.name);
+        assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert_eq!(tally.faults, 150);
         assert!(tally.reported > 100 && tally.failed_calls > 300, "{}: {tally:?}", subject.name);
     }
@@ -80,7 +80,7 @@ fn log_modes_and_designs_may_change_at_every_opening() {
     let subject =
         Subject { name: "changing".to_owned(), wal: WalMode::None, maker: Box::new(Changing(makers)) };
     let crashes = crash::explore(&subject, crash::Budget { seed: 1, states: 1500 });
-    assert_eq!(crashes.findings, []);
+    assert_eq!(crashes.findings.kept, []);
     let errors = errors::explore(&subject, errors::Budget { seed: 1, faults: 200 });
-    assert_eq!(errors.findings, []);
+    assert_eq!(errors.findings.kept, []);
 }

@@ -9,6 +9,8 @@
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 
+mod numbers;
+
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,6 +18,8 @@ use std::time::{Duration, Instant};
 use fjall::config::{BloomConstructionPolicy, FilterPolicy, FilterPolicyEntry};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
 use lsmbench_tree::{Design, OpenOptions, Tree};
+
+use numbers::{median, mix};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -111,13 +115,6 @@ impl Store for Fjall {
     }
 }
 
-/// A bijection of 64-bit numbers (splitmix64's finaliser): distinct numbers give distinct keys.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 /// Key number `number`: 16 random-looking bytes. Numbers from the number of keys on are absent.
 fn key(number: u64) -> [u8; 16] {
     let mut key = [0; 16];
@@ -167,11 +164,6 @@ fn round(store: &dyn Store, keys: u64, seed: u64) -> Outcome<[f64; 4]> {
         store.scan(&key(pick(n)))?;
     }
     Ok([fill, read, missing, rate(scans, start)])
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn main() -> Outcome<()> {

@@ -11,6 +11,8 @@
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 
+mod numbers;
+
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
@@ -20,6 +22,8 @@ use lsmbench_tree::{BlockIndex, BlockOptions, Checksum, hash};
 use toml::Value;
 use types::{Entry, HashedKey, KeyHash};
 
+use numbers::{median, mix};
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const BLOCK_BYTES: usize = 4096 - 13;
@@ -27,13 +31,6 @@ const BLOCKS: usize = 16;
 const LOOKUPS: usize = 1 << 10;
 const KEY_BYTES: usize = 24;
 const VALUE: [u8; 100] = [7; 100];
-
-/// A bijection of 64-bit numbers (splitmix64's finaliser).
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
 
 /// Keys in order; those of even numbers are stored, those between them are not.
 fn key(number: u64) -> [u8; KEY_BYTES] {
@@ -102,11 +99,6 @@ impl Contender {
         }
         (found, start.elapsed().as_nanos() as f64 / probes.len() as f64)
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn contenders(hash: impl Fn(&[u8]) -> KeyHash + Copy) -> Outcome<Vec<Contender>> {

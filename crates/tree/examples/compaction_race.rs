@@ -8,11 +8,17 @@
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 
+mod entries;
+mod numbers;
+
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
 use lsmbench_tree::{Design, Mode, OpenOptions};
+
+use entries::{VALUE, key};
+use numbers::median;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -25,25 +31,10 @@ const DESIGN: &str = r#"
     table = { capacity = "8MiB" }
 "#;
 
-const VALUE: [u8; 100] = [7; 100];
 const ENTRY_BYTES: usize = 16 + VALUE.len();
 
 /// The numbers of parts that race.
 const PARTS: [usize; 3] = [1, 2, 4];
-
-/// A bijection of 64-bit numbers (splitmix64's finaliser): distinct numbers give distinct keys.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-fn key(number: u64) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&mix(number).to_be_bytes());
-    key[8..].copy_from_slice(&mix(!number).to_be_bytes());
-    key
-}
 
 /// Nanoseconds per entry that a compaction in so many parts takes.
 fn compact(design: &Design, parts: usize, entries: u64, runs: u64) -> Outcome<f64> {
@@ -60,11 +51,6 @@ fn compact(design: &Design, parts: usize, entries: u64, runs: u64) -> Outcome<f6
     let kept: u64 = tree.stats().levels.iter().map(|level| level.entries).sum();
     assert_eq!(kept, entries, "every entry once");
     Ok(time)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn main() -> Outcome<()> {

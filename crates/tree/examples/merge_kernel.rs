@@ -12,6 +12,8 @@
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 
+mod numbers;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -21,6 +23,8 @@ use std::time::Instant;
 
 use lsmbench_tree::merge::{Merge, Source, head};
 use types::Direction;
+
+use numbers::{median, mix};
 
 const KEY_BYTES: usize = 16;
 const ENTRY_BYTES: usize = KEY_BYTES + 100;
@@ -151,13 +155,6 @@ fn copy(runs: &[Run<'_>], sink: &mut Sink) {
     }
 }
 
-/// A bijection of 64-bit numbers (splitmix64's finaliser): distinct numbers give distinct keys.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 /// The entries `numbers` as one sorted run.
 fn run_of(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut keys: Vec<u128> =
@@ -169,11 +166,6 @@ fn run_of(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
         bytes.resize(bytes.len() + ENTRY_BYTES - KEY_BYTES, 7);
     }
     bytes
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// What takes turns.

@@ -12,6 +12,9 @@
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 
+mod entries;
+mod numbers;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::error::Error;
@@ -20,6 +23,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use lsmbench_tree::{Design, OpenOptions, Range, Tree};
+
+use entries::{VALUE, key};
+use numbers::median;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -33,22 +39,7 @@ const DESIGN: &str = r#"
     memtable = { kind = "vector", capacity = "4GiB" }
 "#;
 
-const VALUE: [u8; 100] = [7; 100];
 const ENTRY_BYTES: usize = 16 + VALUE.len();
-
-/// A bijection of 64-bit numbers (splitmix64's finaliser): distinct numbers give distinct keys.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-fn key(number: u64) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&mix(number).to_be_bytes());
-    key[8..].copy_from_slice(&mix(!number).to_be_bytes());
-    key
-}
 
 /// A store in memory.
 fn open(name: &str) -> Outcome<Tree> {
@@ -108,11 +99,6 @@ fn merge_by_heap(mut ranges: Vec<Range>) -> Outcome<usize> {
         }
     }
     Ok(entries)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn main() -> Outcome<()> {

@@ -10,6 +10,9 @@
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 
+mod entries;
+mod numbers;
+
 use std::error::Error;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,6 +22,9 @@ use lsmbench_tree::{Design, OpenOptions, Tree};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Advice, fadvise};
+
+use entries::{VALUE, key};
+use numbers::median;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -41,22 +47,6 @@ const CONTENDERS: [(&str, bool); 6] = [
 /// Multi-gets per round that are timed, and before them those that are not.
 const BATCHES: usize = 100;
 const WARM_UP: usize = 20;
-
-const VALUE: [u8; 100] = [7; 100];
-
-/// A bijection of 64-bit numbers (splitmix64's finaliser): distinct numbers give distinct keys.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-fn key(number: u64) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&mix(number).to_be_bytes());
-    key[8..].copy_from_slice(&mix(!number).to_be_bytes());
-    key
-}
 
 fn open(directory: &Path, storage: &str) -> Outcome<Tree> {
     let design = Design::default().with(&format!("{DESIGN}storage = \"{storage}\"").parse()?)?;
@@ -93,11 +83,6 @@ fn look_up(tree: &Tree, batches: &[Vec<[u8; 16]>]) -> Outcome<f64> {
         }
     }
     Ok(start.elapsed().as_secs_f64() * 1e6 / batches.len() as f64)
-}
-
-fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers[numbers.len() / 2]
 }
 
 fn main() -> Outcome<()> {

@@ -9,6 +9,9 @@
 
 #![allow(clippy::print_stdout)] // a program that prints a table
 
+mod entries;
+mod numbers;
+
 use std::error::Error;
 use std::hint::black_box;
 use std::ops::Bound;
@@ -16,6 +19,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use lsmbench_tree::{Design, OpenOptions, Tree};
+
+use entries::{VALUE, key};
+use numbers::median;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -27,26 +33,11 @@ const DESIGN: &str = r#"
     memtable = { kind = "vector", capacity = "4GiB" }
 "#;
 
-const VALUE: [u8; 100] = [7; 100];
 const ENTRY_BYTES: usize = 16 + VALUE.len();
 
 /// Ranges of one round, and the entries of each.
 const SCANS: u64 = 2_000;
 const SCAN: usize = 100;
-
-/// A bijection of 64-bit numbers (splitmix64's finaliser): distinct numbers give distinct keys.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-fn key(number: u64) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&mix(number).to_be_bytes());
-    key[8..].copy_from_slice(&mix(!number).to_be_bytes());
-    key
-}
 
 /// Nanoseconds that `work` takes, for each of `count`.
 fn time(count: u64, work: impl FnOnce() -> Outcome<()>) -> Outcome<f64> {
@@ -86,11 +77,6 @@ fn round(design: &Design, entries: u64, runs: u64) -> Outcome<[f64; 4]> {
     })?;
     let compaction = time(entries, || Ok(tree.compact()?))?;
     Ok([flush, compaction, long, short])
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn main() -> Outcome<()> {

@@ -288,6 +288,20 @@ mod tests {
     }
 
     #[test]
+    fn a_noisy_machine_calls_little_different_and_nothing_large_equal() {
+        let base = [100.0, 104.0, 98.0, 101.0, 99.0, 102.0];
+        let under = |factor: f64, delta: f64| {
+            let criteria = Criteria { delta, ..Criteria::default() };
+            let comparison =
+                compare(&sample(&base), &sample(&base.map(|v| v * factor)), Better::Lower, &criteria);
+            (comparison.verdict, comparison.doubt)
+        };
+        assert_eq!(under(1.08, 0.09), (Verdict::Equivalent, None));
+        assert_eq!(under(1.2, 0.5), (Verdict::Inconclusive, Some(Doubt::TooSmall)));
+        assert_eq!(under(1.6, 0.5), (Verdict::Regressed, None));
+    }
+
+    #[test]
     fn few_blocks_say_so_and_equal_counters_need_few() {
         let few = Doubt::TooFewBlocks { blocks: 3 };
         assert_eq!(

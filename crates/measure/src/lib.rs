@@ -21,4 +21,5 @@ pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
 pub use ranking::{Ranked, rank};
 pub use sample::Sample;
+pub use significance::FEWEST_BLOCKS;
 pub use verdict::{Doubt, Verdict};

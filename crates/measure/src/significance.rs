@@ -8,7 +8,7 @@ use statrs::stats_tests::ttest_onesample::ttest_onesample;
 
 /// The fewest blocks that carry a verdict. The widest interval there is, from the least to the largest ratio,
 /// holds the true median in a share 1 - 2⁻ⁿ⁺¹ of cases: 97 % for 6 blocks, 94 % for 5, 88 % for 4.
-pub(crate) const FEWEST_BLOCKS: usize = 6;
+pub const FEWEST_BLOCKS: usize = 6;
 
 /// The p-value of "the ratio is 1" on the logarithms of paired ratios, two-sided: Student's test of paired
 /// differences (*Biometrika* 6, 1908). Equal logarithms, as counters give, leave nothing to chance.

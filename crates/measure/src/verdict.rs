@@ -6,6 +6,9 @@ use results::Better;
 
 use crate::significance::FEWEST_BLOCKS;
 
+/// The widest difference that is called none: however noisy a machine is, 10 % are not nothing.
+const WIDEST_EQUIVALENCE: f64 = 0.1;
+
 /// What a comparison comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -40,6 +43,8 @@ pub enum Doubt {
     },
     /// The interval holds both "no difference" and one that matters.
     TooNoisy,
+    /// It differs, and by no more than counts: δ, or the noise of the machine.
+    TooSmall,
     /// It would count by itself, and among so many comparisons one like it comes about by chance.
     OneOfMany {
         /// How many there are.
@@ -62,6 +67,7 @@ impl fmt::Display for Doubt {
                 write!(f, "{blocks} {trials} not carry a verdict; it takes {FEWEST_BLOCKS} or more")
             }
             Self::TooNoisy => f.write_str("the interval is too wide; more trials would narrow it"),
+            Self::TooSmall => f.write_str("it differs by less than counts, and the interval reaches further"),
             Self::OneOfMany { comparisons } => write!(
                 f,
                 "among {comparisons} comparisons chance alone gives one like it; more trials would settle it"
@@ -81,13 +87,14 @@ pub(crate) fn judge(
     better: Better,
     delta: f64,
 ) -> (Verdict, Option<Doubt>) {
-    let margin = delta.ln_1p();
-    if -margin <= low && high <= margin {
+    let (margin, equal) = (delta.ln_1p(), delta.min(WIDEST_EQUIVALENCE).ln_1p());
+    if -equal <= low && high <= equal {
         return (Verdict::Equivalent, None);
     }
-    let differs = (low > 0.0 || high < 0.0) && median.abs() > margin;
-    match (differs, better) {
+    let is_apart = low > 0.0 || high < 0.0;
+    match (is_apart, better) {
         (false, _) => (Verdict::Inconclusive, Some(Doubt::TooNoisy)),
+        (true, _) if median.abs() <= margin => (Verdict::Inconclusive, Some(Doubt::TooSmall)),
         (true, Better::Neither) => (Verdict::Inconclusive, Some(Doubt::NoDirection)),
         (true, _) if (median > 0.0) == (better == Better::Higher) => (Verdict::Improved, None),
         (true, _) => (Verdict::Regressed, None),

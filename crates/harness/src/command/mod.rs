@@ -1,5 +1,7 @@
 //! The commands besides `run`.
 
+mod check;
+mod compare;
 mod describe;
 mod doctor;
 mod list;
@@ -10,6 +12,8 @@ mod torture;
 mod verify;
 mod workload;
 
+pub(crate) use check::check;
+pub(crate) use compare::compare;
 pub(crate) use describe::describe;
 pub(crate) use doctor::doctor;
 pub(crate) use list::list;

@@ -5,6 +5,7 @@ mod cli;
 mod command;
 mod experiment;
 mod interrupt;
+mod lifeline;
 mod output;
 mod pairs;
 mod problem;
@@ -76,10 +77,18 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Verify(arguments) => {
             command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
         }
-        Command::Torture { what } => command::torture(&what).map(|clean| if clean { 0 } else { BAD_ANSWER }),
+        Command::Torture { what } => command::torture(&what).map(|clean| match clean {
+            true if interrupt::is_requested() => INTERRUPTED,
+            true => 0,
+            false => BAD_ANSWER,
+        }),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
         Command::TrialProcess => Ok(if run::run_trial_process() { 0 } else { BAD_REQUEST }),
+        Command::WriterProcess => {
+            command::write_until_killed();
+            Ok(BAD_REQUEST)
+        }
     }
 }
 

@@ -182,6 +182,8 @@ pub(crate) enum TortureCommand {
     },
     /// Kills: processes that write to a store, on files and with real threads, end by kill -9
     Kill(KillArguments),
+    /// Kills of whole runs: each is resumed, and must end with the results of one that was left alone
+    Sweep(SweepArguments),
 }
 
 #[derive(Debug, Args)]
@@ -192,6 +194,19 @@ pub(crate) struct KillArguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u64).range(1..))]
     pub(crate) kills: u64,
     /// The folder for the stores [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArguments {
+    /// The runs to kill, in each mode
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) kills: u64,
+    /// The seed of the moments
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The folder for the results [default: the system's folder for temporary files]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -49,7 +49,7 @@ impl From<Held> for io::Error {
 /// The process that holds the lock of `file`, as Linux lists it; see `proc_locks(5)`.
 fn holder(file: &File) -> Option<u32> {
     let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
-    locks.lines().filter_map(|line| holder_of(line, &locked)).next()
+    locks.lines().find_map(|line| holder_of(line, &locked))
 }
 
 /// The process of a line as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`, if it is about this file.

@@ -74,6 +74,12 @@ impl Iterator for Moments {
     }
 }
 
+/// Shares between 0 and 1 of a seed, for whoever has moments of another kind.
+pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    std::iter::repeat_with(move || random.random())
+}
+
 /// What a writer tells. Writers count from 0, commits from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {

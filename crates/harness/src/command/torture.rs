@@ -1,12 +1,14 @@
-//! `lsmbench torture`: crashes, I/O errors and kills for every design and log mode.
+//! `lsmbench torture`: crashes, I/O errors and kills for every design and log mode, and killed runs.
 
 mod kill;
+mod sweep;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use tempfile::TempDir;
 use toml::{Table, Value};
 use torture::{Finding, Findings, Subject, crash, errors};
 use tree::Design;
@@ -64,6 +66,7 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
             })
         }
         TortureCommand::Kill(arguments) => kill::kill(arguments),
+        TortureCommand::Sweep(arguments) => sweep::sweep(arguments),
     }
 }
 
@@ -121,6 +124,12 @@ fn run_jobs(
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
     line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
     Ok(totals.last() == Some(&0))
+}
+
+/// A new folder in `folder`; it goes with this value.
+fn scratch(folder: &Path) -> Outcome<TempDir> {
+    let made = tempfile::Builder::new().prefix("lsmbench-").tempdir_in(folder);
+    made.map_err(|error| Problem::doing(format!("make a folder in {}", folder.display()), error))
 }
 
 /// Numbers or their names, in columns.

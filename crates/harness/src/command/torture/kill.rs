@@ -16,7 +16,7 @@ use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
 use torture::{Check, Findings, Subject, Violation};
 use tree::{Design, OpenOptions};
 
-use super::{Job, Report, run_jobs};
+use super::{Job, Report, run_jobs, scratch};
 use crate::cli::KillArguments;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
@@ -37,7 +37,8 @@ const MEMTABLE: &str = "8KiB";
 /// What stands before the words of a writing process about what went wrong.
 const FAILURE: &str = "! ";
 
-/// How long a process is waited for that has not told enough yet.
+/// How long a process is waited for that has told nothing yet, and one that has not told enough.
+const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What a writing process is to do.
@@ -72,10 +73,7 @@ pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
         ));
     }
     interrupt::install();
-    let folder = match &arguments.dir {
-        Some(folder) => folder.clone(),
-        None => std::env::temp_dir(),
-    };
+    let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
     let back_ends = usable(&folder)?;
     let columns = ["stores", "kills", "early", "acknowledged", "violations"];
     run_jobs(("kill", "--seed"), &arguments.subjects, &columns, 1, |job| {
@@ -104,12 +102,6 @@ fn usable(folder: &Path) -> Outcome<Vec<&'static str>> {
 fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
     let choice = storage::CATALOG.choose(&Value::String(kind.to_owned())).map_err(|error| error.message)?;
     storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
-}
-
-/// A new folder in `folder`; it goes with this value.
-fn scratch(folder: &Path) -> Outcome<TempDir> {
-    let made = tempfile::Builder::new().prefix("lsmbench-").tempdir_in(folder);
-    made.map_err(|error| Problem::doing(format!("make a folder in {}", folder.display()), error))
 }
 
 /// Kills the processes of one design under one log mode, store after store.
@@ -250,11 +242,14 @@ impl Process {
 
     /// Waits for the moment and kills the process; what it told, and how it ended if it ended before.
     fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
-        let (mut told, mut events, deadline) = (Vec::new(), 0, Instant::now() + PATIENCE);
+        let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
             let Ok(part) = self.told.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
                 break;
             };
+            if events == 0 {
+                deadline = Instant::now() + PATIENCE;
+            }
             events += part.split(|byte| *byte == b'\n').count() - 1;
             told.extend(part);
         }

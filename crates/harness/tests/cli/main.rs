@@ -6,6 +6,7 @@ mod counted;
 mod documents;
 mod doors;
 mod kills;
+mod refusals;
 mod replay;
 mod resume;
 mod shell;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -171,6 +172,8 @@ impl Sweep {
         command.args(resume.then_some("--resume")).stdin(Stdio::null()).stdout(Stdio::null());
         // What it says fits into the pipe.
         command.stderr(Stdio::piped());
+        // Ctrl-C at a terminal is for this process.
+        command.process_group(0);
         command.spawn().map_err(|error| Problem::doing("start a run", error))
     }
 

@@ -239,7 +239,8 @@ impl<'a> Replay<'a> {
                     set_aside(&*inner.storage, &inner.directory, &name)?;
                     recovery.quarantined_files.push(format!("{name}: {error}"));
                 }
-                Err(error) => return Err(with_hint(error)),
+                Err(error) if is_lost(&error) => return Err(with_hint(error)),
+                Err(error) => return Err(error),
             }
         }
         replay.flush()?;

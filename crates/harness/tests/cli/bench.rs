@@ -198,6 +198,14 @@ impl Answer {
     }
 }
 
+/// Whom an error names as the user of what a process has locked: nobody, where the system does not list locks.
+pub(crate) fn user(process: &Child) -> String {
+    match Path::new("/proc/locks").exists() {
+        true => format!("process {}", process.id()),
+        false => "another process".to_owned(),
+    }
+}
+
 /// The value of a column as text.
 pub(crate) fn text(row: &Row, column: &Metric) -> String {
     row.get(column).to_string()

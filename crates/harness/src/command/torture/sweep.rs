@@ -64,12 +64,11 @@ struct Tally {
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
-    print(&row("mode", &["sweeps", "kills", "rows", "violations"]))?;
-    let mut is_clean = true;
+    let (mut head, mut is_clean) = (row("mode", &["sweeps", "kills", "rows", "violations"]), true);
     for mode in [RunMode::Counted, RunMode::Timed] {
         let tally = Sweep::new(mode, &folder)?.run(arguments)?;
         let counts = [tally.sweeps, tally.kills, tally.rows, tally.wrong.len() as u64];
-        print(&row(mode.name(), &counts))?;
+        print(&(std::mem::take(&mut head) + &row(mode.name(), &counts)))?;
         for wrong in &tally.wrong {
             print(&format!("violation: {wrong}\n"))?;
         }

@@ -69,11 +69,10 @@ impl Home {
         Ok(home)
     }
 
-    /// Refuses links in the place of what a run writes: it would be written elsewhere.
+    /// Refuses links in the folder: what a run writes in their place would be written elsewhere.
     fn refuse_links(&self) -> Outcome<()> {
-        let folder = &self.folder;
-        let written = [folder.runs(), folder.timeline(), folder.manifest(), folder.histograms(), self.data()];
-        written.iter().try_for_each(|path| refuse_link(path))
+        let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
     }
 
     fn read_earlier(&self) -> Outcome<Manifest> {

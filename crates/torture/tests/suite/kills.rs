@@ -95,7 +95,7 @@ impl Store for Liar {
 /// Starts the writers on a store that lies, stops them after some events, and checks what is there.
 fn killed(design: &Design, lie: Lie) -> std::result::Result<(Ledger, Commits), Violation> {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
-    let life = Life::new(1);
+    let writers = Life::new(1);
     let options = OpenOptions::new(design.clone()).storage(Arc::clone(&storage));
     let tree = options.open(DIRECTORY).expect("a new store opens");
     let store = Liar { tree, lie, writes: AtomicUsize::new(0), pending: Mutex::default() };
@@ -110,11 +110,11 @@ fn killed(design: &Design, lie: Lie) -> std::result::Result<(Ledger, Commits), V
         ledger.1 += 1;
         ledger.0.note(event).expect("events come in turn");
     };
-    life.play(&store, [0; WRITERS], &tell).expect_err("it does not come to the end");
+    writers.play(&store, [0; WRITERS], &tell).expect_err("it does not come to the end");
     drop(store);
     let subject = Subject::tree("killed", design.clone()).expect("the design can be built");
     let ledger = ledger.into_inner().0;
-    let found = life.check(&subject, &storage, Path::new(DIRECTORY), &ledger)?;
+    let found = writers.check(&subject, &storage, Path::new(DIRECTORY), &ledger)?;
     Ok((ledger, found))
 }
 

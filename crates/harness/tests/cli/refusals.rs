@@ -7,6 +7,12 @@ use std::process::Command;
 
 use crate::bench::{Bench, SMALL};
 
+/// Says why a test tests nothing here.
+#[allow(clippy::print_stdout)] // the output of a test is where that is read
+fn skip(why: &str) {
+    println!("not tested: {why}");
+}
+
 /// A store with something in it, closed.
 fn stored() -> Bench {
     let bench = Bench::small();
@@ -16,7 +22,7 @@ fn stored() -> Bench {
 
 /// More than a memtable of 4 KiB holds.
 fn puts() -> String {
-    (0..300).map(|number| format!("p key{number:03} value{number}\n")).collect()
+    (0..300).map(|number| format!("p key{number:03} value{number}\n")).collect::<Vec<_>>().concat()
 }
 
 /// The store is whole, and has what was put.
@@ -85,7 +91,7 @@ fn a_read_only_disk_is_named() {
         (&["run", "small.toml", "--out", "/tmp/x", "--plots", "here"], "cannot write to here: .: Read-only"),
     ] {
         let Some(mut command) = read_only(&bench, arguments) else {
-            println!("not tested: this machine lets nobody mount a folder for reading alone");
+            skip("this machine lets nobody mount a folder for reading alone");
             return;
         };
         let answer = command.output().unwrap();

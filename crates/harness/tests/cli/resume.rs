@@ -204,7 +204,10 @@ fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
     assert!(full.contains("results/x/runs.csv: cannot append: File too large"), "{full}");
     assert!(full.contains("what is done is kept; when this is mended, go on with --resume"), "{full}");
     let kept = bench.read("results/x/runs.csv");
-    assert!(kept.ends_with('\n') && (kept.lines().count() - 1) % ROWS_PER_TRIAL == 0, "rows stand whole");
+    assert!(
+        kept.ends_with('\n') && (kept.lines().count() - 1).is_multiple_of(ROWS_PER_TRIAL),
+        "rows stand whole"
+    );
     assert!(kept.lines().count() > ROWS_PER_TRIAL, "earlier rows are there");
     assert!(!bench.path("results/x/data").exists(), "no tree is left behind");
     bench.ok(&["run", "x.toml", "--resume"]);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use storage::{Purpose, Storage};
 use tempfile::TempDir;
@@ -40,6 +41,10 @@ const FAILURE: &str = "! ";
 /// How long a process is waited for that has told nothing yet, and one that has not told enough.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Held to read while a store is open here, and to write while a process is started: a process that has just been
+/// forked shares all locks of this one until it becomes another program, and a store would seem to be in use.
+static OPEN_HERE: RwLock<()> = RwLock::new(());
 
 /// What a writing process is to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -198,6 +203,7 @@ impl Victim {
         if let Some(failure) = &death.failure {
             return Err(Violation::new(Check::GoesOn, failure));
         }
+        let _open = OPEN_HERE.read();
         self.from = self.life.check(&self.subject, &self.storage, &self.directory(), &death.ledger)?;
         Ok(())
     }
@@ -225,7 +231,9 @@ impl Process {
         command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         // Ctrl-C at a terminal is for the parent.
         command.process_group(0);
+        let forking = OPEN_HERE.write();
         let mut child = command.spawn()?;
+        drop(forking);
         let mut lifeline = child.stdin.take().expect("standard input is piped");
         let mut out = child.stdout.take().expect("standard output is piped");
         let (sender, told) = channel();

@@ -20,6 +20,6 @@ pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;
 pub(crate) use shell::shell;
-pub(crate) use torture::torture;
+pub(crate) use torture::{WRITER_COMMAND, torture, write_until_killed};
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

@@ -6,6 +6,8 @@ mod counted;
 mod documents;
 mod doors;
 mod gate;
+mod kills;
+mod refusals;
 mod replay;
 mod resume;
 mod shell;

@@ -28,6 +28,9 @@ pub enum Limit {
     NotDeterministic,
     /// What it holds is gone when the process ends: not for a store that is opened again.
     NotDurable,
+    /// It gives up data by rule, so that a key that was written may not be found: only by its own rule can its
+    /// answers be checked.
+    DropsData,
 }
 
 impl fmt::Display for Limit {
@@ -35,6 +38,7 @@ impl fmt::Display for Limit {
         f.write_str(match self {
             Self::NotDeterministic => "depends on time, so its counters differ from run to run",
             Self::NotDurable => "keeps nothing when the process ends",
+            Self::DropsData => "drops data by rule, so a key that was written may not be found",
         })
     }
 }

@@ -89,8 +89,13 @@ fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
 
 /// The numbers of the cells that gave a wrong answer in any trial.
 pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
-    let is_wrong = |row: &&results::Row| row.get(&c::WRONG_ANSWERS).integer().is_some_and(|wrong| wrong > 0);
-    table.rows().iter().filter(is_wrong).filter_map(|row| row.get(&c::CELL).integer()).collect()
+    cells_with(table, &c::WRONG_ANSWERS)
+}
+
+/// The numbers of the cells of which some row counts more than 0 in a column.
+fn cells_with(table: &Table, counted: &Metric) -> BTreeSet<u64> {
+    let has_some = |row: &&results::Row| row.get(counted).integer().is_some_and(|count| count > 0);
+    table.rows().iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
 }
 
 /// The samples of all cells for the metric that decides.
@@ -106,6 +111,8 @@ struct Judged<'a> {
     ranked: Vec<Ranked>,
     /// Cells that gave wrong answers, and so have no number.
     wrong: Vec<&'a str>,
+    /// Cells that dropped what they were asked for.
+    dropping: Vec<&'a str>,
 }
 
 /// One cell with its numbers.
@@ -170,9 +177,12 @@ impl<'a> Judged<'a> {
             entries[..=at].rotate_right(1);
         }
         let ranked = rank_all(&entries, column.better(), experiment.trials.mode);
-        let wrong = group.cells.iter().filter(|cell| wrong.contains(&cell.number));
-        let wrong = wrong.map(|cell| cell.label.as_str()).collect();
-        Ok(Self { experiment, column, price, phase, operation, entries, ranked, wrong })
+        let labels = |numbers: BTreeSet<u64>| {
+            let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
+            cells.map(|cell| cell.label.as_str()).collect()
+        };
+        let (wrong, dropping) = (labels(wrong), labels(cells_with(table, &c::DROPPED_ANSWERS)));
+        Ok(Self { experiment, column, price, phase, operation, entries, ranked, wrong, dropping })
     }
 
     /// The verdict in one sentence or two.
@@ -180,6 +190,13 @@ impl<'a> Judged<'a> {
         let mut text = String::new();
         if !self.wrong.is_empty() {
             let _ = write!(text, "Wrong answers by {}: they get no number. ", self.wrong.join(", "));
+        }
+        if !self.dropping.is_empty() {
+            let cells = self.dropping.join(", ");
+            let _ = write!(
+                text,
+                "Some of what {cells} was asked for had been dropped: it does less than others. "
+            );
         }
         let Some(baseline) = self.entries.first() else {
             return text + &format!("Nothing was measured of {}.", self.what());

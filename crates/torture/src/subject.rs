@@ -4,7 +4,6 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use catalog::Limit;
 use storage::Storage;
 use tree::wal::WalMode;
 use tree::{Design, Mode, OpenOptions, Result, Tree, WriteBatch};
@@ -61,16 +60,8 @@ impl Subject {
     /// The tree of a design, as it is given.
     ///
     /// # Errors
-    /// If the log mode of the design cannot be built, or the design drops data: nobody knows what it must hold.
+    /// If the log mode of the design cannot be built.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
-        if let Some((axis, choice, limit)) =
-            design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
-        {
-            return Err(tree::Error::Misuse(format!(
-                "design {name} is not for torture, which counts what is lost: {axis} = {choice} {limit}; choose \
-                 another one"
-            )));
-        }
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = *wal.map_err(|error| tree::Error::Misuse(error.message))?;
         Ok(Self { name: name.to_owned(), wal, maker: Box::new(TreeMaker(design)) })

@@ -9,6 +9,7 @@ mod experiments;
 mod home;
 mod manifest;
 mod message;
+mod price;
 mod probe;
 mod profile;
 mod progress;

@@ -7,6 +7,7 @@ use measure::{Criteria, Ranked, Sample, Verdict, compare_exact, rank};
 use results::{Better, Column, Metric, Schema, Table, Unit, columns as c};
 use tree::axis;
 
+use super::price::Prices;
 use super::report::ALL;
 use crate::experiment::{Cell, Experiment, RunMode, Task, differences};
 use crate::problem::Outcome;
@@ -102,7 +103,7 @@ fn cells_with(table: &Table, counted: &Metric) -> BTreeSet<u64> {
 struct Judged<'a> {
     experiment: &'a Experiment,
     column: Column,
-    price: Price,
+    prices: Prices,
     phase: String,
     operation: String,
     /// The first is the baseline.
@@ -119,35 +120,13 @@ struct Judged<'a> {
 struct Entry<'a> {
     cell: &'a Cell,
     sample: Sample,
-    /// What it costs besides, the median over trials.
-    price: Option<f64>,
-}
-
-/// What stands beside the number that decides: the memory of a tree, or what the subject says of its component.
-#[derive(Clone, Copy)]
-struct Price(Option<&'static Metric>);
-
-impl Price {
-    fn of(task: &Task) -> Self {
-        Self(task.component().map(|component| component.subject().price()))
-    }
-
-    fn name(self) -> &'static str {
-        self.0.map_or("memory", |metric| metric.name)
-    }
-
-    fn unit(self) -> Unit {
-        self.0.map_or(Unit::Bytes, |metric| metric.unit)
-    }
-
-    fn value(self, row: &results::Row) -> Option<f64> {
-        self.0.map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
-    }
+    /// What it costs besides, the medians over trials.
+    prices: Vec<Option<f64>>,
 }
 
 impl<'a> Judged<'a> {
     fn new(experiment: &'a Experiment, table: &Table, group: &Group<'a>) -> Outcome<Self> {
-        let (spec, price) = (&experiment.verdict, Price::of(&experiment.task));
+        let spec = &experiment.verdict;
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
         let phase = spec
             .phase
@@ -156,6 +135,7 @@ impl<'a> Judged<'a> {
             .unwrap_or_else(|| default_phase(experiment));
         let metric = spec.metric.clone().unwrap_or_else(|| default_metric(experiment, table.schema()));
         let column = table.column(&metric)?.clone();
+        let prices = Prices::of(&experiment.task, &metric);
         let position = table.schema().find(&metric)?;
         let of_phase = table.only(c::PHASE.name, &phase)?;
         let (judged, whole) =
@@ -166,8 +146,9 @@ impl<'a> Judged<'a> {
             let name = name_of(experiment, cell);
             let sample = sample(&judged, (cell, &name), |row| row.cells()[position].number());
             if !sample.blocks.is_empty() {
-                let price = self::sample(&whole, (cell, &name), |row| price.value(row)).median();
-                entries.push(Entry { cell, sample, price });
+                let price = |at| self::sample(&whole, (cell, &name), |row| prices.value(at, row)).median();
+                let prices = (0..prices.names().len()).map(price).collect();
+                entries.push(Entry { cell, sample, prices });
             }
         }
         let is_baseline = |entry: &Entry<'_>| {
@@ -182,7 +163,7 @@ impl<'a> Judged<'a> {
             cells.map(|cell| cell.label.as_str()).collect()
         };
         let (wrong, dropping) = (labels(wrong), labels(cells_with(table, &c::DROPPED_ANSWERS)));
-        Ok(Self { experiment, column, price, phase, operation, entries, ranked, wrong, dropping })
+        Ok(Self { experiment, column, prices, phase, operation, entries, ranked, wrong, dropping })
     }
 
     /// The verdict in one sentence or two.
@@ -206,10 +187,15 @@ impl<'a> Judged<'a> {
 
     fn winner(&self, baseline: &str, sample: &Sample) -> String {
         let what = self.what();
-        let rivals: Vec<&Ranked> = self.ranked.iter().filter(|other| !self.is_oracle(&other.name)).collect();
+        let is_rival = |other: &&Ranked| !self.is_oracle(&other.name) && self.is_rival(&other.name);
+        let rivals: Vec<&Ranked> = self.ranked.iter().filter(is_rival).collect();
         let Some(best) = rivals.first() else {
             let value = sample.median().map_or_else(String::new, |value| self.value(value));
-            let rivals = if self.ranked.is_empty() { "nothing" } else { "nothing but oracles" };
+            let rivals = match self.ranked.iter().all(|other| self.is_oracle(&other.name)) {
+                _ if self.ranked.is_empty() => "nothing",
+                true => "nothing but oracles",
+                false => "nothing of its like",
+            };
             return format!("{baseline} has a {what} of {value}; there is {rivals} to compare it with.");
         };
         let all = |verdict| rivals.iter().all(|other| other.comparison.verdict == verdict);
@@ -220,9 +206,9 @@ impl<'a> Judged<'a> {
                 2 => " (1 other does too)".to_owned(),
                 _ => format!(" ({} others do too)", better - 1),
             };
-            let confounded = self.confounded(&best.name);
+            let (confounded, at) = (self.confounded(&best.name), self.at_other_prices(&best.name));
             let change = best.comparison.change();
-            return format!("{} beats {baseline}{others}: {what} {change}{confounded}.", best.name);
+            return format!("{} beats {baseline}{others}: {what} {change}{at}{confounded}.", best.name);
         }
         if all(Verdict::Regressed) {
             return format!("{baseline} beats every other: their {what} is worse.");
@@ -235,10 +221,27 @@ impl<'a> Judged<'a> {
         format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
     }
 
+    fn entry(&self, name: &str) -> Option<&Entry<'a>> {
+        self.entries.iter().find(|entry| entry.sample.name == name)
+    }
+
     /// The cell of this name, beside the baseline's.
     fn beside_baseline(&self, name: &str) -> Option<(&Cell, &Cell)> {
-        let entry = self.entries.iter().find(|entry| entry.sample.name == name)?;
-        Some((self.entries.first()?.cell, entry.cell))
+        Some((self.entries.first()?.cell, self.entry(name)?.cell))
+    }
+
+    /// Whether a cell can be compared with the baseline: a filter of twice the bits is no rival of another one.
+    fn is_rival(&self, name: &str) -> bool {
+        let both = self.entries.first().zip(self.entry(name));
+        both.is_some_and(|(baseline, entry)| self.prices.are_rivals(&entry.prices, &baseline.prices))
+    }
+
+    /// In which prices a cell is not like the baseline.
+    fn at_other_prices(&self, name: &str) -> String {
+        let both = self.entries.first().zip(self.entry(name));
+        both.map_or_else(String::new, |(baseline, entry)| {
+            self.prices.differences(&entry.prices, &baseline.prices)
+        })
     }
 
     /// Whether a cell has an oracle where the baseline has none: it bounds the others, and is no rival.
@@ -277,22 +280,19 @@ impl<'a> Judged<'a> {
             Better::Neither => {}
         }
         let apart = if self.common_factors().is_some() { "" } else { "differs in" };
-        let mut rows = vec![
-            ["", self.column.name(), self.price.name(), "against the baseline", apart].map(str::to_owned),
-        ];
+        let head = [&["", self.column.name()][..], &self.prices.names(), &["against the baseline", apart]];
+        let mut rows: Vec<Vec<String>> = vec![head.concat().into_iter().map(str::to_owned).collect()];
         for entry in entries {
             let ranked = self.ranked.iter().find(|ranked| ranked.name == entry.sample.name);
             let oracle = if self.is_oracle(&entry.sample.name) { " [oracle]" } else { "" };
-            rows.push([
-                format!("{}{oracle}", entry.sample.name),
-                self.value(median(entry)),
-                entry.price.map_or_else(String::new, |price| plot::format_value(price, self.price.unit())),
-                ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()),
-                match ranked {
-                    Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
-                    _ => String::new(),
-                },
-            ]);
+            let mut row = vec![format!("{}{oracle}", entry.sample.name), self.value(median(entry))];
+            row.extend(entry.prices.iter().enumerate().map(|(at, price)| self.prices.shown(at, *price)));
+            row.push(ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()));
+            row.push(match ranked {
+                Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
+                _ => String::new(),
+            });
+            rows.push(row);
         }
         aligned(&rows)
     }
@@ -323,6 +323,12 @@ impl<'a> Judged<'a> {
         doubts.sort_unstable();
         doubts.dedup();
         notes.extend(doubts.iter().map(|doubt| format!("inconclusive: {doubt}")));
+        let no_rivals: Vec<&str> =
+            self.ranked.iter().map(|other| &*other.name).filter(|name| !self.is_rival(name)).collect();
+        if !no_rivals.is_empty() {
+            let (near, names) = (self.prices.names().join(" nor near its "), no_rivals.join(", "));
+            notes.push(format!("not near its {near}, so no rivals of the baseline: {names}"));
+        }
         notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
         notes.iter().fold(String::new(), |text, note| text + "  " + note + "\n")
     }
@@ -361,11 +367,6 @@ fn sample(
     Sample::new(name, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
 }
 
-fn memory_bytes(row: &results::Row) -> Option<f64> {
-    let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
-    parts.into_iter().map(|part| row.get(part).number()).sum()
-}
-
 /// In `counted` mode numbers are exact and need no interval.
 fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
@@ -396,16 +397,20 @@ fn factors(baseline: &Cell, cell: &Cell) -> String {
     }
 }
 
-/// Columns of even width: the first to the left, the two with numbers to the right.
-fn aligned(rows: &[[String; 5]]) -> String {
+/// Columns of even width: the first and the last two to the left, those with numbers to the right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let [label, value, memory, comparison, _] = std::array::from_fn(width);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
-        let line = format!(
-            "  {:<label$}  {:>value$}  {:>memory$}  {:<comparison$}  {}",
-            row[0], row[1], row[2], row[3], row[4]
-        );
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match at > 0 && at + 2 < columns {
+                true => write!(line, "  {cell:>width$}"),
+                false => write!(line, "  {cell:<width$}"),
+            };
+        }
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text

@@ -84,11 +84,3 @@ fn log_modes_and_designs_may_change_at_every_opening() {
     let errors = errors::explore(&subject, errors::Budget { seed: 1, faults: 200 });
     assert_eq!(errors.findings.kept, []);
 }
-
-/// What is lost cannot be told from what was dropped.
-#[test]
-fn a_design_that_drops_data_is_refused() {
-    let error =
-        Subject::tree("x", crate::design("compaction = \"fifo\"")).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("design x") && error.contains("compaction = fifo drops data"), "{error}");
-}

@@ -319,7 +319,7 @@ struct Forgetful {
 
 impl Forgetful {
     fn forgot(key: &[u8]) -> bool {
-        key.last().is_some_and(|byte| byte.is_multiple_of(8))
+        key.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)).is_multiple_of(8)
     }
 }
 

@@ -219,10 +219,10 @@ impl Lookups {
         let mut given: Vec<Option<Found>> = vec![None; SLICE];
         let mut value = Vec::new();
         bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
-            let probes: Vec<Probe> =
-                (0..WARM_UP + count).map(|_| blocks.draw(absent, random)).collect();
+            let probes: Vec<Probe> = (0..WARM_UP + count).map(|_| blocks.draw(absent, random)).collect();
             // Keys stand side by side, as that of a get stands before it.
-            let spelt: Vec<Vec<u8>> = probes.iter().map(|probe| source.keys.get(probe.key).to_vec()).collect();
+            let spelt: Vec<Vec<u8>> =
+                probes.iter().map(|probe| source.keys.get(probe.key).to_vec()).collect();
             let hashed: Vec<HashedKey<'_>> = probes
                 .iter()
                 .zip(&spelt)

@@ -148,13 +148,12 @@ fn a_modelled_device_takes_the_same_time_in_every_run_and_a_real_one_none() {
 fn a_design_that_drops_is_not_wrong_and_is_called_so() {
     let bench = Bench::new();
     let sweep = "\"design.compaction\" = [\"none\", \"fifo\", \"fifo(capacity=64KiB)\"]";
-    let text = SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
+    let experiment = SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
     bench.write(
         "x.toml",
-        text.replace(
-            "x    = \"design.bloom\"\ny    = \"fpr\"",
-            "x = \"design.compaction\"\ny = \"write_amp\"",
-        ),
+        experiment
+            .replace("\"fpr\"", "\"write_amp\"")
+            .replace("x    = \"design.bloom\"", "x = \"design.compaction\""),
     );
     let answer = bench.ok(&["run", "x.toml"]);
     let dropping = "Some of what fifo(capacity=64KiB) was asked for had been dropped";

@@ -179,8 +179,8 @@ impl Lookups {
     fn source(&self, design: &Design, random: &mut Random) -> Result<Source, Fault> {
         let format = self.0.keys.open()?;
         let keys = SortedKeys::new(&*format, 2 * self.0.entries.0 as usize, Spread::Random, random)?;
-        let hasher = tree::hash::CATALOG.build(design.choice("hash"))?;
-        let hashes = keys.iter().map(|key| hasher.hash(key)).collect();
+        let function = tree::hash::CATALOG.build(design.choice("hash"))?;
+        let hashes = keys.iter().map(|key| function.hash(key)).collect();
         Ok(Source { keys, hashes, value_bytes: self.0.value.0 as usize })
     }
 
@@ -355,7 +355,7 @@ mod tests {
         let (subject, mut random) = (lookups(), Random::new(1));
         let source = subject.source(&design, &mut random).unwrap();
         let mut blocks = subject.build_blocks(&mut bench, &source).unwrap();
-        let mut judge = |blocks: &Blocks, absent| {
+        let judge = |blocks: &Blocks, absent| {
             let mut answers = Answers::default();
             subject.look_up(&bench, (&source, blocks, absent), &mut Random::new(2), &mut answers).unwrap();
             assert_eq!(answers.checked, 3_000);

@@ -141,7 +141,7 @@ mod tests {
             let component = Component::from_toml(&format!("subject = \"{kind}\"").parse().unwrap()).unwrap();
             assert_eq!(Component::from_toml(&component.to_toml()).unwrap(), component);
             let design = tree::Design::default().to_toml();
-            assert!(component.reads().iter().all(|key| design.contains_key(key)), "{kind}");
+            assert!(component.reads().iter().all(|key| design.contains_key(*key)), "{kind}");
             let (subject, phases) = (component.subject(), component.subject().phases());
             assert_eq!(subject.cost().phase_seconds.len(), phases.len(), "{kind}");
             assert!(phases.contains(&subject.verdict().0), "{kind}");

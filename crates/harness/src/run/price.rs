@@ -93,7 +93,7 @@ mod tests {
         assert!(!like([9.8, 0.004], [8.0, 0.02]));
         assert!(!filters.are_rivals(&[Some(8.0), None], &[Some(10.0), None]));
         let told = filters.differences(&[Some(10.0), Some(0.02)], &[Some(10.0), Some(0.01)]);
-        assert_eq!(told, "; fpr 2 % against 1 %");
+        assert_eq!(told, "; fpr 2.00\u{a0}% against 1.00\u{a0}%");
         // What decides is no price: then memory alone must be the same.
         let by_rate = prices("bloom", "fpr");
         assert_eq!(by_rate.names(), ["bits_per_key"]);

@@ -217,7 +217,8 @@ impl<'a> Judged<'a> {
             return format!("No difference that matters: every {what} is about that of {baseline}.");
         }
         let change = best.comparison.change();
-        let best = format!(" The best of the others is {}: {what} {change}.", best.name);
+        let at = self.at_other_prices(&best.name);
+        let best = format!(" The best of the others is {}: {what} {change}{at}.", best.name);
         format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
     }
 

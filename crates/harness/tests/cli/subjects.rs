@@ -187,7 +187,8 @@ fn block_formats_are_swept_with_their_options() {
         let row = rows.iter().find(|row| text(row, &c::LABEL) == label);
         number(row.unwrap_or_else(|| panic!("no {label}")), &c::BYTES_PER_ENTRY)
     };
-    let taken = bytes("delta + index=fingerprint + align=false") - bytes("delta + index=none + align=false");
+    let taken = bytes("delta + block.index=fingerprint + block.align=false")
+        - bytes("delta + block.index=none + block.align=false");
     assert!((1.0..2.0).contains(&taken), "a fingerprint takes a byte and its share of the head: {taken}");
 }
 

@@ -33,6 +33,11 @@ impl Prices {
         }
     }
 
+    /// Whether it is the memory of a tree.
+    pub(super) fn are_memory(&self) -> bool {
+        self.columns.is_empty()
+    }
+
     /// The price of number `at` that a row tells.
     pub(super) fn value(&self, at: usize, row: &Row) -> Option<f64> {
         self.columns.get(at).map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use catalog::Limit;
 use tempfile::TempDir;
 use toml::{Table, Value};
 use torture::{Finding, Findings, Subject, crash, errors};
@@ -163,6 +164,13 @@ fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     };
     let mut jobs = Vec::new();
     for (name, design) in designs {
+        if let Some((axis, choice, limit)) =
+            design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
+        {
+            return Err(Problem::new(format!(
+                "design {name}: torture counts what is lost, but {axis} = {choice} {limit}; choose another one"
+            )));
+        }
         for wal in &modes {
             let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
             let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;

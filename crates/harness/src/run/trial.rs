@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use catalog::Limit;
 use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
 use toml::Table;
@@ -54,10 +55,20 @@ fn send(message: &Message) {
 }
 
 fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
-    let design = Design::default().with(&spec.design.parse::<Table>()?)?;
-    let options = OpenOptions::new(design).mode(spec.mode.of_tree()).clock(monotonic_ns);
+    let options = OpenOptions::new(design(&spec)?).mode(spec.mode.of_tree()).clock(monotonic_ns);
     let target = TreeTarget::new(options.open(&spec.directory)?);
     Trial::new(spec, workload, target, send)?.run()
+}
+
+fn design(spec: &TrialSpec) -> TrialResult<Design> {
+    Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
+}
+
+/// What the store must hold before anything is written to it.
+fn truth(spec: &TrialSpec, plan: &Plan) -> TrialResult<Truth> {
+    let shadow = Shadow::new(plan.format());
+    let drops = design(spec)?.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
+    Ok(Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow }))
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -89,7 +100,7 @@ struct Trial<T> {
 impl<T: Store> Trial<T> {
     fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
-        let truth = Truth::Shadow(Shadow::new(plan.format()));
+        let truth = truth(&spec, &plan)?;
         let clock = Clock::new();
         let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong, tell })

@@ -57,3 +57,11 @@ fn bad_requests_are_refused() {
         assert!(error.contains("0 is not in 1.."), "{error}");
     }
 }
+
+#[test]
+fn a_design_that_drops_data_is_refused() {
+    let bench = Bench::new();
+    bench.write("own.toml", "[design]\ncompaction = \"fifo\"\n");
+    let error = bench.run(&["torture", "crash", "--design", "own.toml"]).refusal();
+    assert!(error.contains("own.toml") && error.contains("compaction = fifo drops data"), "{error}");
+}

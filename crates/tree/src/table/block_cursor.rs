@@ -47,6 +47,16 @@ struct Decoded {
 /// Stands where a value would begin.
 const TOMBSTONE: u32 = u32::MAX;
 
+/// Hands every entry of a block to `visit`, in a direction; `None` where the block turns out to be damaged.
+pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
+    let mut cursor = BlockCursor::default();
+    cursor.enter(block, direction)?;
+    while cursor.advance()? {
+        visit(cursor.key(), cursor.value());
+    }
+    Some(())
+}
+
 impl Default for BlockCursor {
     fn default() -> Self {
         Self {

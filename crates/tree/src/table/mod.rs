@@ -18,6 +18,7 @@ mod hash_index;
 mod plain;
 mod properties;
 mod reader;
+mod reseal;
 mod run_cursor;
 mod samples;
 mod store;
@@ -26,8 +27,10 @@ mod writer;
 
 pub use block::{Found, find};
 pub use block_builder::BlockBuilder;
+pub use block_cursor::walk;
 pub use format::{BlockFormat, CATALOG as FORMATS};
 pub(crate) use properties::Properties;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
+pub(crate) use reseal::reseal;
 pub(crate) use run_cursor::RunCursor;
 pub(crate) use writer::TableWriter;

@@ -16,8 +16,8 @@ const MOST_TIME: Duration = Duration::from_secs(10);
 /// Runs `work` on an input of `input_bytes` and hands on its result.
 ///
 /// # Panics
-/// If it holds more memory at once than [`BYTES_PER_BYTE`] for each byte and `spare`, or takes [`MOST_TIME`].
-pub(crate) fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) -> R {
+/// If it holds more memory at once than 64 bytes for each byte and `spare` bytes, or runs for more than 10 seconds.
+pub fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) -> R {
     let start = processor_time();
     let (result, held) = most_held(work);
     let allowed = BYTES_PER_BYTE * input_bytes + spare;

@@ -6,7 +6,7 @@
 //! it is written again. What each holds to besides stands above it.
 //!
 //! The same function runs in two ways: under a stable toolchain on the corpus, on what was found before, and on
-//! seeded [mutations](mutate) of both ([`hunt`]), as an ordinary test; and under libFuzzer, which looks for inputs
+//! seeded [changes of both ([`Hunt`]), as an ordinary test; and under libFuzzer, which looks for inputs
 //! that reach new code (`just fuzz`). Most files are under checksums, which random bytes do not pass. So inputs are
 //! read twice: as they are, and with their checksums put right, as a hostile writer would.
 
@@ -18,7 +18,8 @@ mod regressions;
 mod target;
 mod targets;
 
-pub use hunt::{Failure, hunt};
+pub use bounds::bounded;
+pub use hunt::{Failure, Hunt};
 pub use regressions::regressions;
 pub use target::{Form, Target};
 pub use targets::TARGETS;

@@ -3,26 +3,33 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
+use std::time::Duration;
 
-use lsmbench_fuzz::{Failure, TARGETS, hunt, regressions};
+use lsmbench_fuzz::{Failure, Hunt, TARGETS, regressions};
 
 /// Changed inputs for each target.
 const CHANGES: usize = 2000;
+
+/// How long one input may take, on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The seed of the changes; another one is another hunt.
 const SEED: u64 = 4;
 
 #[test]
 fn every_target_keeps_its_laws() {
-    let seed = std::env::var("FUZZ_SEED").map_or(SEED, |text| text.parse().expect("FUZZ_SEED is a number"));
-    let count =
-        std::env::var("FUZZ_CHANGES").map_or(CHANGES, |text| text.parse().expect("FUZZ_CHANGES is a number"));
+    let set = |name: &str| std::env::var(name).ok().map(|text| text.parse().expect("it is a number"));
+    let hunt = Hunt {
+        seed: set("FUZZ_SEED").unwrap_or(SEED),
+        changes: set("FUZZ_CHANGES").map_or(CHANGES, |changes| changes as usize),
+        patience: PATIENCE,
+    };
     let next = AtomicUsize::new(0);
     let found: Vec<String> = thread::scope(|scope| {
         let work = || {
             let mut found = Vec::new();
             while let Some(target) = TARGETS.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(Failure { input, message }) = hunt(target, seed, count) {
+                if let Err(Failure { input, message }) = hunt.run(target) {
                     found.push(format!("{}: {message}\n  on \"{}\"", target.name, input.escape_ascii()));
                 }
             }

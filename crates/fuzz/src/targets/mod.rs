@@ -2,6 +2,7 @@
 
 mod block;
 mod codec;
+mod experiment;
 mod fence;
 mod filter;
 mod results;
@@ -26,6 +27,9 @@ pub static TARGETS: &[Target] = &[
     results::ROWS,
     results::MANIFEST,
     results::LATENCIES,
+    experiment::EXPERIMENT,
+    experiment::DESIGN,
+    experiment::MESSAGE,
 ];
 
 /// The bytes that an input may take whatever its length.

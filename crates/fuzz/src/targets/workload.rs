@@ -43,7 +43,7 @@ pub(super) const COMPRESSED_TRACE: Target = Target {
 };
 
 /// What a reader of `.xz` takes for the dictionary and what it decompresses to, at the start.
-const DECOMPRESSOR_BYTES: usize = 192 << 20;
+const DECOMPRESSOR_BYTES: usize = 512 << 20;
 
 fn dsl_seeds() -> Vec<Vec<u8>> {
     let lines = "# a comment\np 10 7\ng 10\n\nd 10\nr a z\nl \"data file.bin\"\ns\n  p\t\"a b\" \"\\x00\\xfF\\n\\\"\\\\\"\r\n";

@@ -9,7 +9,7 @@ mod torture;
 mod verify;
 mod workload;
 
-pub(crate) use describe::describe;
+pub(crate) use describe::{describe, described};
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;

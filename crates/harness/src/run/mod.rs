@@ -22,7 +22,7 @@ mod verdict;
 
 pub(crate) use child::TRIAL_COMMAND;
 pub(crate) use experiments::{Ending, RunOptions, run_all};
-pub(crate) use message::Cells;
+pub(crate) use message::{Cells, read_messages};
 pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};
 pub(crate) use replay::Replay;
 pub(crate) use report::ALL;

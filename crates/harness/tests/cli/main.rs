@@ -12,6 +12,7 @@ mod subjects;
 mod sweeps;
 mod timed;
 mod torture;
+mod values;
 mod verdicts;
 mod verify;
 mod wrong;

@@ -3,7 +3,9 @@
 mod charts;
 mod cli;
 mod command;
+mod compare;
 mod experiment;
+mod gate;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;
@@ -79,6 +81,11 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Verify(arguments) => {
             command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
         }
+        Command::Compare(arguments) => {
+            command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
+        }
+        Command::Check(arguments) => command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER }),
+        Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
         Command::Torture { what } => command::torture(&what).map(|clean| if clean { 0 } else { BAD_ANSWER }),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),

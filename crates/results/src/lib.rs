@@ -8,6 +8,7 @@
 pub mod columns;
 mod error;
 mod folder;
+mod golden;
 mod latency;
 mod manifest;
 mod metric;
@@ -15,15 +16,17 @@ mod row;
 mod schema;
 mod table;
 mod value;
+pub mod verdicts;
 mod whole;
 mod writer;
 
 pub use error::ResultsError;
 pub use folder::Folder;
+pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, OperationCost,
-    Profile, Stream,
+    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,
+    OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

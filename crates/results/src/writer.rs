@@ -140,7 +140,7 @@ fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
 }
 
 /// Writes the file anew beside the old one and puts it in its place.
-fn replace(path: &Path, schema: &Schema, rows: &[Row]) -> Result<(), ResultsError> {
+pub(crate) fn replace(path: &Path, schema: &Schema, rows: &[Row]) -> Result<(), ResultsError> {
     let mut bytes = encode(schema.header().into_iter().map(str::to_owned));
     for row in rows {
         bytes.extend(encode_row(path, schema, row)?);
@@ -167,7 +167,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
 }
 
 /// One line of CSV with its end.
-fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
+pub(crate) fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(cells).expect("writing to memory does not fail");
     writer.into_inner().expect("writing to memory does not fail")

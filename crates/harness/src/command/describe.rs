@@ -10,6 +10,7 @@ use workload::{Extent, Plan, Profile};
 use crate::experiment::{Cell, Estimate, Experiment, Overrides};
 use crate::output::print;
 use crate::problem::Outcome;
+use crate::run::noisy_baselines;
 
 /// Prints an experiment as [`described`].
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
@@ -28,6 +29,11 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         worst.memory_bytes = worst.memory_bytes.max(estimate.memory_bytes);
         let _ = writeln!(text, "#   {} {}", cell.number, cell.label);
     }
+    let twice = noisy_baselines(&experiment);
+    for place in &twice {
+        let again = experiment.estimate(&experiment.cells[*place])?;
+        seconds += again.seconds() * experiment.trials.count as f64;
+    }
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
     }
@@ -39,8 +45,9 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     }
     let _ = writeln!(
         text,
-        "#\n# estimate: {} cells × {} trials, about {}; at most {} of storage and {} of memory at a time\n",
+        "#\n# estimate: {} cells{} × {} trials, about {}; at most {} of storage and {} of memory at a time\n",
         experiment.cells.len(),
+        if twice.is_empty() { String::new() } else { format!(" + {} again for noise", twice.len()) },
         experiment.trials.count,
         duration(seconds),
         format_value(worst.storage_bytes, Unit::Bytes),

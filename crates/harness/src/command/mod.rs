@@ -1,6 +1,9 @@
 //! The commands besides `run`.
 
+mod check;
+mod compare;
 mod describe;
+mod doctor;
 mod list;
 mod meta;
 mod plot;
@@ -9,7 +12,10 @@ mod torture;
 mod verify;
 mod workload;
 
+pub(crate) use check::check;
+pub(crate) use compare::compare;
 pub(crate) use describe::{describe, described};
+pub(crate) use doctor::doctor;
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;

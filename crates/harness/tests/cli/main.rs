@@ -5,6 +5,7 @@ mod bench;
 mod counted;
 mod documents;
 mod doors;
+mod gate;
 mod replay;
 mod resume;
 mod shell;

@@ -50,6 +50,9 @@ pub enum Error {
     /// A write or a background job failed before; what was acknowledged is safe, but nothing more is taken.
     #[error("the tree takes no more writes since this error: {0}; open it again")]
     Failed(String),
+    /// Keys that a merge read from tables do not rise, though the checksums of those are right or there are none.
+    #[error("{}: a merge met keys that do not rise, so a table is damaged; `lsmbench verify` names it", .0.display())]
+    OutOfOrder(PathBuf),
     /// An option of the call is out of range.
     #[error("{0}")]
     Misuse(String),
@@ -74,6 +77,6 @@ impl Error {
 
     /// Whether this is damage of a file, as opposed to a failed call or a misuse.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::MissingLog(_))
+        matches!(self, Self::Damaged { .. } | Self::MissingLog(_) | Self::OutOfOrder(_))
     }
 }

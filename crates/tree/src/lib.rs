@@ -27,6 +27,8 @@ mod range;
 mod read;
 mod recovered;
 mod recovery;
+#[doc(hidden)]
+pub mod reseal;
 mod snapshot;
 mod stats;
 mod table;

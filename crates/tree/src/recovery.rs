@@ -12,7 +12,7 @@ use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
 
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
-use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, RunState, State};
+use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
@@ -103,7 +103,7 @@ impl Files {
 
 /// The number that a file name begins with, spelt as the tree spells it. No tree lives to reach the last ones.
 fn file_number(digits: &str) -> Option<u64> {
-    let number = digits.parse().ok().filter(|number| *number < u64::MAX / 2)?;
+    let number = digits.parse().ok().filter(|number| *number < MOST_NUMBERS)?;
     (format!("{number:08}") == digits).then_some(number)
 }
 

@@ -14,7 +14,7 @@ mod workload;
 
 pub(crate) use check::check;
 pub(crate) use compare::compare;
-pub(crate) use describe::describe;
+pub(crate) use describe::{describe, described};
 pub(crate) use doctor::doctor;
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};

@@ -15,6 +15,7 @@ mod subjects;
 mod sweeps;
 mod timed;
 mod torture;
+mod values;
 mod verdicts;
 mod verify;
 mod wrong;

@@ -81,6 +81,19 @@ impl<F: Files> Storage for Posix<F> {
             Err(error) => Err(StorageError::new("lock", path, error)),
         }
     }
+
+    fn lock_existing(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>, StorageError> {
+        let locked = File::open(path).and_then(|file| match file.try_lock_shared() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(held()),
+            Err(TryLockError::Error(error)) => Err(error),
+        });
+        match locked {
+            Ok(file) => Ok(Some(Box::new(file))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StorageError::new("lock", path, error)),
+        }
+    }
 }
 
 /// The error of a second lock.
@@ -145,6 +158,22 @@ mod tests {
         for path in [path, lock] {
             assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, FILE_MODE);
         }
+    }
+
+    #[test]
+    fn a_lock_file_that_is_there_is_locked_and_none_is_made() {
+        let directory = tempfile::tempdir().unwrap();
+        let (storage, path) = (Posix(pread::Pread), directory.path().join("lock"));
+        assert!(storage.lock_existing(&path).unwrap().is_none());
+        assert!(!path.exists());
+        let held = storage.lock(&path).unwrap();
+        assert_eq!(storage.lock_existing(&path).err().unwrap().kind(), io::ErrorKind::WouldBlock);
+        drop(held);
+        let readers = [storage.lock_existing(&path).unwrap(), storage.lock_existing(&path).unwrap()];
+        assert!(readers.iter().all(Option::is_some));
+        assert_eq!(storage.lock(&path).err().unwrap().kind(), io::ErrorKind::WouldBlock);
+        drop(readers);
+        assert!(storage.lock(&path).is_ok());
     }
 
     #[test]

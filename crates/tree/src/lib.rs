@@ -27,6 +27,7 @@ mod range;
 mod read;
 mod recovered;
 mod recovery;
+mod seals;
 mod snapshot;
 mod stats;
 mod table;

@@ -8,6 +8,7 @@ use storage::{Purpose, Storage, WriteFile};
 use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
+use crate::seals::Seals;
 
 /// The name of the manifest in the tree's directory.
 pub(crate) const MANIFEST: &str = "manifest";
@@ -40,6 +41,12 @@ pub(crate) struct State {
     pub(crate) next_run: u64,
     /// Every write up to this sequence number is in the tables.
     pub(crate) flushed_sequence: u64,
+    /// What the store's files are sealed with.
+    pub(crate) seals: Seals,
+    /// The logs with their lengths, in bytes, where the store was closed: then all of each is durable, and
+    /// nothing of it can be missing because of a crash. Empty while the store is open, and for good where
+    /// its process died.
+    pub(crate) closed_logs: Vec<(u64, u64)>,
 }
 
 /// A run by its numbers.
@@ -74,6 +81,12 @@ impl State {
                 run.tables.iter().for_each(|table| put_varint(&mut out, *table));
             }
         }
+        self.seals.encode(&mut out);
+        put_varint(&mut out, self.closed_logs.len() as u64);
+        for (log, bytes) in &self.closed_logs {
+            put_varint(&mut out, *log);
+            put_varint(&mut out, *bytes);
+        }
         out
     }
 
@@ -85,7 +98,7 @@ impl State {
             flushed_sequence: reader.varint()?,
             log: Some(reader.varint()?).filter(|log| *log > 0),
             log_is_synced: reader.byte()? == 1,
-            levels: Vec::new(),
+            ..Self::default()
         };
         for _ in 0..reader.varint()? {
             let mut level = Vec::new();
@@ -97,6 +110,13 @@ impl State {
                 level.push(run);
             }
             state.levels.push(level);
+        }
+        // Records that were written before there were seals end here.
+        if !reader.is_at_end() {
+            state.seals = Seals::decode(&mut reader)?;
+            for _ in 0..reader.varint()? {
+                state.closed_logs.push((reader.varint()?, reader.varint()?));
+            }
         }
         reader.is_at_end().then_some(state)
     }
@@ -217,6 +237,8 @@ mod tests {
                 next_file: 700,
                 next_run: 8,
                 flushed_sequence: 1 << 40,
+                seals: Seals::default().of_copy(600, Path::new("copy")),
+                closed_logs: vec![(9, 20), (300, 1 << 20)],
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
         ]

@@ -1,4 +1,4 @@
-//! `lsmbench torture`: crashes and I/O errors for every design and log mode.
+//! `lsmbench torture`: crashes, I/O errors and damage for every design and log mode.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toml::{Table, Value};
-use torture::{Finding, Findings, Subject, crash, errors};
+use torture::{Finding, Findings, Subject, crash, damage, errors};
 use tree::Design;
 
 use crate::cli::{SubjectArguments, TortureCommand};
@@ -58,6 +58,18 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
                 }))
             })
         }
+        TortureCommand::Damage { subjects, images } => {
+            let columns = ["stores", "images", "told", "unneeded", "superseded", "as a crash", "violations"];
+            let budget = damage::Budget { seed: subjects.seed, images: *images };
+            let place = subjects.replay.as_deref().map(str::parse::<damage::Place>).transpose();
+            let place = place.map_err(Problem::new)?;
+            run("damage", subjects, &columns, 1, |subject| {
+                Ok(of_damage(match place {
+                    Some(place) => damage::replay(subject, place)?,
+                    None => damage::explore(subject, budget),
+                }))
+            })
+        }
     }
 }
 
@@ -70,6 +82,12 @@ fn of_crashes(tally: crash::Tally) -> Report {
 fn of_errors(tally: errors::Tally) -> Report {
     let errors::Tally { lives, faults, failed_calls, reported, reopened, findings } = tally;
     let counts = vec![lives, faults, failed_calls, reported, reopened, findings.violations];
+    Report { counts, findings: findings.spelt() }
+}
+
+fn of_damage(tally: damage::Tally) -> Report {
+    let damage::Tally { stores, images, told, harmless, findings } = tally;
+    let counts = [&[stores, images, told], &harmless[..], &[findings.violations]].concat();
     Report { counts, findings: findings.spelt() }
 }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use compaction::{Levels, Place, TableId};
+use storage::Purpose;
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
 use crate::version::{TableRef, View};
+use crate::wal::log_path;
 
 /// A change of the tree's tables.
 pub(super) struct Change<'a> {
@@ -35,12 +37,12 @@ impl Inner {
         let state = State {
             levels: run_states(&levels),
             log: change.flushed.map_or(manifest.state.log, |slot| self.oldest_log_without(&view, slot)),
-            log_is_synced: manifest.state.log_is_synced,
             next_file: self.next_file.load(Ordering::Relaxed),
             next_run: self.next_run.load(Ordering::Relaxed),
             flushed_sequence: change
                 .flushed
                 .map_or(manifest.state.flushed_sequence, |slot| slot.last_sequence()),
+            ..manifest.state.clone()
         };
         manifest.record(&*self.storage, state)?;
         let version = Arc::new(view.version.with(levels));
@@ -72,6 +74,24 @@ impl Inner {
     /// Adds tables replayed from logs as the newest run; the logs stay until all of them are replayed.
     pub(crate) fn install_replayed(&self, place: Place, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
+    }
+
+    /// Makes all that was written durable, and says in the manifest which logs hold it and how long they are.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.sync()?;
+        if self.wal_mode == crate::wal::WalMode::None {
+            return Ok(());
+        }
+        // Nobody writes, flushes or compacts once the manifest is held and all memtables but one are flushed,
+        // or their logs were synced when they were full.
+        let mut manifest = self.manifest.lock();
+        let mut closed_logs = Vec::new();
+        for slot in self.view.load().memtables() {
+            let path = log_path(&self.directory, slot.log);
+            closed_logs.push((slot.log, self.storage.open(&path, Purpose::Log)?.len()));
+        }
+        let state = State { closed_logs, ..manifest.state.clone() };
+        manifest.record(&*self.storage, state).map_err(|error| self.fail(error))
     }
 
     /// The oldest log that is needed once `flushed` is in tables; memtables are flushed oldest first.

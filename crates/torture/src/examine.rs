@@ -44,9 +44,8 @@ pub(crate) enum Copy {
 /// Opens the store on `disk`, compares all ways to read it, and goes on with it: more writes, and another
 /// opening. `copies` is how many checkpoints to look for.
 pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> Result<Recovered, Violation> {
-    catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies))).unwrap_or_else(|panic| {
-        Err(Violation::new(Check::Panic, panic_text(&*panic)))
-    })
+    catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies)))
+        .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
 }
 
 /// What a panic said.

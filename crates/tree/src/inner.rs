@@ -111,12 +111,7 @@ pub(crate) struct Pending {
 impl Pending {
     /// Nothing pending, after the writes up to `written`, before a new log under `log_seal` of which
     /// `synced_offset` is durable.
-    pub(crate) fn new(
-        written: SequenceNumber,
-        active: Arc<Slot>,
-        log_seal: u64,
-        synced_offset: u64,
-    ) -> Self {
+    pub(crate) fn new(written: SequenceNumber, active: Arc<Slot>, log_seal: u64, synced_offset: u64) -> Self {
         Self {
             next_sequence: written + 1,
             active,

@@ -43,10 +43,9 @@ pub(crate) struct State {
     pub(crate) flushed_sequence: u64,
     /// What the store's files are sealed with.
     pub(crate) seals: Seals,
-    /// The logs with their lengths, in bytes, where the store was closed: then all of each is durable, and
-    /// nothing of it can be missing because of a crash. Empty while the store is open, and for good where
-    /// its process died.
-    pub(crate) closed_logs: Vec<(u64, u64)>,
+    /// The log with its length, in bytes, where the store was closed: then all of it is durable, and nothing of
+    /// it can be missing because of a crash. `None` while the store is open, and where its process died.
+    pub(crate) closed_log: Option<(u64, u64)>,
 }
 
 /// A run by its numbers.
@@ -82,11 +81,9 @@ impl State {
             }
         }
         self.seals.encode(&mut out);
-        put_varint(&mut out, self.closed_logs.len() as u64);
-        for (log, bytes) in &self.closed_logs {
-            put_varint(&mut out, *log);
-            put_varint(&mut out, *bytes);
-        }
+        let (log, bytes) = self.closed_log.unwrap_or_default();
+        put_varint(&mut out, log);
+        put_varint(&mut out, bytes);
         out
     }
 
@@ -114,9 +111,7 @@ impl State {
         // Records that were written before there were seals end here.
         if !reader.is_at_end() {
             state.seals = Seals::decode(&mut reader)?;
-            for _ in 0..reader.varint()? {
-                state.closed_logs.push((reader.varint()?, reader.varint()?));
-            }
+            state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
         }
         reader.is_at_end().then_some(state)
     }
@@ -238,7 +233,7 @@ mod tests {
                 next_run: 8,
                 flushed_sequence: 1 << 40,
                 seals: Seals::default().of_copy(600, Path::new("copy")),
-                closed_logs: vec![(9, 20), (300, 1 << 20)],
+                closed_log: Some((300, 1 << 20)),
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
         ]

@@ -89,7 +89,8 @@ impl Files {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
             let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
             if content.records > 0 || content.gap.is_some() {
-                let what = format!("the end is missing: it does not name {number:08}.wal, which holds writes");
+                let what =
+                    format!("the end is missing: it does not name {number:08}.wal, which holds writes");
                 return Err(Error::damaged(&directory.join(MANIFEST), 0, what));
             }
         }
@@ -257,14 +258,8 @@ impl<'a> Replay<'a> {
     ) -> Result<SequenceNumber> {
         let policy = &*inner.memtables;
         let memtable = policy.create(inner.design.memtable_capacity.0 as usize);
-        let mut replay = Self {
-            inner,
-            policy,
-            state,
-            memtable,
-            charged_bytes: 0,
-            last_sequence: state.flushed_sequence,
-        };
+        let mut replay =
+            Self { inner, policy, state, memtable, charged_bytes: 0, last_sequence: state.flushed_sequence };
         for number in logs {
             match replay.take_log(*number) {
                 Ok(content) => {

@@ -186,7 +186,12 @@ impl OpenOptions {
                 LogFile::create(&*storage, directory, log_number, log_seal, wal_mode)?,
                 last_sequence,
             )),
-            pending: Mutex::new(Pending::new(last_sequence, active, log_seal, wal::synced_when_new(wal_mode))),
+            pending: Mutex::new(Pending::new(
+                last_sequence,
+                active,
+                log_seal,
+                wal::synced_when_new(wal_mode),
+            )),
             next_file,
             next_run,
             manifest,
@@ -218,7 +223,7 @@ impl Inner {
             log,
             log_is_synced: self.wal_mode.syncs_at_rotation(),
             flushed_sequence: last,
-            closed_logs: Vec::new(),
+            closed_log: None,
             next_file: self.next_file.load(Ordering::Relaxed),
             next_run: self.next_run.load(Ordering::Relaxed),
             ..manifest.state.clone()
@@ -437,7 +442,7 @@ impl Tree {
     }
 
     /// Closes the tree. All that was written is durable then, in every mode of the log, and the manifest says
-    /// how long the logs are, so that the next opening can tell what damage took from them. Without a log,
+    /// how long the log is, so that the next opening can tell what damage took from it. Without a log,
     /// what is in memory is flushed; dropping the tree would lose it.
     ///
     /// # Errors

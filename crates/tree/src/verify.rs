@@ -128,8 +128,8 @@ impl Verification {
             self.logs += 1;
             let seal = state.seals.of(number);
             let content = wal::replay(storage, directory, number, seal, after, |_, _| {});
-            let checked = content
-                .and_then(|content| content.check(directory, number, after, state).map(|()| content));
+            let checked =
+                content.and_then(|content| content.check(directory, number, after, state).map(|()| content));
             match checked {
                 Ok(content) => {
                     self.log_operations += content.operations;

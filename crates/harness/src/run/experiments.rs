@@ -88,6 +88,15 @@ struct Books {
     finished: BTreeSet<Group>,
 }
 
+impl Books {
+    /// Writes the manifest at `path`, with what is to be known of the rows so far.
+    fn seal(&mut self, path: &Path) -> Outcome<()> {
+        self.manifest.runs = Some(self.runs.seal()?);
+        self.manifest.timeline = Some(self.timeline.seal()?);
+        Ok(self.manifest.write(path)?)
+    }
+}
+
 impl<'a> Run<'a> {
     fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
         if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
@@ -126,7 +135,8 @@ impl<'a> Run<'a> {
         }
         let folder = self.home.folder();
         check_table(&folder.runs(), &self.schema)?;
-        check_table(&folder.timeline(), &self.timeline_schema)
+        check_table(&folder.timeline(), &self.timeline_schema)?;
+        Ok(earlier.check_rows(folder)?)
     }
 
     fn run(mut self) -> Outcome<Ending> {
@@ -137,7 +147,7 @@ impl<'a> Run<'a> {
             None => manifest::begin(self.experiment, &self.options.overrides, &self.options.out),
         };
         let mut books = self.open_books(manifest)?;
-        books.manifest.write(&self.home.folder().manifest())?;
+        books.seal(&self.home.folder().manifest())?;
         self.announce(&books.manifest);
         if self.run_trials(&mut books)? == Ending::Interrupted {
             line(&format!(
@@ -264,7 +274,7 @@ impl<'a> Run<'a> {
         // The rows that say "this trial is done" are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
         books.runs.append(&rows(&self.schema, &report.rows)?)?;
-        Ok(())
+        books.seal(&self.home.folder().manifest())
     }
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {

@@ -201,9 +201,8 @@ impl<'a> Inspection<'a> {
                     let what = format!("a range has \"{}\"", String::from_utf8_lossy(key));
                     return Err(Violation::new(Check::Answer, what));
                 }
-                keys.iter().try_for_each(|key| {
-                    self.narrow(&mut allowed, key, content.get(*key), lost, "a range")
-                })?;
+                keys.iter()
+                    .try_for_each(|key| self.narrow(&mut allowed, key, content.get(*key), lost, "a range"))?;
             }
             Err(error) => is_allowed(&error, is_told)?,
         }

@@ -183,8 +183,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violati
     let closed = disk.after_crash(Unsynced::Kept);
     let marks = std::mem::take(&mut player.marks);
     drop(player);
-    let history: Vec<Content> =
-        (0..=script.commits().len()).map(|commits| script.content(commits)).collect();
+    let history: Vec<Content> = (0..=script.commits().len()).map(|commits| script.content(commits)).collect();
     let observed = observed.into_inner();
     let others = other(subject, seed)?;
     let set_aside = set_aside(subject, &stopped)?;
@@ -239,7 +238,8 @@ fn records_in(name: &str, marks: &Marks, observed: &Observed, subject: &Subject)
     let record = |commit: usize| {
         let (start, end) = (length(marks.begun[commit])?, length(marks.acknowledged[commit])?);
         let syncs = marks.durable.iter().filter(|(moment, _)| *moment <= marks.begun[commit]);
-        let synced = if is_synced { Some(start) } else { syncs.filter_map(|(moment, _)| length(*moment)).max() };
+        let synced =
+            if is_synced { Some(start) } else { syncs.filter_map(|(moment, _)| length(*moment)).max() };
         Some(Record { commit, start, end, synced: synced.unwrap_or(0) })
     };
     (0..marks.acknowledged.len()).filter_map(record).collect()
@@ -258,7 +258,8 @@ fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
 
 /// The store without one of its tables, opened and written to; and what it held after each commit since.
 fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
-    let wrong = |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
+    let wrong =
+        |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
     let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
     let files = files(&disk, Path::new(DIRECTORY));
     let tables: Vec<&File> = files.iter().filter(|file| file.kind == Kind::Table).collect();

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // what caught a bug is worth reading in the output of a test
 
 mod damage;
+mod largest;
 mod planted;
 mod shipped;
 mod wrong;

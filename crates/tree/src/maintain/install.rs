@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use compaction::{Levels, Place, TableId};
-use storage::Purpose;
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::manifest::{RunState, State};
 use crate::memory::Slot;
 use crate::version::{TableRef, View};
-use crate::wal::log_path;
 
 /// A change of the tree's tables.
 pub(super) struct Change<'a> {
@@ -76,21 +74,16 @@ impl Inner {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }
 
-    /// Makes all that was written durable, and says in the manifest which logs hold it and how long they are.
+    /// Makes all that was written durable, and says in the manifest which log holds what is in no table, and how
+    /// long it is. Nobody writes any more.
     pub(crate) fn close(&self) -> Result<()> {
         self.sync()?;
-        if self.wal_mode == crate::wal::WalMode::None {
-            return Ok(());
-        }
-        // Nobody writes, flushes or compacts once the manifest is held and all memtables but one are flushed,
-        // or their logs were synced when they were full.
+        // The older logs are gone then, but for the one that takes the writes.
+        self.wait_until_flushed()?;
+        let Some(bytes) = self.log.lock().file.bytes() else { return Ok(()) };
+        let log = self.pending.lock().active.log;
         let mut manifest = self.manifest.lock();
-        let mut closed_logs = Vec::new();
-        for slot in self.view.load().memtables() {
-            let path = log_path(&self.directory, slot.log);
-            closed_logs.push((slot.log, self.storage.open(&path, Purpose::Log)?.len()));
-        }
-        let state = State { closed_logs, ..manifest.state.clone() };
+        let state = State { closed_log: Some((log, bytes)), ..manifest.state.clone() };
         manifest.record(&*self.storage, state).map_err(|error| self.fail(error))
     }
 

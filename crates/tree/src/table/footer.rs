@@ -61,7 +61,9 @@ impl Footer {
         }
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
         if bytes.len() != FOOTER_BYTES || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
-            return Err("the footer is damaged, or the file is another table or one of another store".to_owned());
+            return Err(
+                "the footer is damaged, or the file is another table or one of another store".to_owned()
+            );
         }
         let mut reader = Reader::new(covered);
         let footer = Self::read(&mut reader).ok_or("the footer is too short")?;

@@ -36,7 +36,12 @@ impl LogFile {
 
     /// The bytes written so far.
     pub(crate) fn len(&self) -> u64 {
-        self.file.as_ref().map_or(0, |file| file.len())
+        self.bytes().unwrap_or(0)
+    }
+
+    /// The bytes of the log, if there is one.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.file.as_ref().map(|file| file.len())
     }
 
     /// Appends framed records.

@@ -57,12 +57,15 @@ impl LogContent {
         if !self.has_header && state.log_is_synced && state.log == Some(number) {
             return Err(damaged(0, "the header is damaged, or the log is one of another store".to_owned()));
         }
-        let closed = state.closed_logs.iter().find(|(closed, _)| *closed == number);
-        match closed {
-            Some((_, bytes)) if *bytes != self.file_bytes || self.dropped_bytes > 0 => Err(damaged(
-                self.file_bytes - self.dropped_bytes,
-                format!("the log had {bytes} bytes, all of them intact, when the store was closed"),
-            )),
+        match state.closed_log {
+            Some((closed, bytes))
+                if closed == number && (bytes != self.file_bytes || self.dropped_bytes > 0) =>
+            {
+                Err(damaged(
+                    self.file_bytes - self.dropped_bytes,
+                    format!("the log had {bytes} bytes, all of them intact, when the store was closed"),
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -239,7 +242,8 @@ mod tests {
         storage.create_directory(directory).unwrap();
         let (bytes, ends) = sample(true);
         storage.create(&log_path(directory, 7), Purpose::Log).unwrap().append(&bytes).unwrap();
-        let content = replay(&storage, directory, 7, SEAL, 3, |_, _| panic!("nothing follows write 3")).unwrap();
+        let content =
+            replay(&storage, directory, 7, SEAL, 3, |_, _| panic!("nothing follows write 3")).unwrap();
         assert_eq!((content.gap, content.operations, content.last_sequence), (Some(1), 0, 3));
         assert_eq!(content.dropped_bytes, (bytes.len() - ends[0]) as u64);
     }

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 /// The bytes of a log's header: magic, number, checksum.
-const LOG_HEADER_BYTES: usize = 20;
+pub(crate) const LOG_HEADER_BYTES: usize = 20;
 
 /// The bytes of a manifest's magic and version.
-const MANIFEST_MAGIC_BYTES: usize = 12;
+pub(crate) const MANIFEST_MAGIC_BYTES: usize = 12;
 
 /// The bytes of a table's footer: four sections of offset, length and checksum; version, checksum, magic.
 const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 16;

@@ -2,13 +2,9 @@
 
 use tree::wal::WalMode;
 
-use super::layout::{Kind, last_manifest_record};
+use super::layout::{Kind, LOG_HEADER_BYTES, MANIFEST_MAGIC_BYTES, last_manifest_record};
 use super::remains::{Ending, Remains};
 use super::wound::{Change, Wound};
-
-/// The bytes of a log's header, and of a manifest's magic and version.
-const LOG_HEADER_BYTES: usize = 20;
-const MANIFEST_MAGIC_BYTES: usize = 12;
 
 /// Why damage may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -105,6 +105,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn another_version_is_refused_though_its_checksum_is_right() {
+        let section = Section { offset: 9, len: 0, checksum: 7 };
+        let footer = Footer { filter: section, fence: section, directory: section, properties: section };
+        let mut bytes = footer.encode(5, 140);
+        assert_eq!(Footer::decode(&bytes, 5, 140), Ok(footer));
+        let at = 4 * SECTION_BYTES;
+        bytes[at] += 1;
+        let sum = checksum(5, 140, &bytes[..at + 4]).to_le_bytes();
+        bytes[at + 4..at + 8].copy_from_slice(&sum);
+        assert!(Footer::decode(&bytes, 5, 140).unwrap_err().contains("this program reads version 1"));
+    }
+
+    #[test]
     fn every_flipped_bit_is_found_out() {
         let section = |offset, len| Section { offset, len, checksum: 7 };
         let footer = Footer {

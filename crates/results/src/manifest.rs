@@ -70,6 +70,9 @@ pub struct Manifest {
     /// What is known of `timeline.csv`.
     #[serde(default)]
     pub timeline: Option<Seal>,
+    /// What is known of `noise.csv`.
+    #[serde(default)]
+    pub noise: Option<Seal>,
 }
 
 /// One cell of the sweep.
@@ -180,6 +183,21 @@ pub struct MachineInfo {
     pub load_average: Option<[f64; 3]>,
     /// Load averages when it ended.
     pub load_average_end: Option<[f64; 3]>,
+    /// What was looked at before the run, and what makes times doubtful.
+    #[serde(default)]
+    pub findings: Vec<MachineFinding>,
+}
+
+/// One thing of a machine that may disturb times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineFinding {
+    /// What was looked at.
+    pub check: String,
+    /// How it is; nothing where the system does not tell.
+    pub value: Option<String>,
+    /// What to do about it, where it is a concern.
+    pub advice: Option<String>,
 }
 
 /// What the harness adds to every operation, measured before the run against a store that does nothing.
@@ -253,7 +271,11 @@ impl Manifest {
     /// # Errors
     /// Rows that are missing, or others than those that were written.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
-        for (seal, path) in [(&self.runs, folder.runs()), (&self.timeline, folder.timeline())] {
+        for (seal, path) in [
+            (&self.runs, folder.runs()),
+            (&self.timeline, folder.timeline()),
+            (&self.noise, folder.noise()),
+        ] {
             seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
         }
         Ok(())

@@ -119,7 +119,8 @@ impl LatencyLog {
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;
-        let sum = end.strip_prefix(seal.as_bytes()).map(|end| end == format!("{:016x}]\n", sum(body)).as_bytes());
+        let sum =
+            end.strip_prefix(seal.as_bytes()).map(|end| end == format!("{:016x}]\n", sum(body)).as_bytes());
         sum.map(|is_right| (body, is_right))
     };
     match of(SEAL, &|body| sealed(path, body)).or_else(|| of(EARLIER_SEAL, &xxh3_64)) {

@@ -271,11 +271,9 @@ impl Manifest {
     /// # Errors
     /// Rows that are missing, or others than those that were written.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
-        for (seal, path) in [
-            (&self.runs, folder.runs()),
-            (&self.timeline, folder.timeline()),
-            (&self.noise, folder.noise()),
-        ] {
+        for (seal, path) in
+            [(&self.runs, folder.runs()), (&self.timeline, folder.timeline()), (&self.noise, folder.noise())]
+        {
             seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
         }
         Ok(())

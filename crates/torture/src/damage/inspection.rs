@@ -100,13 +100,10 @@ impl<'a> Inspection<'a> {
         Ok(damage)
     }
 
-    /// Each wound is told with its file, unless a wound of the manifest hides what is no longer named.
+    /// Each wound is told with its file. Of a manifest that is not what it was, what it names may tell.
     fn names_every_wound(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |wound: &Wound| self.remains.files[wound.file].kind;
-        if self.wounds.iter().any(|wound| kind(wound) == Kind::Manifest) {
-            return Ok(());
-        }
-        for wound in &self.wounds {
+        for wound in self.wounds.iter().filter(|wound| kind(wound) != Kind::Manifest) {
             let alone = Rule::of(self.remains, &[wound], self.subject.wal);
             let other = if let Change::Exchange { with } = wound.change { with } else { wound.file };
             let names = [wound.file, other].map(|file| &self.remains.files[file].name);

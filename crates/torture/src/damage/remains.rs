@@ -13,7 +13,7 @@ use storage::{Memory, Purpose, Storage, Unsynced};
 use super::layout::Kind;
 use crate::examine::read;
 use crate::player::{DIRECTORY, Marks, Player};
-use crate::script::{Content, Script, Write, apply, digest};
+use crate::script::{Action, Content, Script, Write, apply, digest};
 use crate::subject::Subject;
 use crate::violation::{Check, Violation};
 
@@ -196,7 +196,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violati
         let files = files(&disk, Path::new(DIRECTORY));
         let (mut records, mut logged) = (Vec::new(), Vec::new());
         if let Some(log) = files.iter().rfind(|file| file.kind == Kind::Log) {
-            records = records_in(&log.name, &marks, &observed, subject);
+            records = records_in(&log.name, &script, &marks, &observed, subject);
             let writes = records.iter().flat_map(|record| &script.commits()[record.commit]);
             logged = writes.map(|write| write.key.clone()).collect();
         }
@@ -229,17 +229,28 @@ fn survivors(subject: &Subject, script: &Script, stopped: &Memory) -> Result<usi
 }
 
 /// The commits that lie in log `name`.
-fn records_in(name: &str, marks: &Marks, observed: &Observed, subject: &Subject) -> Vec<Record> {
+fn records_in(
+    name: &str,
+    script: &Script,
+    marks: &Marks,
+    observed: &Observed,
+    subject: &Subject,
+) -> Vec<Record> {
     let length = |moment: usize| {
         let (log, len) = &observed.moments[moment];
         (log.as_deref() == Some(name)).then_some(*len)
     };
+    // Of all that makes commits durable a sync alone makes the log so; the others make tables.
+    let lasting = script.actions.iter().filter(|action| {
+        matches!(action, Action::Flush | Action::Compact | Action::Sync | Action::Checkpoint | Action::Reopen)
+    });
+    let marked = lasting.zip(&marks.durable).filter(|(action, _)| **action == Action::Sync);
+    let syncs: Vec<usize> = marked.map(|(_, (moment, _))| *moment).collect();
     let is_synced = subject.wal.survives_power_loss();
     let record = |commit: usize| {
         let (start, end) = (length(marks.begun[commit])?, length(marks.acknowledged[commit])?);
-        let syncs = marks.durable.iter().filter(|(moment, _)| *moment <= marks.begun[commit]);
-        let synced =
-            if is_synced { Some(start) } else { syncs.filter_map(|(moment, _)| length(*moment)).max() };
+        let before = syncs.iter().filter(|moment| **moment <= marks.begun[commit]);
+        let synced = if is_synced { Some(start) } else { before.filter_map(|moment| length(*moment)).max() };
         Some(Record { commit, start, end, synced: synced.unwrap_or(0) })
     };
     (0..marks.acknowledged.len()).filter_map(record).collect()

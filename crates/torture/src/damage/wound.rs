@@ -198,7 +198,7 @@ pub(crate) fn images(remains: &Remains, random: &mut impl Rng) -> Vec<Vec<Wound>
             others.for_each(|byte| add("version", Change::Version { at, byte }));
         }
     }
-    in_turns(strata.into_values().collect(), random)
+    in_turns(remains, strata.into_values().collect(), random)
 }
 
 /// Single bits and single bytes of a part.
@@ -255,7 +255,7 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
 }
 
 /// One of each, then the next of each; two wounds at once have their turn, too.
-fn in_turns(mut strata: Vec<Vec<Wound>>, random: &mut impl Rng) -> Vec<Vec<Wound>> {
+fn in_turns(remains: &Remains, mut strata: Vec<Vec<Wound>>, random: &mut impl Rng) -> Vec<Vec<Wound>> {
     strata.iter_mut().for_each(|stratum| stratum.shuffle(random));
     strata.shuffle(random);
     let most = strata.iter().map(Vec::len).max().unwrap_or_default();
@@ -265,7 +265,9 @@ fn in_turns(mut strata: Vec<Vec<Wound>>, random: &mut impl Rng) -> Vec<Vec<Wound
         images.extend(of_turn.iter().map(|wound| vec![(*wound).clone()]));
         for _ in 0..of_turn.len() / 10 {
             let [first, second] = [0; 2].map(|_| of_turn[random.random_range(0..of_turn.len())]);
-            if first.file != second.file {
+            // A manifest that lost its end does not name the others any more.
+            let is_named = |wound: &Wound| remains.files[wound.file].kind != Kind::Manifest;
+            if first.file != second.file && is_named(first) && is_named(second) {
                 images.push(vec![first.clone(), second.clone()]);
             }
         }

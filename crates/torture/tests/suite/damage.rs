@@ -20,7 +20,7 @@ const DESIGNS: [(&str, &str); 5] = [
     ("none", "compaction = \"tiered\"\nbloom = \"ribbon\""),
     ("buffered", "compaction = \"leveled\"\nfence = \"static-btree\""),
     ("sync", "compression = \"zstd(dictionary=256)\"\nblock = { index = \"hash\" }"),
-    ("group", "block = { align = true, checksum = \"xxh3\" }\nbloom = \"surf\""),
+    ("group", "block = { align = true, checksum = \"xxh3\" }\nbloom = \"grafite\""),
     (
         "interval",
         "compaction = \"leveled-partial\"\nblock = { format = \"btree-page\" }\nfence = \"page-search\"",

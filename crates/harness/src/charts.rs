@@ -71,6 +71,7 @@ pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>
         Problem::at(&folder.manifest(), None, format!("the charts cannot be read: {}", error.message()))
     })?;
     let table = Table::read(&folder.runs())?;
+    manifest.check_rows(&folder)?;
     let target = match out {
         Some(out) => out.join(&manifest.experiment),
         None => Path::new("plots").join(&manifest.experiment),

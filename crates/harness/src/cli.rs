@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Tell what makes times of this machine doubtful, and what to do about it
     Doctor(DoctorArguments),
-    /// Let the power fail, or calls to the disk, at every step of a store's life, and check what is left
+    /// Let the power fail, or calls to the disk, or what a store left rot, and check what is there then
     Torture {
         #[command(subcommand)]
         what: TortureCommand,
@@ -246,6 +246,14 @@ pub(crate) enum TortureCommand {
         /// The faults to put in, for each design and log mode
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
         faults: u64,
+    },
+    /// Damage: every part of every file that a store leaves
+    Damage {
+        #[command(flatten)]
+        subjects: SubjectArguments,
+        /// The damaged stores to look at, for each design and log mode
+        #[arg(long, value_name = "N", default_value_t = 140, value_parser = value_parser!(u64).range(1..))]
+        images: u64,
     },
     /// Kills: processes that write to a store, on files and with real threads, end by kill -9
     Kill(KillArguments),

@@ -87,6 +87,20 @@ impl<F: Files> Storage for Posix<F> {
             Err(error) => Err(StorageError::new("lock", path, error)),
         }
     }
+
+    fn lock_existing(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>, StorageError> {
+        let opened = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path);
+        let locked = opened.and_then(|file| match file.try_lock_shared() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Held::by(&file).into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        });
+        match locked {
+            Ok(file) => Ok(Some(Box::new(file))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StorageError::new("lock", path, error)),
+        }
+    }
 }
 
 /// Creates a file for writing. One of that name is unlinked and not truncated: it may be mapped, or have
@@ -162,6 +176,22 @@ mod tests {
             assert!(!fs::symlink_metadata(&link).unwrap().is_symlink(), "the link is replaced");
             assert_eq!(fs::read_to_string(&target).ok().as_deref(), content, "and its target is not touched");
         }
+    }
+
+    #[test]
+    fn a_lock_file_that_is_there_is_locked_and_none_is_made() {
+        let directory = tempfile::tempdir().unwrap();
+        let (storage, path) = (Posix(pread::Pread), directory.path().join("lock"));
+        assert!(storage.lock_existing(&path).unwrap().is_none());
+        assert!(!path.exists());
+        let held = storage.lock(&path).unwrap();
+        assert_eq!(storage.lock_existing(&path).err().unwrap().kind(), io::ErrorKind::WouldBlock);
+        drop(held);
+        let readers = [storage.lock_existing(&path).unwrap(), storage.lock_existing(&path).unwrap()];
+        assert!(readers.iter().all(Option::is_some));
+        assert_eq!(storage.lock(&path).err().unwrap().kind(), io::ErrorKind::WouldBlock);
+        drop(readers);
+        assert!(storage.lock(&path).is_ok());
     }
 
     #[test]

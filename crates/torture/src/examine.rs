@@ -61,8 +61,8 @@ struct Examination<'a> {
 
 impl Examination<'_> {
     fn run(&self, copies: usize) -> Result<Recovered, Violation> {
-        // A disk without the directory is one on which the store was never begun.
-        if self.disk.list(Path::new(DIRECTORY)).is_ok() {
+        // A disk without the directory, or with nothing in it, is one on which the store was never begun.
+        if self.disk.list(Path::new(DIRECTORY)).is_ok_and(|names| !names.is_empty()) {
             self.verify(Check::CleanBefore)?;
         }
         let recording = Arc::new(Recording::new(Arc::clone(self.disk) as _));
@@ -222,7 +222,8 @@ fn difference(found: &Content, expected: &Content) -> String {
     format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
-fn shown(value: Option<&Vec<u8>>) -> String {
+/// A value as a reader wants it.
+pub(crate) fn shown(value: Option<&Vec<u8>>) -> String {
     let Some(value) = value else { return "missing".to_owned() };
     let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();
     format!("\"{start}\" ({} bytes)", value.len())

@@ -44,6 +44,9 @@ pub enum Error {
     /// The directory holds files, but no tree.
     #[error("{} holds files, but no tree; give an empty or a new directory", .0.display())]
     NotATree(PathBuf),
+    /// The directory holds nothing that a tree leaves.
+    #[error("{} is no store: there is no manifest, no table and no log", .0.display())]
+    NotAStore(PathBuf),
     /// A write-ahead log that the manifest needs is gone.
     #[error("{} is missing: writes that were acknowledged are lost; {QUARANTINE_HINT}", .0.display())]
     MissingLog(PathBuf),

@@ -29,6 +29,7 @@ mod recovered;
 mod recovery;
 #[doc(hidden)]
 pub mod reseal;
+mod seals;
 mod snapshot;
 mod stats;
 mod table;

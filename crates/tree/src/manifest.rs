@@ -9,6 +9,7 @@ use storage::{Purpose, Storage, WriteFile};
 use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
+use crate::seals::Seals;
 
 /// The name of the manifest in the tree's directory.
 pub(crate) const MANIFEST: &str = "manifest";
@@ -47,6 +48,11 @@ pub(crate) struct State {
     pub(crate) next_run: u64,
     /// Every write up to this sequence number is in the tables.
     pub(crate) flushed_sequence: u64,
+    /// What the store's files are sealed with.
+    pub(crate) seals: Seals,
+    /// The log with its length, in bytes, where the store was closed: then all of it is durable, and nothing of
+    /// it can be missing because of a crash. `None` while the store is open, and where its process died.
+    pub(crate) closed_log: Option<(u64, u64)>,
 }
 
 /// A run by its numbers.
@@ -81,6 +87,10 @@ impl State {
                 run.tables.iter().for_each(|table| put_varint(&mut out, *table));
             }
         }
+        self.seals.encode(&mut out);
+        let (log, bytes) = self.closed_log.unwrap_or_default();
+        put_varint(&mut out, log);
+        put_varint(&mut out, bytes);
         out
     }
 
@@ -92,7 +102,7 @@ impl State {
             flushed_sequence: reader.varint()?,
             log: Some(reader.varint()?).filter(|log| *log > 0),
             log_is_synced: reader.byte()? == 1,
-            levels: Vec::new(),
+            ..Self::default()
         };
         for _ in 0..reader.varint()? {
             let mut level = Vec::new();
@@ -104,6 +114,11 @@ impl State {
                 level.push(run);
             }
             state.levels.push(level);
+        }
+        // Records that were written before there were seals end here.
+        if !reader.is_at_end() {
+            state.seals = Seals::decode(&mut reader)?;
+            state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
         }
         (reader.is_at_end() && state.is_sound()).then_some(state)
     }
@@ -265,6 +280,8 @@ mod tests {
                 next_file: 700,
                 next_run: 8,
                 flushed_sequence: 1 << 40,
+                seals: Seals::default().of_copy(600, Path::new("copy")),
+                closed_log: Some((300, 1 << 20)),
             },
             State { next_file: 701, next_run: 8, log: Some(9), log_is_synced: true, ..State::default() },
         ]

@@ -26,10 +26,20 @@ pub(crate) const QUARANTINE: &str = "quarantine";
 
 /// Keeps other processes out of a tree's directory until the guard is dropped.
 pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Send + Sync>> {
-    storage.lock(&directory.join(LOCK)).map_err(|error| match error.kind() {
+    storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
+}
+
+/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing: nobody can be in a
+/// directory without a lock.
+pub(crate) fn lock_existing(storage: &dyn Storage, directory: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
+    storage.lock_existing(&directory.join(LOCK)).map_err(|error| refused(directory, error))
+}
+
+fn refused(directory: &Path, error: StorageError) -> Error {
+    match error.kind() {
         io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned(), Held::of(&error.source)),
         _ => error.into(),
-    })
+    }
 }
 
 /// The numbered files of a tree's directory.
@@ -39,6 +49,7 @@ pub(crate) struct Files {
     logs: BTreeMap<u64, String>,
     has_manifest: bool,
     has_temporary: bool,
+    has_lock: bool,
     foreign: Vec<String>,
 }
 
@@ -48,7 +59,8 @@ impl Files {
         let mut files = Self::default();
         for name in storage.list(directory)? {
             match (name.as_str(), name.split_once('.')) {
-                (LOCK | QUARANTINE, _) => {}
+                (LOCK, _) => files.has_lock = true,
+                (QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
                 (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
                 (_, Some((number, kind @ ("table" | "wal")))) if let Some(number) = file_number(number) => {
@@ -80,6 +92,37 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
+    /// Refuses logs that no crash leaves under a manifest that says `state`: the first one is gone, or there is
+    /// one that the manifest would name had it not lost its end.
+    pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
+        if let Some(first) = state.log {
+            return match self.logs.contains_key(&first) {
+                true => Ok(()),
+                false => Err(Error::MissingLog(wal::log_path(directory, first))),
+            };
+        }
+        // A manifest that is begun anew takes the last number for the first log, and names that log before
+        // anything is written to it.
+        for number in self.logs_from(state.next_file.checked_sub(1)) {
+            let (seal, after) = (state.seals.of(number), state.flushed_sequence);
+            let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
+            if content.records > 0 || content.gap.is_some() {
+                let what =
+                    format!("the end is missing: it does not name {number:08}.wal, which holds writes");
+                return Err(Error::damaged(&directory.join(MANIFEST), 0, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a tree was at least begun here: a crash may leave its first files without a manifest.
+    pub(crate) fn are_of_a_tree(&self) -> bool {
+        self.has_manifest
+            || !self.tables.is_empty()
+            || !self.logs.is_empty()
+            || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
+    }
+
     /// A number above those of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = self.tables.last_key_value().max(self.logs.last_key_value());
@@ -107,7 +150,8 @@ fn file_number(digits: &str) -> Option<u64> {
     (format!("{number:08}") == digits).then_some(number)
 }
 
-/// Opens all tables that the state names. With `quarantine`, damaged ones are moved away and left out.
+/// Opens all tables that the state names. With `quarantine`, each is read whole, and damaged ones are moved away
+/// and left out.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,
@@ -139,7 +183,7 @@ fn open_run(
 ) -> Result<Vec<TableRef>> {
     let mut tables: Vec<TableRef> = Vec::new();
     for id in &run.tables {
-        match Table::open(context, *id) {
+        match Table::open(context, *id).and_then(|table| if quarantine { whole(table) } else { Ok(table) }) {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine && is_lost(&error) => {
                 set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
@@ -157,6 +201,23 @@ fn open_run(
             Err(Error::damaged(&path, 0, format!("the table overlaps table {} of its run", pair[0].0.id())))
         }
         None => Ok(tables),
+    }
+}
+
+/// The table, if nothing of it is damaged; else the first damage, with the keys that are between it and the
+/// table's end.
+fn whole(table: Table) -> Result<Table> {
+    let mut first = None;
+    table.check(&mut |error| first = first.take().or(Some(error)));
+    match first {
+        None => Ok(table),
+        Some(Error::Damaged { file, offset, what }) => {
+            let [low, high] = [&table.properties().smallest, &table.properties().largest]
+                .map(|key| key.escape_ascii().to_string());
+            let what = format!("{what}; the table held keys from \"{low}\" to \"{high}\"");
+            Err(Error::Damaged { file, offset, what })
+        }
+        Some(error) => Err(error),
     }
 }
 
@@ -201,10 +262,10 @@ fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> 
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
+    /// What the manifest said when the tree was opened.
+    state: &'a State,
     memtable: Box<dyn Memtable>,
     charged_bytes: u64,
-    /// Whether each log was synced whole before the next was written to.
-    is_synced: bool,
     /// The last sequence number taken.
     last_sequence: SequenceNumber,
 }
@@ -214,20 +275,14 @@ impl<'a> Replay<'a> {
     pub(crate) fn run(
         inner: &'a Inner,
         logs: &[u64],
-        state: &State,
+        state: &'a State,
         quarantine: bool,
         recovery: &mut Recovery,
     ) -> Result<SequenceNumber> {
         let policy = &*inner.memtables;
         let memtable = policy.create(inner.design.memtable_capacity.0 as usize);
-        let mut replay = Self {
-            inner,
-            policy,
-            memtable,
-            charged_bytes: 0,
-            is_synced: state.log_is_synced,
-            last_sequence: state.flushed_sequence,
-        };
+        let mut replay =
+            Self { inner, policy, state, memtable, charged_bytes: 0, last_sequence: state.flushed_sequence };
         for number in logs {
             match replay.take_log(*number) {
                 Ok(content) => {
@@ -250,7 +305,8 @@ impl<'a> Replay<'a> {
     fn take_log(&mut self, number: u64) -> Result<wal::LogContent> {
         let (storage, directory) = (Arc::clone(&self.inner.storage), self.inner.directory.clone());
         let (mut outcome, after) = (Ok(()), self.last_sequence);
-        let content = wal::replay(&*storage, &directory, number, after, |sequence, entry| {
+        let seal = self.inner.context.seals.of(number);
+        let content = wal::replay(&*storage, &directory, number, seal, after, |sequence, entry| {
             if outcome.is_err() {
                 return;
             }
@@ -262,7 +318,7 @@ impl<'a> Replay<'a> {
             }
         })?;
         outcome?;
-        content.check_order(&directory, number, after, self.is_synced)?;
+        content.check(&directory, number, after, self.state)?;
         Ok(content)
     }
 

@@ -67,7 +67,9 @@ pub enum TraceError {
         width: usize,
     },
     /// A small file decompresses to a large one.
-    #[error("trace {path}: it decompresses to more than {bytes} bytes, which no trace of its size does; decompress it")]
+    #[error(
+        "trace {path}: it decompresses to more than {bytes} bytes, which no trace of its size does; decompress it"
+    )]
     Bomb {
         /// The file.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! `lsmbench torture`: crashes, I/O errors and kills for every design and log mode, and killed runs.
+//! `lsmbench torture`: crashes, I/O errors, damage and kills for every design and log mode, and killed runs.
 
 mod kill;
 mod sweep;
@@ -11,7 +11,7 @@ use std::time::Instant;
 use catalog::Limit;
 use tempfile::TempDir;
 use toml::{Table, Value};
-use torture::{Finding, Findings, Subject, crash, errors};
+use torture::{Finding, Findings, Subject, crash, damage, errors};
 use tree::Design;
 
 use crate::cli::{SubjectArguments, TortureCommand};
@@ -66,6 +66,18 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
                 }))
             })
         }
+        TortureCommand::Damage { subjects, images } => {
+            let columns = ["stores", "images", "told", "unneeded", "superseded", "as a crash", "violations"];
+            let budget = damage::Budget { seed: subjects.seed, images: *images };
+            let place = subjects.replay.as_deref().map(str::parse::<damage::Place>).transpose();
+            let place = place.map_err(Problem::new)?;
+            run("damage", subjects, &columns, 1, |subject| {
+                Ok(of_damage(match place {
+                    Some(place) => damage::replay(subject, place)?,
+                    None => damage::explore(subject, budget),
+                }))
+            })
+        }
         TortureCommand::Kill(arguments) => kill::kill(arguments),
         TortureCommand::Sweep(arguments) => sweep::sweep(arguments),
     }
@@ -80,6 +92,12 @@ fn of_crashes(tally: crash::Tally) -> Report {
 fn of_errors(tally: errors::Tally) -> Report {
     let errors::Tally { lives, faults, failed_calls, reported, reopened, findings } = tally;
     let counts = vec![lives, faults, failed_calls, reported, reopened, findings.violations];
+    Report { counts, findings: findings.spelt() }
+}
+
+fn of_damage(tally: damage::Tally) -> Report {
+    let damage::Tally { stores, images, told, harmless, findings } = tally;
+    let counts = [&[stores, images, told], &harmless[..], &[findings.violations]].concat();
     Report { counts, findings: findings.spelt() }
 }
 

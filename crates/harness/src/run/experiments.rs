@@ -103,6 +103,16 @@ struct Turn {
     again: bool,
 }
 
+impl Books {
+    /// Writes the manifest at `path`, with what is to be known of the rows so far.
+    fn seal(&mut self, path: &Path) -> Outcome<()> {
+        self.manifest.runs = Some(self.runs.seal()?);
+        self.manifest.timeline = Some(self.timeline.seal()?);
+        self.manifest.noise = Some(self.noise.seal()?);
+        Ok(self.manifest.write(path)?)
+    }
+}
+
 impl<'a> Run<'a> {
     fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
         if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
@@ -143,7 +153,8 @@ impl<'a> Run<'a> {
         let folder = self.home.folder();
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
-        check_table(&folder.timeline(), &self.timeline_schema)
+        check_table(&folder.timeline(), &self.timeline_schema)?;
+        Ok(earlier.check_rows(folder)?)
     }
 
     fn run(mut self) -> Outcome<Ending> {
@@ -156,6 +167,7 @@ impl<'a> Run<'a> {
         // It says whose folder this is: a run that is killed right behind it can be resumed.
         manifest.write(&self.home.folder().manifest())?;
         let mut books = self.open_books(manifest)?;
+        books.seal(&self.home.folder().manifest())?;
         self.announce(&books.manifest);
         if self.run_trials(&mut books)? == Ending::Interrupted {
             line(&format!(
@@ -313,7 +325,8 @@ impl<'a> Run<'a> {
             cells.iter().map(|cells| self.row(schema, cell, turn.group.trial, cells)).collect()
         };
         if turn.again {
-            return Ok(books.noise.append(&rows(&self.schema, &report.rows)?)?);
+            books.noise.append(&rows(&self.schema, &report.rows)?)?;
+            return books.seal(&self.home.folder().manifest());
         }
         let mut cells = books.manifest.cells.iter_mut();
         let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
@@ -324,7 +337,7 @@ impl<'a> Run<'a> {
         // The rows that say "this trial is done" are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
         books.runs.append(&rows(&self.schema, &report.rows)?)?;
-        Ok(())
+        books.seal(&self.home.folder().manifest())
     }
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {

@@ -160,12 +160,12 @@ impl TableWriter {
         };
         let fence_bytes = self.context.fence.component.build(&input);
         let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;
-        let mut directory = Vec::new();
+        let (mut directory, seal) = (Vec::new(), self.context.seals.of(self.id));
         self.store.directory.encode(&mut directory);
         put_varint(&mut directory, fence_bytes.chunks(FENCE_CHUNK_BYTES).len() as u64);
         for (index, chunk) in fence_bytes.chunks(FENCE_CHUNK_BYTES).enumerate() {
             let offset = fence.offset + (index * FENCE_CHUNK_BYTES) as u64;
-            directory.extend_from_slice(&checksum(self.id, offset, chunk).to_le_bytes());
+            directory.extend_from_slice(&checksum(seal, offset, chunk).to_le_bytes());
         }
         let directory = self.store.append_section(&directory, 1)?;
         self.properties.largest_block_bytes = self.store.largest_block_bytes;
@@ -174,6 +174,6 @@ impl TableWriter {
         self.properties.encode(&mut properties);
         let properties = self.store.append_section(&properties, 1)?;
         let footer = Footer { filter, fence, directory, properties };
-        Ok(footer.encode(self.id, self.store.offset()))
+        Ok(footer.encode(seal, self.store.offset()))
     }
 }

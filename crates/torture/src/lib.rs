@@ -8,6 +8,9 @@
 //!   ([`storage::States`]), opens the store on each, and holds it to what its log mode promises.
 //! * [`errors`] lets every call fail in every way, asks what the caller was told, and opens the store again.
 //!
+//! * [`race`] lets threads loose on one store in `timed` mode, and asks whether one order of all that they did
+//!   explains all that they saw.
+//!
 //! Whatever is found names the numbers that lead there again.
 
 pub mod crash;
@@ -16,6 +19,7 @@ mod examine;
 mod findings;
 mod parallel;
 mod player;
+pub mod race;
 mod script;
 mod small;
 mod subject;

@@ -58,6 +58,8 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
                 }))
             })
         }
+        TortureCommand::Race(arguments) => super::race::race(arguments),
+        TortureCommand::Soak(arguments) => super::soak::soak(arguments),
     }
 }
 
@@ -111,7 +113,7 @@ fn run(
 }
 
 /// Numbers or their names, in columns.
-fn row(cells: &[impl std::fmt::Display]) -> String {
+pub(super) fn row(cells: &[impl std::fmt::Display]) -> String {
     cells.iter().fold(String::new(), |mut text, cell| {
         let _ = write!(text, "  {cell:>12}");
         text
@@ -152,7 +154,7 @@ fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
 }
 
 /// A design by the path of its file, or by its name among the shipped ones; small.
-fn named(name: &Path) -> Outcome<(String, Design)> {
+pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {
         true => Some(name.to_owned()),
@@ -170,7 +172,7 @@ fn named(name: &Path) -> Outcome<(String, Design)> {
 }
 
 /// All shipped designs by their names, small.
-fn shipped() -> Outcome<Vec<(String, Design)>> {
+pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     let Some(folder) = folder() else {
         let message = format!("there is no {DESIGNS} here or above; name a design with --design");
         return Err(Problem::new(message));

@@ -37,3 +37,7 @@ docs:
 # Our default design beside Fjall, in one interleaved run.
 beside-fjall *arguments:
     cargo run --release -p lsmbench-tree --example beside_fjall -- {{arguments}}
+
+# The tests under the address and the thread sanitizer, with a nightly toolchain.
+sanitize *which:
+    .ci/sanitize {{which}}

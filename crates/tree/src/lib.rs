@@ -29,6 +29,7 @@ mod recovered;
 mod recovery;
 mod snapshot;
 mod stats;
+mod sync;
 mod table;
 mod tree;
 mod verify;

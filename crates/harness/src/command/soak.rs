@@ -21,7 +21,10 @@ const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "resident KiB", "files open", "threads", "disk KiB"];
 
 /// The columns that must not grow, and the part of its mean by which each may rise over the second half.
-const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.25)];
+const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
+
+/// The standard errors above which a rise is none of chance.
+const ERRORS: f64 = 3.0;
 
 /// Samples in the second half that a verdict needs.
 const LEAST_SAMPLES: usize = 4;
@@ -120,7 +123,7 @@ fn race(
 }
 
 /// For each column that must not grow, how much of its mean the line of least squares rises over the second
-/// half of the samples; and whether none rises by more than it may.
+/// half of the samples. It grows if that is more than it may, and more than chance explains.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
@@ -130,27 +133,28 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
     let mut is_flat = true;
     for (column, most) in FLAT {
         let values: Vec<f64> = half.iter().map(|sample| sample[column] as f64).collect();
-        let rise = rise(&values);
-        let is_within = rise <= most;
-        is_flat &= is_within;
-        let word = if is_within { "flat" } else { "grows" };
-        let (name, rise, most) = (COLUMNS[column], rise * 100.0, most * 100.0);
-        text += &format!("{name}: {word}, {rise:+.1} % over the second half (at most {most:.0} %)\n");
+        let (rise, error) = rise(&values);
+        let grows = rise > most && rise > ERRORS * error;
+        is_flat &= !grows;
+        let (name, word) = (COLUMNS[column], if grows { "grows" } else { "flat" });
+        let (rise, error) = (rise * 100.0, error * 100.0);
+        text += &format!("{name}: {word}, {rise:+.1} % over the second half, standard error {error:.1} %\n");
     }
     (text, is_flat)
 }
 
-/// By how much of their mean the line of least squares through values rises from the first to the last.
-fn rise(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let middle = (values.len() - 1) as f64 / 2.0;
-    let (mut products, mut squares) = (0.0, 0.0);
-    for (at, value) in values.iter().enumerate() {
-        let distance = at as f64 - middle;
-        products += distance * (value - mean);
-        squares += distance * distance;
-    }
-    products / squares * (values.len() - 1) as f64 / mean
+/// By how much of their mean the line of least squares through values rises from the first to the last, and
+/// the standard error of that.
+fn rise(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let distances = || (0..values.len()).map(|at| at as f64 - (count - 1.0) / 2.0);
+    let squares: f64 = distances().map(|distance| distance * distance).sum();
+    let slope =
+        distances().zip(values).map(|(distance, value)| distance * (value - mean)).sum::<f64>() / squares;
+    let off = distances().zip(values).map(|(distance, value)| (value - mean - slope * distance).powi(2));
+    let error = (off.sum::<f64>() / (count - 2.0) / squares).sqrt();
+    (slope * (count - 1.0) / mean, error * (count - 1.0) / mean)
 }
 
 /// The resident memory of this process in KiB, and its threads.
@@ -196,13 +200,13 @@ mod tests {
 
     #[test]
     fn a_line_that_rises_is_told_from_one_that_only_trembles() {
-        assert!((rise(&[1.0, 2.0, 3.0]) - 1.0).abs() < 1e-9);
-        assert!(rise(&[5.0, 5.0, 5.0, 5.0]).abs() < 1e-9);
-        let (text, is_flat) = verdict(&samples(|at| 30_000 + at % 5 * 200));
+        assert_eq!(rise(&[1.0, 2.0, 3.0]), (1.0, 0.0));
+        assert_eq!(rise(&[5.0, 5.0, 5.0, 5.0]), (0.0, 0.0));
+        let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 7 % 11 * 2000));
         assert!(is_flat && text.contains("resident KiB: flat"), "{text}");
         // What grows while it begins has an end.
         assert!(verdict(&samples(|at| 10_000 + at.min(15) * 1000)).1);
-        let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 200));
+        let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 200 + at % 5 * 100));
         assert!(!is_flat && text.contains("resident KiB: grows"), "{text}");
     }
 

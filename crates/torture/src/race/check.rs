@@ -34,7 +34,7 @@ pub(crate) fn check(history: &History) -> Result<(), Violation> {
 }
 
 /// What a violation is called when it was found in a store of its own.
-fn renamed(violation: Violation, kind: Kind) -> Violation {
+pub(crate) fn renamed(violation: Violation, kind: Kind) -> Violation {
     let check = match kind {
         Kind::Checkpoint => Check::Checkpoint,
         Kind::Reopened | Kind::Crashed => Check::Promise,

@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 
+use super::check::renamed;
 use super::history::{At, History, Kind, Moment};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named};
 use super::serial::Order;
@@ -158,7 +159,8 @@ fn check_nothing(key: Key, clusters: &[Cluster<'_>], reads: &[At<'_>]) -> Result
         if last.is_none() || hidden.is_some() {
             let beside =
                 hidden.and_then(|put| put.write).map_or_else(String::new, |put| format!("; beside {put}"));
-            return Err(Violation::new(Check::Missing, format!("key {key} is nothing: {read}{beside}")));
+            let what = format!("key {key} is nothing: {read}{beside}");
+            return Err(renamed(Violation::new(Check::Missing, what), read.operation.kind));
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // what caught a bug is worth reading in the output of a test
 
 mod planted;
+mod raced;
 mod shipped;
 mod wrong;
 

@@ -41,3 +41,7 @@ beside-fjall *arguments:
 # The tests under the address and the thread sanitizer, with a nightly toolchain.
 sanitize *which:
     .ci/sanitize {{which}}
+
+# The structures without locks in all their interleavings, and with each of their orderings weakened.
+loom:
+    cargo test -p lsmbench-interleave -- --nocapture

@@ -16,9 +16,7 @@ use std::sync::atomic::compiler_fence;
 
 use crossbeam_utils::CachePadded;
 
-use crate::sync::{
-    AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized,
-};
+use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
 /// Pieces of garbage that are gathered before they are freed together: the barrier costs a third of a
 /// microsecond.

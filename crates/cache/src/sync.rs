@@ -1,5 +1,5 @@
 //! Atomics, cells of threads and barriers by the names under which a model of the crate has others
-//! (`crates/loom`).
+//! (`crates/interleave`).
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 

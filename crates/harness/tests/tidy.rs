@@ -30,6 +30,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("plot", &["results", "types"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
+        ("interleave", ground),
         ("harness", &all),
     ]);
     arrows.extend(axes.map(|axis| (axis, below_axis)));

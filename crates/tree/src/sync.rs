@@ -1,4 +1,4 @@
-//! Atomics and sizes by the names under which a model of the crate has others (`crates/loom`).
+//! Atomics and sizes by the names under which a model of the crate has others (`crates/interleave`).
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 

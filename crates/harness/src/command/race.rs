@@ -69,28 +69,27 @@ fn counts(tally: &Tally, is_violated: bool) -> [u64; COLUMNS.len()] {
     [rounds, operations, commits, reads, opened, u64::from(is_violated)]
 }
 
-/// The designs that are asked for, or the shipped ones and the default one with each variant of the [`AXES`].
+/// What races on the designs that are asked for, or on [all](every_design).
 fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
-    let mut designs = Vec::new();
-    match arguments.design.is_empty() {
-        false => {
-            for name in &arguments.design {
-                designs.push(named(name)?);
-            }
-        }
-        true => {
-            designs.extend(shipped()?);
-            let (_, plain) = named(Path::new("default"))?;
-            for axis in tree::AXES.iter().filter(|axis| AXES.contains(&axis.name())) {
-                for variant in axis.variants() {
-                    let choice = format!("{} = \"{}\"", axis.name(), variant.kind);
-                    designs.push((choice.replace('"', "").replace(' ', ""), changed(&plain, &choice)?));
-                }
-            }
-        }
-    }
+    let designs = match &arguments.design[..] {
+        [] => every_design()?,
+        names => names.iter().map(|name| named(name)).collect::<Outcome<_>>()?,
+    };
     let of_design = |(name, design): (String, Design)| contestant(&name, &design, arguments.wal.as_deref());
     designs.into_iter().map(of_design).collect()
+}
+
+/// The shipped designs, and the default one with each variant of the [`AXES`].
+fn every_design() -> Outcome<Vec<(String, Design)>> {
+    let mut designs = shipped()?;
+    let (_, plain) = named(Path::new("default"))?;
+    for axis in tree::AXES.iter().filter(|axis| AXES.contains(&axis.name())) {
+        for variant in axis.variants() {
+            let (axis, kind) = (axis.name(), variant.kind);
+            designs.push((format!("{axis}={kind}"), changed(&plain, &format!("{axis} = \"{kind}\""))?));
+        }
+    }
+    Ok(designs)
 }
 
 /// What races on a design, under this log mode if one is named.

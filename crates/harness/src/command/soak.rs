@@ -1,5 +1,6 @@
 //! `lsmbench torture soak`: a long race on files, in which memory, files and threads must stay the same.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::problem::{Outcome, Problem};
 
 /// What is printed of each sample.
 const COLUMNS: [&str; 7] =
-    ["seconds", "operations", "opened", "resident KiB", "files open", "threads", "disk KiB"];
+    ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
 /// The columns that must not grow, and the part of its mean by which each may rise over the second half.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
@@ -99,13 +100,13 @@ fn race(
         }
         if start.elapsed() >= next {
             next = start.elapsed() + Duration::from_secs(arguments.every);
-            let (resident, threads) = status()?;
+            let (memory, threads) = status()?;
             let tally = race.tally;
             let sample = [
                 start.elapsed().as_secs(),
                 tally.operations,
                 tally.opened,
-                resident,
+                memory,
                 open_files()?,
                 threads,
                 bytes_below(directory).map_err(|error| Problem::doing("measure the store", error))? >> 10,
@@ -138,7 +139,8 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
         is_flat &= !grows;
         let (name, word) = (COLUMNS[column], if grows { "grows" } else { "flat" });
         let (rise, error) = (rise * 100.0, error * 100.0);
-        text += &format!("{name}: {word}, {rise:+.1} % over the second half, standard error {error:.1} %\n");
+        let _ =
+            writeln!(text, "{name}: {word}, {rise:+.1} % over the second half, standard error {error:.1} %");
     }
     (text, is_flat)
 }
@@ -157,7 +159,8 @@ fn rise(values: &[f64]) -> (f64, f64) {
     (slope * (count - 1.0) / mean, error * (count - 1.0) / mean)
 }
 
-/// The resident memory of this process in KiB, and its threads.
+/// The resident memory of this process in KiB, without that of files (the program itself is one), and its
+/// threads.
 fn status() -> Outcome<(u64, u64)> {
     let text = fs::read_to_string("/proc/self/status")
         .map_err(|error| Problem::doing("read /proc/self/status, which a soak needs", error))?;
@@ -165,7 +168,7 @@ fn status() -> Outcome<(u64, u64)> {
         let line = text.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     };
-    Ok((field("VmRSS:"), field("Threads:")))
+    Ok((field("RssAnon:"), field("Threads:")))
 }
 
 fn open_files() -> Outcome<u64> {
@@ -194,8 +197,8 @@ fn bytes_below(directory: &Path) -> std::io::Result<u64> {
 mod tests {
     use super::*;
 
-    fn samples(resident: impl Fn(u64) -> u64) -> Vec<Sample> {
-        (0..40).map(|at| [at, at * 1000, at, resident(at), 20, 9, 300 + at % 7]).collect()
+    fn samples(memory: impl Fn(u64) -> u64) -> Vec<Sample> {
+        (0..40).map(|at| [at, at * 1000, at, memory(at), 20, 9, 300 + at % 7]).collect()
     }
 
     #[test]
@@ -203,11 +206,11 @@ mod tests {
         assert_eq!(rise(&[1.0, 2.0, 3.0]), (1.0, 0.0));
         assert_eq!(rise(&[5.0, 5.0, 5.0, 5.0]), (0.0, 0.0));
         let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 7 % 11 * 2000));
-        assert!(is_flat && text.contains("resident KiB: flat"), "{text}");
+        assert!(is_flat && text.contains("memory KiB: flat"), "{text}");
         // What grows while it begins has an end.
         assert!(verdict(&samples(|at| 10_000 + at.min(15) * 1000)).1);
         let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 200 + at % 5 * 100));
-        assert!(!is_flat && text.contains("resident KiB: grows"), "{text}");
+        assert!(!is_flat && text.contains("memory KiB: grows"), "{text}");
     }
 
     #[test]

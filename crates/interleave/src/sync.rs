@@ -73,7 +73,7 @@ pub(crate) fn fence(order: Ordering) {
 macro_rules! atomic {
     ($name:ident, $number:ty) => {
         /// An atomic number.
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub(crate) struct $name(loom::sync::atomic::$name);
 
         impl $name {
@@ -90,29 +90,6 @@ macro_rules! atomic {
             pub(crate) fn store(&self, value: $number, order: Ordering) {
                 self.0.store(value, ordered(order, "store", Location::caller()));
             }
-
-            #[track_caller]
-            pub(crate) fn fetch_add(&self, value: $number, order: Ordering) -> $number {
-                self.0.fetch_add(value, ordered(order, "fetch_add", Location::caller()))
-            }
-
-            #[track_caller]
-            pub(crate) fn fetch_max(&self, value: $number, order: Ordering) -> $number {
-                self.0.fetch_max(value, ordered(order, "fetch_max", Location::caller()))
-            }
-
-            #[track_caller]
-            pub(crate) fn compare_exchange(
-                &self,
-                from: $number,
-                to: $number,
-                order: Ordering,
-                failed: Ordering,
-            ) -> Result<$number, $number> {
-                let at = Location::caller();
-                let order = ordered(order, "compare_exchange", at);
-                self.0.compare_exchange(from, to, order, ordered(failed, "compare_exchange that fails", at))
-            }
         }
     };
 }
@@ -120,6 +97,33 @@ macro_rules! atomic {
 atomic!(AtomicU32, u32);
 atomic!(AtomicU64, u64);
 atomic!(AtomicUsize, usize);
+
+impl AtomicU64 {
+    #[track_caller]
+    pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(value, ordered(order, "fetch_add", Location::caller()))
+    }
+
+    #[track_caller]
+    pub(crate) fn compare_exchange(
+        &self,
+        from: u64,
+        to: u64,
+        order: Ordering,
+        failed: Ordering,
+    ) -> Result<u64, u64> {
+        let at = Location::caller();
+        let order = ordered(order, "compare_exchange", at);
+        self.0.compare_exchange(from, to, order, ordered(failed, "compare_exchange that fails", at))
+    }
+}
+
+impl AtomicUsize {
+    #[track_caller]
+    pub(crate) fn fetch_max(&self, value: usize, order: Ordering) -> usize {
+        self.0.fetch_max(value, ordered(order, "fetch_max", Location::caller()))
+    }
+}
 
 /// The cells of all threads of a model: as many as there are.
 pub(crate) struct PerThread<T> {

@@ -4,8 +4,8 @@
 use std::any::Any;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU32 as StdAtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use types::SequenceNumber;
 
@@ -173,6 +173,7 @@ impl SharedArena {
         node.downcast_ref().expect("a reference knows the type")
     }
 
+    #[expect(clippy::unused_self, reason = "the real arena looks where the reference leads")]
     pub(crate) fn prefetch<T>(&self, _: Ref<T>, _: usize) {}
 
     pub(crate) fn versions(&self) -> usize {
@@ -181,6 +182,6 @@ impl SharedArena {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of::<Self>()
+        size_of_val(self)
     }
 }

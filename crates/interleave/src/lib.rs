@@ -17,14 +17,12 @@ mod visible;
 #[path = "../../cache/src/epochs.rs"]
 mod epochs;
 
-#[expect(dead_code, reason = "a model does a part of what a memtable does")]
 #[path = "../../memtable/src/arena_skiplist.rs"]
 mod arena_skiplist;
-#[expect(dead_code, reason = "a model does a part of what a memtable does")]
 #[path = "../../memtable/src/bplus.rs"]
 mod bplus;
 #[path = "../../memtable/src/memtable.rs"]
-mod memtable;
+pub mod memtable;
 mod shared_arena;
 #[path = "../../memtable/src/versions.rs"]
 mod versions;

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Shell(ShellArguments),
     /// Check every file of a store, and change nothing
     Verify(VerifyArguments),
+    /// Tell what makes times of this machine doubtful, and what to do about it
+    Doctor(DoctorArguments),
     /// Let the power fail, or calls to the disk, at every step of a store's life, and check what is left
     Torture {
         #[command(subcommand)]
@@ -47,6 +49,16 @@ pub(crate) enum Command {
     /// The process of one trial: reads its task from standard input
     #[command(name = crate::run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Folder that data of runs would lie in
+    #[arg(value_name = "DIR", default_value = "results")]
+    pub(crate) folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

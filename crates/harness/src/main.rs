@@ -76,6 +76,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Verify(arguments) => {
             command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
         }
+        Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
         Command::Torture { what } => command::torture(&what).map(|clean| if clean { 0 } else { BAD_ANSWER }),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),

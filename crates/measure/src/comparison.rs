@@ -1,20 +1,20 @@
-//! What paired trials of two variants say: the median ratio, an interval on it, and one of four verdicts.
+//! What the trials of two variants say: the median ratio, an interval on it, and one of four verdicts.
 //!
 //! Blocks are the unit of repetition, never operations: operations of one run share its luck. Per block
 //! the logarithm of candidate / baseline is taken, so that what slows a whole block down cancels and so
-//! that twice and half are equally far. The interval is the percentile bootstrap of the median over blocks
-//! (Efron & Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13). A difference counts when the
-//! interval excludes "none" and the median exceeds δ; two variants are equivalent when the whole interval
-//! lies within ±δ (the two one-sided tests of Schuirmann, 1987, at a stricter level).
+//! that twice and half are equally far. A difference counts when three things hold: the interval excludes
+//! "none", chance alone would hardly bring it about (also among all comparisons of one sweep: [`adjust`]), and
+//! the median exceeds δ. Two variants are equivalent when the whole interval lies within ±δ (the two one-sided
+//! tests of Schuirmann, 1987, at a stricter level).
 
 use std::fmt;
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use results::Better;
 
-use crate::Sample;
-use crate::sample::median_of_sorted;
+use crate::sample::{log_ratio, median_of_sorted};
+use crate::significance::{self, FEWEST_BLOCKS};
+use crate::verdict::judge;
+use crate::{Doubt, Sample, Verdict, bootstrap};
 
 /// When a difference counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,68 +32,6 @@ pub struct Criteria {
 impl Default for Criteria {
     fn default() -> Self {
         Self { delta: 0.02, confidence: 0.95, resamples: 10_000, seed: 42 }
-    }
-}
-
-/// The fewest blocks that carry a verdict. The widest interval there is, from the least to the largest ratio,
-/// holds the true median in a share 1 - 2⁻ⁿ⁺¹ of cases: 94 % for 5 blocks, 88 % for 4, 75 % for 3.
-const FEWEST_BLOCKS: usize = 5;
-
-/// What a comparison comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The candidate is better than the baseline by more than δ.
-    Improved,
-    /// They differ by less than δ.
-    Equivalent,
-    /// The trials do not decide; the comparison says why.
-    Inconclusive,
-    /// The candidate is worse than the baseline by more than δ.
-    Regressed,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Improved => "improved",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive => "inconclusive",
-            Self::Regressed => "regressed",
-        })
-    }
-}
-
-/// Why a comparison is inconclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// Too few blocks in which both were measured.
-    TooFewBlocks {
-        /// How many there are.
-        blocks: usize,
-    },
-    /// The interval holds both "no difference" and one that matters.
-    TooNoisy,
-    /// In some blocks one side is 0, so that there is no ratio.
-    SometimesZero,
-    /// A value is negative or not a number.
-    NoRatio,
-    /// The metric differs, but neither direction is better.
-    NoDirection,
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewBlocks { blocks: 0 } => f.write_str("no trial has a value on both sides"),
-            Self::TooFewBlocks { blocks } => {
-                let trials = if *blocks == 1 { "trial does" } else { "trials do" };
-                write!(f, "{blocks} {trials} not carry a verdict; it takes {FEWEST_BLOCKS} or more")
-            }
-            Self::TooNoisy => f.write_str("the interval is too wide; more trials would narrow it"),
-            Self::SometimesZero => f.write_str("0 on one side in some trials, so there is no ratio"),
-            Self::NoRatio => f.write_str("a negative value has no ratio"),
-            Self::NoDirection => f.write_str("it differs, and neither direction is better"),
-        }
     }
 }
 
@@ -115,8 +53,16 @@ pub struct Comparison {
     pub ratio: Option<f64>,
     /// The interval on the ratio; nothing where the blocks do not carry one.
     pub interval: Option<Interval>,
-    /// Blocks in which both were measured.
+    /// How often chance alone would bring about as much, corrected for all comparisons of the sweep where there
+    /// are several; nothing where the blocks do not carry it.
+    pub p_value: Option<f64>,
+    /// The mean logarithm of the ratio in units of its standard deviation over blocks (Cohen's d of paired
+    /// differences): how far the difference stands out of the noise; infinite where every block says the same.
+    pub effect_size: Option<f64>,
+    /// Blocks in which both were measured; of unpaired runs the fewer.
     pub blocks: usize,
+    /// The smallest relative difference that counted.
+    pub delta: f64,
     /// The share of intervals that should hold the true ratio.
     pub confidence: f64,
     /// Why it is inconclusive; nothing for the other verdicts.
@@ -125,19 +71,10 @@ pub struct Comparison {
 
 /// Compares two variants over the blocks in which both were measured.
 pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: &Criteria) -> Comparison {
-    let pairs: Vec<(f64, f64)> = baseline.pairs(candidate).collect();
-    let blocks = pairs.len();
-    let doubtful = |doubt| Comparison {
-        verdict: Verdict::Inconclusive,
-        ratio: None,
-        interval: None,
-        blocks,
-        confidence: criteria.confidence,
-        doubt: Some(doubt),
-    };
-    let Some(mut logs) = pairs.iter().map(log_ratio).collect::<Option<Vec<f64>>>() else {
-        return doubtful(Doubt::NoRatio);
-    };
+    let logs: Option<Vec<f64>> = baseline.pairs(candidate).map(log_ratio).collect();
+    let blocks = baseline.pairs(candidate).count();
+    let doubtful = |doubt| Comparison::doubtful(doubt, blocks, criteria);
+    let Some(mut logs) = logs else { return doubtful(Doubt::NoRatio) };
     logs.sort_unstable_by(f64::total_cmp);
     let (Some(least), Some(largest)) = (logs.first(), logs.last()) else {
         return doubtful(Doubt::TooFewBlocks { blocks });
@@ -146,70 +83,116 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
     if !constant && (least.is_infinite() || largest.is_infinite()) {
         return doubtful(Doubt::SometimesZero);
     }
-    let ratio = Some(median_of_sorted(&logs).exp());
+    let median = median_of_sorted(&logs);
+    let ratio = Some(median.exp());
     // Counters repeat exactly; then two blocks say all that twenty could.
     if blocks < 2 || (blocks < FEWEST_BLOCKS && !constant) {
         return Comparison { ratio, ..doubtful(Doubt::TooFewBlocks { blocks }) };
     }
-    let (low, high) = if constant { (*least, *least) } else { bootstrap(&logs, criteria) };
-    let (verdict, doubt) = judge(median_of_sorted(&logs), low, high, better, criteria.delta);
-    let interval = Some(Interval { low: low.exp(), high: high.exp() });
-    Comparison { verdict, ratio, interval, blocks, confidence: criteria.confidence, doubt }
+    let interval = if constant { (*least, *least) } else { bootstrap::of_median(&logs, criteria) };
+    let p_value = significance::paired(&logs);
+    let found = Comparison { ratio, effect_size: effect_size(&logs), ..doubtful(Doubt::TooNoisy) };
+    found.judged(median, interval, p_value, better)
 }
 
-/// Compares two counters of `counted` mode, where one trial is all there is: the interval has no width.
+/// Compares the runs of two sessions, which share no blocks: whatever differed between the sessions is in the
+/// ratio of their medians. The p-value is that of a rank test.
+pub fn compare_unpaired(
+    baseline: &Sample,
+    candidate: &Sample,
+    better: Better,
+    criteria: &Criteria,
+) -> Comparison {
+    let sides = [baseline, candidate].map(Sample::ascending);
+    let [base, new] = &sides;
+    let blocks = base.len().min(new.len());
+    let doubtful = |doubt| Comparison::doubtful(doubt, blocks, criteria);
+    if blocks == 0 {
+        return doubtful(Doubt::TooFewBlocks { blocks });
+    }
+    let constant = sides.iter().all(|side| side[0].total_cmp(&side[side.len() - 1]).is_eq());
+    let (base_median, new_median) = (median_of_sorted(base), median_of_sorted(new));
+    let Some(log) = log_ratio((base_median, new_median)) else { return doubtful(Doubt::NoRatio) };
+    let ratio = Some(log.exp());
+    if constant {
+        let p_value = if log == 0.0 { 1.0 } else { 0.0 };
+        let effect_size = Some(log.signum() * f64::INFINITY).filter(|_| log != 0.0);
+        let found = Comparison { ratio, effect_size, ..doubtful(Doubt::TooNoisy) };
+        return found.judged(log, (log, log), p_value, better);
+    }
+    if significance::least_unpaired(base.len(), new.len()) > 1.0 - criteria.confidence {
+        return Comparison { ratio, ..doubtful(Doubt::TooFewBlocks { blocks }) };
+    }
+    if base[0] <= 0.0 || new[0] <= 0.0 {
+        return doubtful(Doubt::SometimesZero);
+    }
+    let logs = sides.each_ref().map(|side| side.iter().map(|value| value.ln()).collect::<Vec<f64>>());
+    let interval = bootstrap::of_difference(&logs[0], &logs[1], criteria);
+    let p_value = significance::unpaired(base, new);
+    let found = Comparison { ratio, ..doubtful(Doubt::TooNoisy) };
+    found.judged(log, interval, p_value, better)
+}
+
+/// Compares two exact numbers, as counters are: any difference above δ counts.
 pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) -> Comparison {
     let criteria = Criteria { delta, ..Criteria::default() };
     let twice = |value| Sample::new("", [(0, value), (1, value)]);
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
-/// The logarithm of candidate / baseline; nothing where a side is negative or no number.
-fn log_ratio((baseline, candidate): &(f64, f64)) -> Option<f64> {
-    let fits = |value: f64| value.is_finite() && value >= 0.0;
-    if !fits(*baseline) || !fits(*candidate) {
-        return None;
+/// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979), and takes back the
+/// verdicts that chance among so many would explain.
+pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
+    let mut family: Vec<&mut Comparison> =
+        comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();
+    let p_values: Vec<f64> = family.iter().filter_map(|comparison| comparison.p_value).collect();
+    let comparisons = family.len();
+    for (comparison, p_value) in family.iter_mut().zip(significance::holm(&p_values)) {
+        comparison.p_value = Some(p_value);
+        let claims = matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed);
+        if claims && p_value > 1.0 - comparison.confidence {
+            comparison.verdict = Verdict::Inconclusive;
+            comparison.doubt = Some(Doubt::OneOfMany { comparisons });
+        }
     }
-    // The sign of a negative zero goes, so that two zeros are the same; their logarithms would not subtract.
-    let (baseline, candidate) = (baseline.abs(), candidate.abs());
-    Some(if baseline.total_cmp(&candidate).is_eq() { 0.0 } else { candidate.ln() - baseline.ln() })
 }
 
-/// The percentile interval of the median over blocks drawn anew, from values in ascending order.
-fn bootstrap(sorted: &[f64], criteria: &Criteria) -> (f64, f64) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
-    let count = sorted.len();
-    let mut drawn = vec![0_usize; count];
-    let mut medians: Vec<f64> = (0..criteria.resamples.max(1))
-        .map(|_| {
-            drawn.fill_with(|| random.random_range(0..count));
-            drawn.sort_unstable();
-            let (lower, upper) = (drawn[(count - 1) / 2], drawn[count / 2]);
-            f64::midpoint(sorted[lower], sorted[upper])
-        })
-        .collect();
-    medians.sort_unstable_by(f64::total_cmp);
-    let tail = (1.0 - criteria.confidence) / 2.0;
-    let skipped = ((tail * medians.len() as f64) as usize).min((medians.len() - 1) / 2);
-    (medians[skipped], medians[medians.len() - 1 - skipped])
-}
-
-/// The verdict on a median log-ratio and its interval.
-fn judge(median: f64, low: f64, high: f64, better: Better, delta: f64) -> (Verdict, Option<Doubt>) {
-    let margin = delta.ln_1p();
-    if -margin <= low && high <= margin {
-        return (Verdict::Equivalent, None);
-    }
-    let differs = (low > 0.0 || high < 0.0) && median.abs() > margin;
-    match (differs, better) {
-        (false, _) => (Verdict::Inconclusive, Some(Doubt::TooNoisy)),
-        (true, Better::Neither) => (Verdict::Inconclusive, Some(Doubt::NoDirection)),
-        (true, _) if (median > 0.0) == (better == Better::Higher) => (Verdict::Improved, None),
-        (true, _) => (Verdict::Regressed, None),
-    }
+/// The mean of logarithms in units of their standard deviation.
+fn effect_size(logs: &[f64]) -> Option<f64> {
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let size = mean / variance.sqrt();
+    (!size.is_nan()).then_some(size)
 }
 
 impl Comparison {
+    /// A comparison that says nothing, and why.
+    fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
+        Self {
+            verdict: Verdict::Inconclusive,
+            ratio: None,
+            interval: None,
+            p_value: None,
+            effect_size: None,
+            blocks,
+            delta: criteria.delta,
+            confidence: criteria.confidence,
+            doubt: Some(doubt),
+        }
+    }
+
+    /// The same with a verdict on a median and its interval, which are logarithms.
+    fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
+        let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
+        let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);
+        if claims && p_value > 1.0 - self.confidence {
+            (verdict, doubt) = (Verdict::Inconclusive, Some(Doubt::TooNoisy));
+        }
+        let interval = Interval { low: interval.0.exp(), high: interval.1.exp() };
+        Self { verdict, doubt, interval: Some(interval), p_value: Some(p_value), ..self }
+    }
+
     /// The verdict and the change with its interval, without what several comparisons have in common:
     /// `improved, −12.3 % (−14.0 % to −10.2 %)`.
     pub fn brief(&self) -> String {
@@ -302,6 +285,20 @@ mod tests {
         );
         let noisy = [50.0, 200.0, 70.0, 150.0, 99.0, 102.0];
         assert_eq!(verdict(&base, &noisy, Better::Lower), (Verdict::Inconclusive, Some(Doubt::TooNoisy)));
+    }
+
+    #[test]
+    fn a_noisy_machine_calls_little_different_and_nothing_large_equal() {
+        let base = [100.0, 104.0, 98.0, 101.0, 99.0, 102.0];
+        let under = |factor: f64, delta: f64| {
+            let criteria = Criteria { delta, ..Criteria::default() };
+            let comparison =
+                compare(&sample(&base), &sample(&base.map(|v| v * factor)), Better::Lower, &criteria);
+            (comparison.verdict, comparison.doubt)
+        };
+        assert_eq!(under(1.08, 0.09), (Verdict::Equivalent, None));
+        assert_eq!(under(1.2, 0.5), (Verdict::Inconclusive, Some(Doubt::TooSmall)));
+        assert_eq!(under(1.6, 0.5), (Verdict::Regressed, None));
     }
 
     #[test]

@@ -3,16 +3,23 @@
 //!
 //! Nothing here reads files, prints, or knows what a tree is. The harness alone holds the clock.
 
+mod bootstrap;
 mod clock;
 mod comparison;
 mod histogram;
+mod noise;
 mod plan;
 mod ranking;
 mod sample;
+mod significance;
+mod verdict;
 
 pub use clock::{Clock, Stamp};
-pub use comparison::{Comparison, Criteria, Doubt, Interval, Verdict, compare, compare_exact};
+pub use comparison::{Comparison, Criteria, Interval, adjust, compare, compare_exact, compare_unpaired};
 pub use histogram::{Histogram, MAX_NS, Summary};
+pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
 pub use ranking::{Ranked, rank};
 pub use sample::Sample;
+pub use significance::FEWEST_BLOCKS;
+pub use verdict::{Doubt, Verdict};

@@ -1,5 +1,8 @@
 //! One metric of one variant over all blocks.
 
+/// How many median absolute deviations make an outlier.
+const OUTLIER_SPREADS: f64 = 10.0;
+
 /// What one variant measured, block by block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
@@ -17,9 +20,27 @@ impl Sample {
 
     /// The median over blocks; nothing if there are none.
     pub fn median(&self) -> Option<f64> {
+        let values = self.ascending();
+        (!values.is_empty()).then(|| median_of_sorted(&values))
+    }
+
+    /// The blocks whose value lies further from the median than ten times as far as half of all do: what an
+    /// unlucky moment looks like. They are told of, and kept: leaving them out would be a choice of results.
+    pub fn outliers(&self) -> Vec<(u64, f64)> {
+        let Some(median) = self.median() else { return Vec::new() };
+        let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
+        let Some(spread) = Self::new("", distances).median() else { return Vec::new() };
+        let is_outlier = |value: f64| (value - median).abs() > OUTLIER_SPREADS * spread;
+        // Where half of the values are one, any other is as far as can be, and says nothing.
+        let blocks = self.blocks.iter().filter(|(_, value)| spread > 0.0 && is_outlier(*value));
+        blocks.copied().collect()
+    }
+
+    /// The values in ascending order.
+    pub(crate) fn ascending(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.blocks.iter().map(|(_, value)| *value).collect();
         values.sort_unstable_by(f64::total_cmp);
-        (!values.is_empty()).then(|| median_of_sorted(&values))
+        values
     }
 
     /// The values of blocks in which both were measured: this one's and the other's.
@@ -36,9 +57,32 @@ pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
+/// The logarithm of candidate / baseline; nothing where one of them has none.
+pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
+    let fits = |value: f64| value.is_finite() && value >= 0.0;
+    if !fits(baseline) || !fits(candidate) {
+        return None;
+    }
+    // The sign of a negative zero goes, so that two zeros are the same; their logarithms would not subtract.
+    let (baseline, candidate) = (baseline.abs(), candidate.abs());
+    Some(if baseline.total_cmp(&candidate).is_eq() { 0.0 } else { candidate.ln() - baseline.ln() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lies_far_out_is_told() {
+        let usual = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2];
+        let sample = |values: &[f64]| Sample::new("", (0..).zip(values.iter().copied()));
+        assert!(sample(&usual).outliers().is_empty());
+        let mut unlucky = usual.to_vec();
+        unlucky.push(140.0);
+        assert_eq!(sample(&unlucky).outliers(), [(6, 140.0)]);
+        assert!(sample(&[7.0, 7.0, 7.0, 8.0]).outliers().is_empty());
+        assert!(sample(&[]).outliers().is_empty());
+    }
 
     #[test]
     fn blocks_are_paired_by_number() {

@@ -2,8 +2,8 @@
 //! variants are not called different, and effects that were planted are found.
 
 use lsmbench_measure as measure;
-use measure::{Criteria, Sample, Verdict, compare};
-use rand::SeedableRng;
+use measure::{Comparison, Criteria, Noise, Sample, Verdict, adjust, compare, compare_unpaired};
+use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use results::Better;
@@ -59,6 +59,106 @@ fn identical_variants_are_not_called_different() {
             matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed)
         });
         assert!(different <= 0.08, "noise {noise}: {different} called different");
+    }
+}
+
+/// Whether a comparison says that the two differ.
+fn claims(comparison: &Comparison) -> bool {
+    matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed)
+}
+
+#[test]
+fn six_blocks_call_few_identical_variants_different() {
+    for noise in [0.005, 0.03, 0.2] {
+        let different = share(1000, 6, 1.0, noise, claims);
+        assert!(different <= 0.05, "noise {noise}: {different} called different");
+    }
+}
+
+#[test]
+fn a_neighbour_that_takes_the_machine_now_and_then_is_no_difference() {
+    // One run in ten takes half as long again: what shared machines do.
+    let different = (0..1000_u64).filter(|seed| {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(*seed);
+        let run = LogNormal::new(0.0, 0.02).unwrap();
+        let mut sample = || {
+            let values = (0..10).map(|block| {
+                let unlucky = if random.random_bool(0.1) { 1.5 } else { 1.0 };
+                (block, 1000.0 * unlucky * run.sample(&mut random))
+            });
+            Sample::new("", values.collect::<Vec<_>>())
+        };
+        let (baseline, candidate) = (sample(), sample());
+        claims(&compare(
+            &baseline,
+            &candidate,
+            Better::Lower,
+            &Criteria { resamples: 2000, ..Criteria::default() },
+        ))
+    });
+    let different = different.count();
+    assert!(different <= 50, "{different} of 1000 called different");
+}
+
+#[test]
+fn among_many_identical_variants_hardly_one_is_called_different() {
+    // Ten candidates that are all the baseline: without correction four sweeps in ten would name a winner.
+    let sweeps = |correct: bool| {
+        let alarmed = (0..300_u64).filter(|sweep| {
+            let mut comparisons: Vec<Comparison> = (0..10)
+                .map(|candidate| {
+                    let (baseline, candidate) = arms(sweep * 10 + candidate, 8, 1.0, 0.05);
+                    let criteria = Criteria { resamples: 1000, delta: 0.0, ..Criteria::default() };
+                    compare(&baseline, &candidate, Better::Lower, &criteria)
+                })
+                .collect();
+            if correct {
+                adjust(&mut comparisons);
+            }
+            comparisons.iter().any(claims)
+        });
+        alarmed.count()
+    };
+    let (uncorrected, corrected) = (sweeps(false), sweeps(true));
+    assert!(uncorrected > 60, "{uncorrected} of 300 without correction: the test tests nothing");
+    assert!(corrected <= 15, "{corrected} of 300 sweeps raised a false alarm");
+}
+
+#[test]
+fn runs_of_two_sessions_are_not_called_different_and_effects_are_found() {
+    let called = |ratio: f64, verdict: fn(&Comparison) -> bool| {
+        let hits = (0..500_u64).filter(|seed| {
+            let (_, baseline) = arms(2 * seed, 8, 1.0, 0.03);
+            let (_, candidate) = arms(2 * seed + 1, 8, ratio, 0.03);
+            let criteria = Criteria { resamples: 1000, ..Criteria::default() };
+            verdict(&compare_unpaired(&baseline, &candidate, Better::Lower, &criteria))
+        });
+        hits.count() as f64 / 500.0
+    };
+    let different = called(1.0, claims);
+    assert!(different <= 0.06, "{different} of identical sessions called different");
+    let found = called(1.5, |comparison| comparison.verdict == Verdict::Regressed);
+    assert!(found >= 0.95, "{found} of 50 % slower sessions found");
+}
+
+#[test]
+fn the_minimum_detectable_effect_is_detected_four_times_in_five() {
+    for (blocks, noise) in [(6, 0.02), (10, 0.02), (10, 0.005), (20, 0.05)] {
+        let mut found = 0;
+        let mut trials = 0;
+        for seed in 0..300_u64 {
+            let criteria = Criteria { resamples: 1000, ..Criteria::default() };
+            let (first, again) = arms(seed, blocks, 1.0, noise);
+            let Some(told) = Noise::of(&first, &again, &criteria) else { continue };
+            let (baseline, candidate) = arms(1000 + seed, blocks, 1.0 + told.detectable, noise);
+            let criteria = Criteria { delta: criteria.delta.max(told.floor), ..criteria };
+            trials += 1;
+            found += usize::from(
+                compare(&baseline, &candidate, Better::Lower, &criteria).verdict == Verdict::Regressed,
+            );
+        }
+        let share = found as f64 / f64::from(trials);
+        assert!((0.7..=0.99).contains(&share), "{blocks} blocks, noise {noise}: {share} found");
     }
 }
 

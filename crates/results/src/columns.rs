@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use crate::metric::{Better, Kind, Metric, Unit};
+use crate::verdicts::VERDICTS;
 
 /// Writes one list of columns down once: a constant for each, and the list in order.
 macro_rules! columns {
@@ -27,6 +28,8 @@ macro_rules! columns {
         pub static $list: &[Metric] = &[$($constant),+];
     };
 }
+
+pub(crate) use columns;
 
 columns! {
     /// The columns that say which measurement a row is of. The swept paths follow them.
@@ -311,6 +314,11 @@ pub fn markdown() -> String {
     section(&mut page, &[SECOND]);
     let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
     let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    page.push_str(
+        "\n## What follows from it: `verdicts.csv`\n\n\
+         One row is one candidate against the baseline on one metric. The file is written anew when a run ends.\n\n",
+    );
+    section(&mut page, VERDICTS);
     page
 }
 

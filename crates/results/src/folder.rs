@@ -32,6 +32,16 @@ impl Folder {
         self.root.join("timeline.csv")
     }
 
+    /// The baselines of a run again, row by row as in `runs.csv`: what differs between the two is noise.
+    pub fn noise(&self) -> PathBuf {
+        self.root.join("noise.csv")
+    }
+
+    /// Every candidate against its baseline.
+    pub fn verdicts(&self) -> PathBuf {
+        self.root.join("verdicts.csv")
+    }
+
     /// Everything that is needed to know what was measured, and to measure it again.
     pub fn manifest(&self) -> PathBuf {
         self.root.join("manifest.json")

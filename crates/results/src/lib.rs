@@ -15,6 +15,7 @@ mod row;
 mod schema;
 mod table;
 mod value;
+pub mod verdicts;
 mod whole;
 mod writer;
 
@@ -22,8 +23,8 @@ pub use error::ResultsError;
 pub use folder::Folder;
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, OperationCost,
-    Profile, Stream,
+    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,
+    OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

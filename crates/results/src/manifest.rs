@@ -171,6 +171,21 @@ pub struct MachineInfo {
     pub load_average: Option<[f64; 3]>,
     /// Load averages when it ended.
     pub load_average_end: Option<[f64; 3]>,
+    /// What was looked at before the run, and what makes times doubtful.
+    #[serde(default)]
+    pub findings: Vec<MachineFinding>,
+}
+
+/// One thing of a machine that may disturb times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineFinding {
+    /// What was looked at.
+    pub check: String,
+    /// How it is; nothing where the system does not tell.
+    pub value: Option<String>,
+    /// What to do about it, where it is a concern.
+    pub advice: Option<String>,
 }
 
 /// What the harness adds to every operation, measured before the run against a store that does nothing.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
 use crate::metric::{Better, Kind, Metric, Unit};
+use crate::verdicts::VERDICTS;
 use crate::{ResultsError, Value};
 
 /// One column of a file.
@@ -108,6 +109,11 @@ impl Schema {
     /// As [`runs`](Self::runs).
     pub fn timeline<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, TIMELINE_METRICS)
+    }
+
+    /// The columns of `verdicts.csv`.
+    pub(crate) fn verdicts() -> Self {
+        Self { columns: VERDICTS.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
 
     fn build<S: AsRef<str>>(swept: &[S], metrics: &[Metric]) -> Result<Self, ResultsError> {

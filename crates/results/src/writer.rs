@@ -140,7 +140,7 @@ fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
 }
 
 /// Writes the file anew beside the old one and puts it in its place.
-fn replace(path: &Path, schema: &Schema, rows: &[Row]) -> Result<(), ResultsError> {
+pub(crate) fn replace(path: &Path, schema: &Schema, rows: &[Row]) -> Result<(), ResultsError> {
     let mut bytes = encode(schema.header().into_iter().map(str::to_owned));
     for row in rows {
         bytes.extend(encode_row(path, schema, row)?);

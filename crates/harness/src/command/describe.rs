@@ -10,6 +10,7 @@ use workload::{Extent, Plan, Profile};
 use crate::experiment::{Cell, Estimate, Experiment, Overrides};
 use crate::output::print;
 use crate::problem::Outcome;
+use crate::run::noisy_baselines;
 
 /// Prints the resolved experiment, with its cells, what its phases are meant to do, and an estimate, as
 /// comments above it.
@@ -25,6 +26,11 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
         worst.memory_bytes = worst.memory_bytes.max(estimate.memory_bytes);
         let _ = writeln!(text, "#   {} {}", cell.number, cell.label);
     }
+    let twice = noisy_baselines(&experiment);
+    for place in &twice {
+        let again = experiment.estimate(&experiment.cells[*place])?;
+        seconds += again.seconds() * experiment.trials.count as f64;
+    }
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
     }
@@ -36,8 +42,9 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     }
     let _ = writeln!(
         text,
-        "#\n# estimate: {} cells × {} trials, about {}; at most {} of storage and {} of memory at a time\n",
+        "#\n# estimate: {} cells{} × {} trials, about {}; at most {} of storage and {} of memory at a time\n",
         experiment.cells.len(),
+        if twice.is_empty() { String::new() } else { format!(" + {} again for noise", twice.len()) },
         experiment.trials.count,
         duration(seconds),
         format_value(worst.storage_bytes, Unit::Bytes),

@@ -1,6 +1,7 @@
 //! The commands besides `run`.
 
 mod describe;
+mod doctor;
 mod list;
 mod meta;
 mod plot;
@@ -12,6 +13,7 @@ mod verify;
 mod workload;
 
 pub(crate) use describe::describe;
+pub(crate) use doctor::doctor;
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;

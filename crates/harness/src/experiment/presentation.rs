@@ -26,6 +26,8 @@ const CHART_KEYS: [&str; 10] =
 pub(crate) struct VerdictSpec {
     /// The column; by default that of the first chart if one side of it is better, else the throughput.
     pub(crate) metric: Option<String>,
+    /// Further columns that are judged beside it.
+    pub(crate) also: Vec<String>,
     /// The phase; the last one by default.
     pub(crate) phase: Option<String>,
     /// The kind of operation; all by default.
@@ -36,7 +38,7 @@ pub(crate) struct VerdictSpec {
 
 impl VerdictSpec {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 4] = ["metric", "phase", "operation", "baseline"];
+    pub(super) const KEYS: [&str; 5] = ["metric", "also", "phase", "operation", "baseline"];
 
     /// Refuses names of what is not there: the key at fault and a sentence.
     pub(super) fn check(
@@ -47,6 +49,9 @@ impl VerdictSpec {
     ) -> Result<(), (&'static str, String)> {
         if let Some(metric) = &self.metric {
             schema.find(metric).map_err(|error| ("metric", error.to_string()))?;
+        }
+        for metric in &self.also {
+            schema.find(metric).map_err(|error| ("also", error.to_string()))?;
         }
         let phases = task.phases();
         known("phase", self.phase.as_deref(), &phases).map_err(|message| ("phase", message))?;

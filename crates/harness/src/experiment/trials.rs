@@ -1,5 +1,6 @@
 //! How often cells run, from which seed, and what is recorded.
 
+use measure::FEWEST_BLOCKS;
 use serde::{Deserialize, Serialize};
 use tree::Mode;
 
@@ -33,10 +34,10 @@ impl RunMode {
 }
 
 /// `[trials]`: how often every cell runs and what is recorded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Trials {
-    /// How often every cell runs; trials of different cells are interleaved.
+    /// How often every cell runs, at most; trials of different cells are interleaved.
     pub(crate) count: u64,
     /// The seed of all operation streams: every cell and every trial does the same operations.
     pub(crate) seed: u64,
@@ -46,11 +47,24 @@ pub(crate) struct Trials {
     pub(crate) sampling: u64,
     /// Every how many operations the answer is kept, to be checked after the phase; 0 checks none.
     pub(crate) check: u64,
+    /// Whether baselines run twice in every block where time is measured, to know what is noise.
+    pub(crate) noise: bool,
+    /// Blocks end early when every interval of a verdict reaches no further than this relative difference to
+    /// either side: 0.01 for 1 %.
+    pub(crate) precision: Option<f64>,
 }
 
 impl Default for Trials {
     fn default() -> Self {
-        Self { count: 3, seed: 42, mode: RunMode::Timed, sampling: 1, check: 16 }
+        Self {
+            count: 3,
+            seed: 42,
+            mode: RunMode::Timed,
+            sampling: 1,
+            check: 16,
+            noise: true,
+            precision: None,
+        }
     }
 }
 
@@ -62,11 +76,11 @@ const LARGEST_SEED: u64 = i64::MAX as u64;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 5] = ["count", "seed", "mode", "sampling", "check"];
+    pub(super) const KEYS: [&str; 7] = ["count", "seed", "mode", "sampling", "check", "noise", "precision"];
 
     /// Refuses what cannot be: the key at fault and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
-        let Self { count, seed, sampling, .. } = *self;
+        let Self { count, seed, sampling, precision, .. } = *self;
         if count == 0 {
             return Err(("count", "count is 0; every cell runs at least once".to_owned()));
         }
@@ -82,6 +96,10 @@ impl Trials {
                 format!("seed is {seed}; the largest whole number in TOML is {LARGEST_SEED}"),
             ));
         }
+        if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
+            let message = "precision is the relative half-width of an interval, more than 0 and less than 1";
+            return Err(("precision", message.to_owned()));
+        }
         if sampling == 0 {
             return Err((
                 "sampling",
@@ -89,6 +107,11 @@ impl Trials {
             ));
         }
         Ok(())
+    }
+
+    /// Whether baselines run twice in every block: counters have no noise, and few blocks do not tell it.
+    pub(crate) fn measures_noise(&self) -> bool {
+        self.noise && self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64
     }
 
     /// Every how many operations the answer is kept: where no time is measured, all are.

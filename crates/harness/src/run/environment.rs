@@ -22,7 +22,7 @@ pub(super) fn build_info() -> BuildInfo {
 }
 
 /// This machine, and the file system that `folder` is on.
-pub(super) fn machine_info(folder: &Path) -> MachineInfo {
+pub(crate) fn machine_info(folder: &Path) -> MachineInfo {
     let (file_system, device) = mount_of(folder).unzip();
     MachineInfo {
         cpu: cpu_model(),
@@ -34,6 +34,7 @@ pub(super) fn machine_info(folder: &Path) -> MachineInfo {
         free_bytes: probe::free_bytes(folder),
         load_average: load_average(),
         load_average_end: None,
+        findings: Vec::new(),
     }
 }
 
@@ -49,26 +50,6 @@ pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
-/// What makes times of this machine doubtful right now. Counters are above all that.
-pub(super) fn warnings(machine: &MachineInfo) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if cfg!(debug_assertions) {
-        warnings.push("this is a debug build: its times mean nothing".to_owned());
-    }
-    if let (Some([load, ..]), Some(cores)) = (machine.load_average, machine.cores)
-        && load > cores as f64 * 0.5
-    {
-        warnings.push(format!("the load is {load:.1} on {cores} cores: other programs disturb the times"));
-    }
-    if hypervisor() {
-        warnings.push(
-            "this is a virtual machine: neighbours share its caches and memory; trust ratios within one run"
-                .to_owned(),
-        );
-    }
-    warnings
-}
-
 fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }
@@ -79,7 +60,8 @@ fn cpu_model() -> Option<String> {
     line.split_once(':').map(|(_, model)| model.trim().to_owned())
 }
 
-fn hypervisor() -> bool {
+/// Whether the processor says that it is a virtual one.
+pub(super) fn hypervisor() -> bool {
     read("/proc/cpuinfo").is_some_and(|text| {
         text.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor"))
     })

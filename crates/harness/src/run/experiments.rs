@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use measure::{Arrangement, Plan as TrialPlan};
+use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use results::{CellInfo, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
 
 use super::child::run_trial;
 use super::home::{DataFolder, Home, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::progress::Progress;
-use super::{environment, manifest, verdict};
+use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
+use super::{environment, manifest};
 use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode};
 use crate::output::{line, print};
@@ -84,8 +85,22 @@ struct Books {
     manifest: Manifest,
     runs: RowWriter,
     timeline: RowWriter,
+    /// Rows of baselines that run twice.
+    noise: RowWriter,
     /// The trials that an earlier run did.
     finished: BTreeSet<Group>,
+    /// Likewise, of baselines that run twice.
+    finished_noise: BTreeSet<Group>,
+}
+
+/// One trial in the order of the run.
+#[derive(Clone, Copy)]
+struct Turn {
+    /// The place of the cell.
+    cell: usize,
+    group: Group,
+    /// Whether it is a baseline's second run of the block.
+    again: bool,
 }
 
 impl<'a> Run<'a> {
@@ -126,6 +141,7 @@ impl<'a> Run<'a> {
         }
         let folder = self.home.folder();
         check_table(&folder.runs(), &self.schema)?;
+        check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)
     }
 
@@ -187,38 +203,45 @@ impl<'a> Run<'a> {
         let folder = self.home.folder();
         let phases = self.experiment.task.phases();
         let last_phase = phases.last().map_or("", |phase| phase);
-        let finished = match self.options.resume && folder.runs().exists() {
-            true => Table::read(&folder.runs())?.finished(last_phase),
-            false => BTreeSet::new(),
+        let finished_in = |path: &Path| -> Outcome<BTreeSet<Group>> {
+            match self.options.resume && path.exists() {
+                true => Ok(Table::read(path)?.finished(last_phase)),
+                false => Ok(BTreeSet::new()),
+            }
         };
-        let open = |path: &Path, schema: &Schema| -> Outcome<RowWriter> {
+        let finished = finished_in(&folder.runs())?;
+        let finished_noise = finished_in(&folder.noise())?;
+        let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
             match self.options.resume {
-                true => Ok(RowWriter::resume(path, schema, &finished)?.0),
+                true => Ok(RowWriter::resume(path, schema, finished)?.0),
                 false => Ok(RowWriter::create(path, schema)?),
             }
         };
-        let runs = open(&folder.runs(), &self.schema)?;
-        let timeline = open(&folder.timeline(), &self.timeline_schema)?;
+        let runs = open(&folder.runs(), &self.schema, &finished)?;
+        let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
+        let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
         create_folder(&folder.histograms())?;
-        Ok(Books { manifest, runs, timeline, finished })
+        Ok(Books { manifest, runs, timeline, noise, finished, finished_noise })
     }
 
     /// Runs the trials that are not done yet.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
-        let Experiment { name, cells, trials, task, .. } = self.experiment;
-        let plan = TrialPlan::new(cells.len(), trials.count as usize, trials.seed, Arrangement::Mirrored);
-        let group = |slot: &measure::Slot| Group { cell: cells[slot.cell].number, trial: slot.block as u64 };
-        let mut slots = plan.slots;
-        slots.retain(|slot| !books.finished.contains(&group(slot)));
-        let seconds = slots.iter().map(|slot| self.estimates[slot.cell].seconds()).sum();
-        let mut progress = Progress::new(name, slots.len(), seconds);
-        for slot in &slots {
-            let cell = &cells[slot.cell];
-            let Group { trial, .. } = group(slot);
+        let Experiment { name, cells, task, .. } = self.experiment;
+        let turns = self.turns(books);
+        let seconds = turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum();
+        let mut progress = Progress::new(name, turns.len(), seconds);
+        let mut block = None;
+        for turn in &turns {
+            let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
+            if block.replace(trial) != Some(trial) && self.is_precise(trial)? {
+                progress.tell(&format!("  {trial} trials say it precisely enough"));
+                break;
+            }
             let phases = task.phases().into_iter();
-            let phases = phases.zip(self.estimates[slot.cell].phase_seconds.iter().copied()).collect();
-            progress.begin(format!("{}, trial {}", cell.label, trial + 1), phases);
-            let report = self.run_one(cell, trial, |step| progress.update(step)).map_err(|problem| {
+            let phases = phases.zip(self.estimates[turn.cell].phase_seconds.iter().copied()).collect();
+            let again = if turn.again { " again" } else { "" };
+            progress.begin(format!("{}{again}, trial {}", cell.label, trial + 1), phases);
+            let report = self.run_one(cell, turn, |step| progress.update(step)).map_err(|problem| {
                 let done = "what is done is kept; when this is mended, go on with --resume";
                 Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
             })?;
@@ -226,13 +249,44 @@ impl<'a> Run<'a> {
             for wrong in &report.wrong {
                 progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
             }
-            self.store(cell, trial, report, books)?;
+            self.store(cell, turn, report, books)?;
             progress.end();
         }
         Ok(Ending::Done)
     }
 
-    fn run_one(&self, cell: &Cell, trial: u64, progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
+    /// The trials that are not done yet, in order: blocks of all cells, each baseline twice in a block where noise
+    /// is measured.
+    fn turns(&self, books: &Books) -> Vec<Turn> {
+        let Experiment { cells, trials, .. } = self.experiment;
+        let twice = noisy_baselines(self.experiment);
+        let places: Vec<usize> = (0..cells.len()).chain(twice).collect();
+        let plan = TrialPlan::new(places.len(), trials.count as usize, trials.seed, Arrangement::Mirrored);
+        let turns = plan.slots.iter().map(|slot| {
+            let cell = places[slot.cell];
+            let group = Group { cell: cells[cell].number, trial: slot.block as u64 };
+            Turn { cell, group, again: slot.cell >= cells.len() }
+        });
+        let is_done = |turn: &Turn| match turn.again {
+            true => books.finished_noise.contains(&turn.group),
+            false => books.finished.contains(&turn.group),
+        };
+        turns.filter(|turn| !is_done(turn)).collect()
+    }
+
+    /// Whether so many blocks, which are done, narrow every interval as far as the experiment asks.
+    fn is_precise(&self, blocks: u64) -> Outcome<bool> {
+        let Some(precision) = self.experiment.trials.precision else { return Ok(false) };
+        Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))
+    }
+
+    /// What the rows so far come to.
+    fn verdicts(&self) -> Outcome<Verdicts<'_>> {
+        let folder = self.home.folder();
+        Verdicts::of(self.experiment, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
+    }
+
+    fn run_one(&self, cell: &Cell, turn: &Turn, progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
         let trials = &self.experiment.trials;
         let data = DataFolder::create(self.home.data())?;
         let spec = TrialSpec {
@@ -244,17 +298,20 @@ impl<'a> Run<'a> {
             sampling: trials.sampling,
             check: trials.check_stride(),
             directory: data.path().join("tree"),
-            results: self.home.folder().root().to_owned(),
+            results: (!turn.again).then(|| self.home.folder().root().to_owned()),
             cell: cell.number,
-            trial,
+            trial: turn.group.trial,
         };
         run_trial(&spec, progress)
     }
 
-    fn store(&self, cell: &Cell, trial: u64, report: TrialReport, books: &mut Books) -> Outcome<()> {
+    fn store(&self, cell: &Cell, turn: &Turn, report: TrialReport, books: &mut Books) -> Outcome<()> {
         let rows = |schema: &Schema, cells: &[Cells]| -> Outcome<Vec<Row>> {
-            cells.iter().map(|cells| self.row(schema, cell, trial, cells)).collect()
+            cells.iter().map(|cells| self.row(schema, cell, turn.group.trial, cells)).collect()
         };
+        if turn.again {
+            return Ok(books.noise.append(&rows(&self.schema, &report.rows)?)?);
+        }
         let mut cells = books.manifest.cells.iter_mut();
         let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
         if let Some(info) = cells.find(|info| is_new(info)).filter(|_| !report.streams.is_empty()) {
@@ -297,14 +354,15 @@ impl<'a> Run<'a> {
         let table = Table::read(&folder.runs())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        let mut text =
-            format!("\n{}\n{}", self.experiment.question, verdict::describe(self.experiment, &table)?);
+        let verdicts = self.verdicts()?;
+        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
+        let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
         let _ = writeln!(text, "  results  {}", folder.runs().display());
         for chart in charts {
             let _ = writeln!(text, "  chart    {}", chart.display());
         }
         print(&text)?;
-        Ok(if verdict::wrong_cells(&table).is_empty() { Ending::Done } else { Ending::WrongAnswers })
+        Ok(if wrong_cells(&table).is_empty() { Ending::Done } else { Ending::WrongAnswers })
     }
 }
 

@@ -2,22 +2,23 @@
 
 use std::path::Path;
 
-use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, Manifest};
+use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cost::{clock_cost, harness_cost};
-use super::environment;
+use super::{doctor, environment};
 use crate::experiment::{Cell, Experiment, Overrides, RunMode};
 
 /// The manifest of a run that begins now and writes to `out`.
 pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) -> Manifest {
     let trials = &experiment.trials;
-    let machine = environment::machine_info(out);
+    let mut machine = environment::machine_info(out);
+    machine.findings = doctor::examine(&machine, out);
     let started = environment::now();
     let config_hash = experiment.config_hash();
     let run_id = xxh3_64(format!("{config_hash}{started}{}", std::process::id()).as_bytes());
     let mut warnings = match trials.mode {
-        RunMode::Timed => environment::warnings(&machine),
+        RunMode::Timed => doubts(&machine),
         RunMode::Counted => Vec::new(),
     };
     if overrides.quick {
@@ -50,6 +51,15 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
     };
     describe(&mut manifest, experiment);
     manifest
+}
+
+/// What makes times of this machine doubtful right now. Counters are above all that.
+fn doubts(machine: &MachineInfo) -> Vec<String> {
+    let concerns = machine.findings.iter().filter_map(|finding| {
+        let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
+        Some(format!("{}{value}: {}", finding.check, finding.advice.as_ref()?))
+    });
+    concerns.collect()
 }
 
 /// The manifest of a run that goes on now.

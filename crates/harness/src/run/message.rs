@@ -26,8 +26,8 @@ pub(super) struct TrialSpec {
     pub(super) check: u64,
     /// Where the tree lives, or the files of a component.
     pub(super) directory: PathBuf,
-    /// The results folder, for latency logs.
-    pub(super) results: PathBuf,
+    /// The results folder, for latency logs; nothing where none are wanted.
+    pub(super) results: Option<PathBuf>,
     /// The number of the cell.
     pub(super) cell: u64,
     /// The number of the trial.

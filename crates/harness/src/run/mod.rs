@@ -3,6 +3,7 @@
 mod child;
 mod component;
 mod cost;
+mod doctor;
 mod drive;
 mod environment;
 mod experiments;
@@ -21,10 +22,12 @@ mod truth;
 mod verdict;
 
 pub(crate) use child::TRIAL_COMMAND;
+pub(crate) use doctor::examine;
+pub(crate) use environment::machine_info;
 pub(crate) use experiments::{Ending, RunOptions, run_all};
 pub(crate) use message::Cells;
 pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};
 pub(crate) use replay::Replay;
 pub(crate) use report::ALL;
 pub(crate) use trial::run_trial_process;
-pub(crate) use verdict::wrong_cells;
+pub(crate) use verdict::{noisy_baselines, wrong_cells};

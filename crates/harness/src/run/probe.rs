@@ -30,13 +30,27 @@ pub(crate) fn total_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemTotal:")
 }
 
+/// Bytes of memory that are swapped out.
+pub(crate) fn used_swap_bytes() -> Option<u64> {
+    Some(field_kib("/proc/meminfo", "SwapTotal:")?.saturating_sub(field_kib("/proc/meminfo", "SwapFree:")?))
+}
+
 /// Bytes free on the file system of `folder`, or of the nearest folder above it that exists.
 pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    let file_system = file_system(folder)?;
+    Some(file_system.f_bavail * file_system.f_frsize)
+}
+
+/// The share of that file system that is free.
+pub(crate) fn free_share(folder: &Path) -> Option<f64> {
+    let file_system = file_system(folder)?;
+    (file_system.f_blocks > 0).then(|| file_system.f_bavail as f64 / file_system.f_blocks as f64)
+}
+
+fn file_system(folder: &Path) -> Option<rustix::fs::StatVfs> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists());
-    let stat =
-        rustix::fs::statvfs(existing.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new(".")))
-            .ok()?;
-    Some(stat.f_bavail * stat.f_frsize)
+    let existing = existing.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    rustix::fs::statvfs(existing).ok()
 }
 
 /// The number behind a name in a file of `/proc`.

@@ -174,10 +174,10 @@ impl<T: Store> Trial<T> {
             report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
             return Ok(report);
         }
-        let folder = Folder::new(&self.spec.results);
+        let folder = self.spec.results.as_ref().map(Folder::new);
         let group = Group { cell: self.spec.cell, trial: self.spec.trial };
         for phase in self.phases {
-            if let Some(duration) = phase.duration {
+            if let (Some(folder), Some(duration)) = (&folder, phase.duration) {
                 phase.latencies.write(&folder.histogram(group, &phase.name), duration)?;
             }
             report.rows.extend(phase.rows);
@@ -385,7 +385,7 @@ mod tests {
             sampling: 1,
             check: 1,
             directory: folder.path().join("tree"),
-            results: folder.path().to_owned(),
+            results: Some(folder.path().to_owned()),
             cell: 0,
             trial: 0,
         };

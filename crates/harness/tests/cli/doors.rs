@@ -148,3 +148,18 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn the_doctor_tells_what_disturbs_times_and_so_does_every_manifest() {
+    let bench = Bench::small();
+    let text = bench.ok(&["doctor"]);
+    for check in ["build", "load", "clock", "file system", "free space"] {
+        assert!(text.lines().any(|line| line.get(2..).is_some_and(|rest| rest.starts_with(check))), "{text}");
+    }
+    assert!(text.lines().last().unwrap().contains("times"), "{text}");
+    let machine: serde_json::Value = serde_json::from_str(&bench.ok(&["doctor", ".", "--json"])).unwrap();
+    let told = machine["findings"].as_array().unwrap();
+    assert!(told.iter().any(|finding| finding["check"] == "build" && finding["value"].is_string()));
+    bench.ok(&["run", "small.toml"]);
+    assert_eq!(bench.manifest("small").machine.findings.len(), told.len());
+}

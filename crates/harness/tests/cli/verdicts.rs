@@ -36,7 +36,7 @@ fn what_several_lines_have_in_common_is_said_once() {
     let answer = bench.ok(&["run", "x.toml", "--allow-debug", "--trials", "2"]);
     let verdict = verdict(&answer);
     assert!(verdict[0].starts_with("No winner over none. The best of the others is "), "{answer}");
-    let doubt = "inconclusive: 2 trials do not carry a verdict; it takes 5 or more";
+    let doubt = "inconclusive: 2 trials do not carry a verdict; it takes 6 or more";
     assert_eq!(answer.matches(doubt).count(), 1, "{answer}");
     assert_eq!(verdict.iter().filter(|line| line.contains("  inconclusive, ")).count(), 2, "{answer}");
 }
@@ -76,4 +76,81 @@ fn an_oracle_bounds_the_others_and_wins_nothing() {
     bench.write("y.toml", SMALL.replace("\"none\", \"standard\", \"blocked\"", "\"standard\", \"perfect\""));
     let answer = bench.ok(&["run", "y.toml"]);
     assert!(answer.contains("there is nothing but oracles to compare it with"), "{answer}");
+}
+
+/// [`SMALL`] with two cells and a clock.
+fn timed(trials: &str) -> String {
+    SMALL
+        .replace("\"none\", \"standard\", \"blocked\"", "\"none\", \"standard\"")
+        .replace("count = 1\nmode  = \"counted\"", &format!("{trials}\nmode  = \"timed\""))
+        .replace("y    = \"fpr\"", "y    = \"ops_per_second\"")
+        .replace("3_000", "300")
+}
+
+/// The cells of one column of a CSV file in the results of `x`.
+fn column(bench: &Bench, file: &str, name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(bench.path("results/x").join(file)).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let at = lines.next().unwrap().iter().position(|column| column == name).unwrap();
+    lines.map(|cells| cells[at].clone()).collect()
+}
+
+#[test]
+fn the_baseline_runs_twice_and_says_what_is_noise() {
+    let bench = Bench::new();
+    bench.write("x.toml", timed("count = 6"));
+    let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
+    assert!(answer.contains("  noise: none against itself differs by up to "), "{answer}");
+    let labels = column(&bench, "noise.csv", "label");
+    assert!(!labels.is_empty() && labels.iter().all(|label| label == "none"), "{labels:?}");
+    let trials: std::collections::BTreeSet<String> =
+        column(&bench, "noise.csv", "trial").into_iter().collect();
+    assert_eq!(trials.len(), 6);
+    assert_eq!(column(&bench, "verdicts.csv", "candidate"), ["standard"]);
+    let [floor, delta] =
+        ["noise_floor", "delta"].map(|name| column(&bench, "verdicts.csv", name)[0].parse::<f64>().unwrap());
+    assert!(floor >= 0.0 && (delta - floor.max(0.02)).abs() < 1e-12, "{floor} {delta}");
+    assert_eq!(column(&bench, "verdicts.csv", "differs_in"), ["bloom"]);
+
+    bench.ok(&["run", "x.toml", "--allow-debug", "--set", "trials.noise=false"]);
+    assert!(column(&bench, "noise.csv", "label").is_empty());
+    assert_eq!(column(&bench, "verdicts.csv", "noise_floor"), [""]);
+}
+
+#[test]
+fn an_interrupted_run_measures_the_noise_that_is_missing() {
+    let bench = Bench::new();
+    bench.write("x.toml", timed("count = 6"));
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let noise = bench.path("results/x/noise.csv");
+    let text = std::fs::read_to_string(&noise).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::write(&noise, lines[..lines.len() / 2].join("\n") + "\n").unwrap();
+    bench.ok(&["run", "x.toml", "--allow-debug", "--resume"]);
+    assert_eq!(std::fs::read_to_string(&noise).unwrap().lines().count(), lines.len());
+}
+
+#[test]
+fn blocks_end_when_the_intervals_are_narrow_enough() {
+    let bench = Bench::new();
+    bench.write("x.toml", timed("count = 40\nprecision = 0.99"));
+    let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let trials =
+        || column(&bench, "runs.csv", "trial").iter().map(|trial| trial.parse::<u32>().unwrap()).max();
+    assert!(trials() >= Some(5) && trials() < Some(39), "{:?} {answer}", trials());
+    let before = trials();
+    bench.ok(&["run", "x.toml", "--allow-debug", "--resume"]);
+    assert_eq!(trials(), before, "what was precise enough stays so");
+    let error = bench.run(&["run", "x.toml", "--allow-debug", "--set", "trials.precision=2.0"]).refusal();
+    assert!(error.contains("precision is the relative half-width"), "{error}");
+}
+
+#[test]
+fn several_metrics_are_one_family() {
+    let bench = Bench::new();
+    bench.write("x.toml", SMALL.replace("[[chart]]", "[verdict]\nalso = [\"blocks_read\"]\n\n[[chart]]"));
+    bench.ok(&["run", "x.toml"]);
+    assert_eq!(column(&bench, "verdicts.csv", "metric"), ["fpr", "fpr", "blocks_read", "blocks_read"]);
+    let error = bench.run(&["run", "x.toml", "--set", "verdict.also=[\"p99ns\"]"]).refusal();
+    assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }

@@ -1,0 +1,82 @@
+//! Which cells are compared with each other, and with which of them the others are compared.
+
+use std::collections::BTreeSet;
+
+use results::Column;
+
+use crate::experiment::{Cell, Experiment, Task};
+
+/// Cells that are compared with each other.
+pub(super) struct Group<'a> {
+    /// What they agree in: titles of swept paths and their values.
+    pub(super) common: Vec<(String, String)>,
+    pub(super) cells: Vec<&'a Cell>,
+}
+
+impl<'a> Group<'a> {
+    /// The cell that the others are compared with: the one that the experiment names, else the first.
+    pub(super) fn baseline(&self, experiment: &Experiment) -> Option<&'a Cell> {
+        let named = experiment.verdict.baseline.as_ref();
+        let is_named = |cell: &&&Cell| named.is_some_and(|name| is_called(&experiment.task, cell, name));
+        self.cells.iter().find(is_named).or(self.cells.first()).copied()
+    }
+
+    /// `entries = 1000, threads = 2`, with `end` behind it; nothing where there is only one group.
+    pub(super) fn heading(&self, end: &str) -> String {
+        let parts: Vec<String> =
+            self.common.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+        if parts.is_empty() { String::new() } else { parts.join(", ") + end }
+    }
+}
+
+/// The places of the cells that run twice in every block, so that what is noise is known: the baseline of every
+/// comparison, where time is measured and there is something to compare.
+pub(crate) fn noisy_baselines(experiment: &Experiment) -> Vec<usize> {
+    if !experiment.trials.measures_noise() {
+        return Vec::new();
+    }
+    let compared = groups(experiment).into_iter().filter(|group| group.cells.len() > 1);
+    let numbers: BTreeSet<u64> =
+        compared.filter_map(|group| group.baseline(experiment)).map(|cell| cell.number).collect();
+    let places = experiment.cells.iter().enumerate().filter(|(_, cell)| numbers.contains(&cell.number));
+    places.map(|(place, _)| place).collect()
+}
+
+/// All cells of a workload; those of a component by all that is swept but its kind. A cell without a swept
+/// parameter, such as `xor` where bits per key are swept, is in every group that it agrees with otherwise.
+pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
+    let cells = || experiment.cells.iter();
+    let Some(component) = experiment.task.component() else {
+        return vec![Group { common: Vec::new(), cells: cells().collect() }];
+    };
+    let (paths, own) = (experiment.swept(), format!("design.{}", component.axis()));
+    let others: Vec<usize> = (0..paths.len()).filter(|at| paths[*at] != own).collect();
+    let key = |cell: &Cell| others.iter().map(|at| cell.swept[*at].clone()).collect::<Vec<String>>();
+    let mut keys: Vec<Vec<String>> = Vec::new();
+    let is_whole = |key: &Vec<String>| key.iter().all(|value| !value.is_empty());
+    for key in cells().map(key).filter(is_whole) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    if keys.is_empty() {
+        return vec![Group { common: Vec::new(), cells: cells().collect() }];
+    }
+    let agrees = |cell: &Cell, values: &[String]| {
+        others.iter().zip(values).all(|(at, value)| cell.swept[*at].is_empty() || cell.swept[*at] == *value)
+    };
+    let title = |at: &usize| Column::Swept(paths[*at].clone()).title().to_owned();
+    keys.into_iter()
+        .map(|values| Group {
+            cells: cells().filter(|cell| agrees(cell, &values)).collect(),
+            common: others.iter().map(title).zip(values).collect(),
+        })
+        .collect()
+}
+
+/// Whether a baseline means this cell: by its label, or a component by its choice or its kind.
+fn is_called(task: &Task, cell: &Cell, baseline: &str) -> bool {
+    let choice = task.component().map(|component| cell.design.choice(component.axis()));
+    cell.label == baseline
+        || choice.is_some_and(|choice| choice.label() == baseline || choice.kind() == baseline)
+}

@@ -1,0 +1,239 @@
+//! The numbers of cells that are compared, and what they come to.
+
+use std::collections::BTreeSet;
+
+use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
+use results::{Better, Column, Metric, Schema, Table, Unit, columns as c};
+use tree::axis;
+
+use super::group::Group;
+use crate::experiment::{Cell, Experiment, RunMode, Task, differences};
+use crate::problem::Outcome;
+use crate::run::report::ALL;
+
+/// The numbers of the cells that gave a wrong answer in any trial.
+pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
+    let is_wrong = |row: &&results::Row| row.get(&c::WRONG_ANSWERS).integer().is_some_and(|wrong| wrong > 0);
+    table.rows().iter().filter(is_wrong).filter_map(|row| row.get(&c::CELL).integer()).collect()
+}
+
+/// The samples of all cells of a group for one metric, and what they come to.
+pub(super) struct Judged<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) column: Column,
+    pub(super) price: Price,
+    pub(super) phase: String,
+    pub(super) operation: String,
+    /// What the cells agree in.
+    pub(super) within: String,
+    /// The first is the baseline.
+    pub(super) entries: Vec<Entry<'a>>,
+    /// The others against the baseline, best first.
+    pub(super) ranked: Vec<Ranked>,
+    /// The baseline against itself, where it ran twice.
+    pub(super) noise: Option<Noise>,
+    /// Cells that gave wrong answers, and so have no number.
+    pub(super) wrong: Vec<&'a str>,
+}
+
+/// One cell with its numbers.
+pub(super) struct Entry<'a> {
+    pub(super) cell: &'a Cell,
+    pub(super) sample: Sample,
+    /// What it costs besides, the median over trials.
+    pub(super) price: Option<f64>,
+}
+
+/// What stands beside the number that decides: the memory of a tree, or what the subject says of its component.
+#[derive(Clone, Copy)]
+pub(super) struct Price(Option<&'static Metric>);
+
+impl Price {
+    fn of(task: &Task) -> Self {
+        Self(task.component().map(|component| component.subject().price()))
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        self.0.map_or("memory", |metric| metric.name)
+    }
+
+    pub(super) fn unit(self) -> Unit {
+        self.0.map_or(Unit::Bytes, |metric| metric.unit)
+    }
+
+    /// Whether it is the memory of a tree.
+    pub(super) fn is_memory(self) -> bool {
+        self.0.is_none()
+    }
+
+    fn value(self, row: &results::Row) -> Option<f64> {
+        self.0.map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
+    }
+}
+
+impl<'a> Judged<'a> {
+    /// Judges the cells of a group by one metric; `noise` holds the rows of baselines that ran twice.
+    pub(super) fn new(
+        experiment: &'a Experiment,
+        (runs, noise): (&Table, &Table),
+        group: &Group<'a>,
+        metric: &str,
+    ) -> Outcome<Self> {
+        let (spec, price) = (&experiment.verdict, Price::of(&experiment.task));
+        let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
+        let phase = phase_of(experiment);
+        let column = runs.column(metric)?.clone();
+        let of_phase = runs.only(c::PHASE.name, &phase)?;
+        let (judged, whole) =
+            (of_phase.only(c::OPERATION.name, &operation)?, of_phase.only(c::OPERATION.name, ALL)?);
+        let (position, wrong) = (runs.schema().find(metric)?, wrong_cells(runs));
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        for cell in group.cells.iter().filter(|cell| !wrong.contains(&cell.number)) {
+            let name = name_of(experiment, cell);
+            let sample = sample(&judged, (cell, &name), |row| row.cells()[position].number());
+            if !sample.blocks.is_empty() {
+                let price = self::sample(&whole, (cell, &name), |row| price.value(row)).median();
+                entries.push(Entry { cell, sample, price });
+            }
+        }
+        let baseline = group.baseline(experiment).map(|cell| cell.number);
+        if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
+            entries[..=at].rotate_right(1);
+        }
+        let again = noise.only(c::PHASE.name, &phase)?.only(c::OPERATION.name, &operation)?;
+        let noise = entries.first().and_then(|first| {
+            let again = sample(&again, (first.cell, ""), |row| row.cells()[position].number());
+            Noise::of(&first.sample, &again, &Criteria::default())
+        });
+        let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor));
+        let criteria = Criteria { delta, ..Criteria::default() };
+        let ranked = rank_all(&entries, column.better(), experiment.trials.mode, &criteria);
+        let wrong = group.cells.iter().filter(|cell| wrong.contains(&cell.number));
+        let wrong = wrong.map(|cell| cell.label.as_str()).collect();
+        let within = group.heading("");
+        Ok(Self { experiment, column, price, phase, operation, within, entries, ranked, noise, wrong })
+    }
+
+    /// The comparisons with the baseline.
+    pub(super) fn comparisons(&mut self) -> impl Iterator<Item = &mut Comparison> {
+        self.ranked.iter_mut().map(|ranked| &mut ranked.comparison)
+    }
+
+    /// The cell of this name, beside the baseline's.
+    pub(super) fn beside_baseline(&self, name: &str) -> Option<(&Cell, &Cell)> {
+        let entry = self.entries.iter().find(|entry| entry.sample.name == name)?;
+        Some((self.entries.first()?.cell, entry.cell))
+    }
+
+    /// Whether a cell has an oracle where the baseline has none: it bounds the others, and is no rival.
+    pub(super) fn is_oracle(&self, label: &str) -> bool {
+        self.beside_baseline(label).is_some_and(|(baseline, cell)| {
+            let choices = cell.design.choices().zip(baseline.design.choices());
+            choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
+                let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
+                variants.iter().any(|variant| variant.oracle && variant.kind == choice.kind())
+            })
+        })
+    }
+}
+
+/// What a cell is called among those it is compared with: a component as the sweep calls it, or by its choice.
+fn name_of(experiment: &Experiment, cell: &Cell) -> String {
+    let Some(component) = experiment.task.component() else { return cell.label.clone() };
+    let own = format!("design.{}", component.axis());
+    let swept = experiment.swept().iter().position(|path| *path == own).map(|at| cell.swept[at].clone());
+    swept.unwrap_or_else(|| cell.design.choice(component.axis()).label())
+}
+
+/// The value of every trial of a cell, under a name.
+fn sample(
+    table: &Table,
+    (cell, name): (&Cell, &str),
+    value: impl Fn(&results::Row) -> Option<f64>,
+) -> Sample {
+    let rows = table.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
+    Sample::new(name, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
+}
+
+fn memory_bytes(row: &results::Row) -> Option<f64> {
+    let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
+    parts.into_iter().map(|part| row.get(part).number()).sum()
+}
+
+/// In `counted` mode numbers are exact and need no interval.
+fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Criteria) -> Vec<Ranked> {
+    let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
+    if mode == RunMode::Timed {
+        let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
+        return rank(&baseline.sample, &candidates, better, criteria);
+    }
+    let ranked = others.iter().filter_map(|other| {
+        let (base, value) = (baseline.sample.median()?, other.sample.median()?);
+        let comparison = compare_exact(base, value, better, criteria.delta);
+        Some(Ranked { name: other.sample.name.clone(), comparison })
+    });
+    let mut ranked: Vec<Ranked> = ranked.collect();
+    let sign = if better == Better::Higher { -1.0 } else { 1.0 };
+    let badness = |ranked: &Ranked| sign * ranked.comparison.ratio.unwrap_or(1.0);
+    ranked.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
+    ranked
+}
+
+/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell.
+pub(super) fn factors(baseline: &Cell, cell: &Cell) -> String {
+    let differences = differences(baseline, cell);
+    match differences.len() {
+        0 => "nothing".to_owned(),
+        1 => format!("1 factor: {}", differences[0]),
+        count => format!("confounded: {count} factors"),
+    }
+}
+
+/// The phase that is judged.
+fn phase_of(experiment: &Experiment) -> String {
+    let named = experiment.verdict.phase.clone();
+    named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
+}
+
+/// The metrics that are judged, the one that decides first.
+pub(super) fn metrics(experiment: &Experiment, schema: &Schema) -> Vec<String> {
+    let spec = &experiment.verdict;
+    let first = spec.metric.clone().unwrap_or_else(|| default_metric(experiment, schema));
+    let others = spec.also.iter().filter(|also| **also != first).cloned();
+    let mut metrics: Vec<String> = others.collect();
+    metrics.insert(0, first);
+    metrics
+}
+
+/// The last phase of a workload, and of a component the one that it is judged by.
+fn default_phase(experiment: &Experiment) -> String {
+    match experiment.task.component() {
+        Some(component) => component.subject().verdict().0.to_owned(),
+        None => experiment.task.phases().pop().unwrap_or_default(),
+    }
+}
+
+/// The phase that the first chart is about.
+fn chart_phase(experiment: &Experiment) -> Option<String> {
+    let filter = experiment.charts.first()?.filter.get(c::PHASE.name)?;
+    match &filter.texts()[..] {
+        [phase] => Some(phase.clone()),
+        _ => None,
+    }
+}
+
+/// The column of the first chart if one direction of it is better, else the throughput; where time is not
+/// measured, the bytes written; of a component what it is judged by.
+fn default_metric(experiment: &Experiment, schema: &Schema) -> String {
+    let is_directed = |y: &&String| {
+        let column = schema.find(y).ok().and_then(|position| schema.columns().get(position));
+        column.is_some_and(|column| column.better() != Better::Neither)
+    };
+    let of_chart = experiment.charts.iter().filter_map(|chart| chart.y.as_ref()).find(is_directed);
+    let fallback = match (experiment.task.component(), experiment.trials.mode) {
+        (Some(component), _) => component.subject().verdict().1.name,
+        (None, RunMode::Timed) => c::OPS_PER_SECOND.name,
+        (None, RunMode::Counted) => c::WRITE_AMP.name,
+    };
+    of_chart.map_or_else(|| fallback.to_owned(), Clone::clone)
+}

@@ -1,0 +1,79 @@
+//! Who wins, by how much, and how sure that is.
+
+mod group;
+mod judged;
+mod record;
+mod text;
+
+use std::fmt::Write as _;
+
+use measure::adjust;
+use results::{Row, Table};
+
+use self::group::groups;
+use self::judged::{Judged, metrics};
+use crate::experiment::Experiment;
+use crate::problem::Outcome;
+
+pub(crate) use group::noisy_baselines;
+pub(crate) use judged::wrong_cells;
+
+/// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
+const MOST_LINES: usize = 80;
+
+/// What an experiment comes to.
+pub(super) struct Verdicts<'a> {
+    experiment: &'a Experiment,
+    /// Per group of cells, and per metric within it.
+    judged: Vec<Judged<'a>>,
+}
+
+impl<'a> Verdicts<'a> {
+    /// Judges an experiment by its rows, and by those of baselines that ran twice. Components are compared where
+    /// all else is the same, so that there is a verdict for each of the other swept values. All comparisons are
+    /// one family: chance has as many opportunities.
+    pub(super) fn of(experiment: &'a Experiment, runs: &Table, noise: &Table) -> Outcome<Self> {
+        let (groups, metrics) = (groups(experiment), metrics(experiment, runs.schema()));
+        let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
+        let judged = pairs.map(|(group, metric)| Judged::new(experiment, (runs, noise), group, metric));
+        let mut judged: Vec<Judged<'a>> = judged.collect::<Outcome<_>>()?;
+        adjust(judged.iter_mut().flat_map(Judged::comparisons));
+        Ok(Self { experiment, judged })
+    }
+
+    /// Whether the interval of every comparison reaches no further than a relative difference to either side.
+    pub(super) fn reach_no_further_than(&self, precision: f64) -> bool {
+        let mut comparisons = self.judged.iter().flat_map(|judged| &judged.ranked);
+        comparisons.all(|ranked| {
+            let interval = ranked.comparison.interval;
+            interval.is_some_and(|interval| (interval.high / interval.low).ln() <= 2.0 * precision.ln_1p())
+        })
+    }
+
+    /// The outcome as a short text: the verdict first, then a table.
+    pub(super) fn text(&self) -> String {
+        let lines: usize = self.judged.iter().map(|judged| judged.entries.len()).sum();
+        let whole = self.experiment.task.component().is_none() || lines <= MOST_LINES;
+        let (mut verdicts, mut tables) = (String::new(), String::new());
+        for (number, judged) in self.judged.iter().enumerate() {
+            let heading =
+                if judged.within.is_empty() { String::new() } else { format!("{}: ", judged.within) };
+            let _ = writeln!(verdicts, "{heading}{}", judged.sentence());
+            if whole || number + 1 == self.judged.len() {
+                if !judged.within.is_empty() {
+                    let _ = writeln!(tables, "  {}", judged.within);
+                }
+                tables += &(judged.table() + &judged.notes());
+            }
+        }
+        if !whole {
+            let _ = writeln!(tables, "  the other {} tables are in verdicts.csv", self.judged.len() - 1);
+        }
+        verdicts + &tables
+    }
+
+    /// The rows of `verdicts.csv`.
+    pub(super) fn rows(&self) -> Vec<Row> {
+        self.judged.iter().flat_map(|judged| judged.rows(&self.experiment.name)).collect()
+    }
+}

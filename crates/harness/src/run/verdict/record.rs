@@ -1,0 +1,55 @@
+//! A verdict as programs read it.
+
+use measure::Ranked;
+use results::{Row, verdicts as v};
+
+use super::judged::{Entry, Judged};
+use crate::experiment::differences;
+
+impl Judged<'_> {
+    /// One row per candidate, the best first.
+    pub(super) fn rows(&self, experiment: &str) -> Vec<Row> {
+        let Some(baseline) = self.entries.first() else { return Vec::new() };
+        let candidate = |ranked: &Ranked| self.entries.iter().find(|entry| entry.sample.name == ranked.name);
+        let rows = self.ranked.iter().filter_map(|ranked| Some((ranked, candidate(ranked)?)));
+        rows.map(|(ranked, candidate)| self.row(experiment, baseline, candidate, ranked)).collect()
+    }
+
+    fn row(&self, experiment: &str, baseline: &Entry<'_>, candidate: &Entry<'_>, ranked: &Ranked) -> Row {
+        let (mut row, comparison) = (v::row(), &ranked.comparison);
+        row.set(&v::EXPERIMENT, experiment)
+            .set(&v::WITHIN, self.within.as_str())
+            .set(&v::PHASE, self.phase.as_str())
+            .set(&v::OPERATION, self.operation.as_str())
+            .set(&v::METRIC, self.column.name())
+            .set(&v::BASELINE, baseline.sample.name.as_str())
+            .set(&v::CANDIDATE, ranked.name.as_str())
+            .set(&v::VERDICT, comparison.verdict.to_string())
+            .set(&v::TRIALS, comparison.blocks as u64)
+            .set(&v::DELTA, comparison.delta);
+        if let Some(doubt) = comparison.doubt {
+            row.set(&v::DOUBT, doubt.to_string());
+        }
+        let mut number = |column, value: Option<f64>| {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                row.set(column, value);
+            }
+        };
+        number(&v::BASELINE_MEDIAN, baseline.sample.median());
+        number(&v::CANDIDATE_MEDIAN, candidate.sample.median());
+        number(&v::RATIO, comparison.ratio);
+        number(&v::RATIO_LOW, comparison.interval.map(|interval| interval.low));
+        number(&v::RATIO_HIGH, comparison.interval.map(|interval| interval.high));
+        number(&v::P_VALUE, comparison.p_value);
+        number(&v::EFFECT_SIZE, comparison.effect_size);
+        number(&v::NOISE_FLOOR, self.noise.map(|noise| noise.floor));
+        number(&v::DETECTABLE, self.noise.map(|noise| noise.detectable));
+        if self.price.is_memory() {
+            number(&v::BASELINE_MEMORY_BYTES, baseline.price);
+            number(&v::CANDIDATE_MEMORY_BYTES, candidate.price);
+        }
+        let differences = differences(baseline.cell, candidate.cell);
+        row.set(&v::FACTORS, differences.len() as u64).set(&v::DIFFERS_IN, differences.join(", "));
+        row
+    }
+}

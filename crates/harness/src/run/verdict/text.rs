@@ -1,0 +1,198 @@
+//! A verdict as people read it: one sentence first, then a table, then what holds for all of it.
+
+use std::fmt::Write as _;
+
+use measure::{Ranked, Sample, Verdict};
+use results::{Better, Unit};
+
+use super::judged::{Entry, Judged, factors};
+use crate::experiment::RunMode;
+use crate::run::report::ALL;
+
+/// The relative difference up to which two designs use the same memory.
+const EQUAL_MEMORY: f64 = 0.02;
+
+impl Judged<'_> {
+    /// The verdict in one sentence or two.
+    pub(super) fn sentence(&self) -> String {
+        let mut text = String::new();
+        if !self.wrong.is_empty() {
+            let _ = write!(text, "Wrong answers by {}: they get no number. ", self.wrong.join(", "));
+        }
+        let Some(baseline) = self.entries.first() else {
+            return text + &format!("Nothing was measured of {}.", self.what());
+        };
+        text + &self.winner(&baseline.sample.name, &baseline.sample)
+    }
+
+    fn winner(&self, baseline: &str, sample: &Sample) -> String {
+        let what = self.what();
+        let rivals: Vec<&Ranked> = self.ranked.iter().filter(|other| !self.is_oracle(&other.name)).collect();
+        let Some(best) = rivals.first() else {
+            let value = sample.median().map_or_else(String::new, |value| self.value(value));
+            let rivals = if self.ranked.is_empty() { "nothing" } else { "nothing but oracles" };
+            return format!("{baseline} has a {what} of {value}; there is {rivals} to compare it with.");
+        };
+        let all = |verdict| rivals.iter().all(|other| other.comparison.verdict == verdict);
+        let better = rivals.iter().filter(|other| other.comparison.verdict == Verdict::Improved).count();
+        if best.comparison.verdict == Verdict::Improved {
+            let others = match better {
+                1 => String::new(),
+                2 => " (1 other does too)".to_owned(),
+                _ => format!(" ({} others do too)", better - 1),
+            };
+            let confounded = self.confounded(&best.name);
+            let memory = self.other_memory(&best.name);
+            let change = best.comparison.change();
+            return format!("{} beats {baseline}{others}: {what} {change}{confounded}{memory}.", best.name);
+        }
+        if all(Verdict::Regressed) {
+            return format!("{baseline} beats every other: their {what} is worse.");
+        }
+        if all(Verdict::Equivalent) {
+            return format!("No difference that matters: every {what} is about that of {baseline}.");
+        }
+        let change = best.comparison.change();
+        let best = format!(" The best of the others is {}: {what} {change}.", best.name);
+        format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
+    }
+
+    /// What stands behind the change of a cell that differs from the baseline in more than one factor.
+    fn confounded(&self, label: &str) -> String {
+        let factors = self.beside_baseline(label).map(|(baseline, cell)| factors(baseline, cell));
+        factors
+            .filter(|factors| factors.starts_with("confounded"))
+            .map_or_else(String::new, |factors| format!("; {factors}"))
+    }
+
+    /// What stands behind the change of a cell that uses other memory than the baseline.
+    fn other_memory(&self, label: &str) -> String {
+        let bytes =
+            |entry: Option<&Entry<'_>>| entry.and_then(|entry| entry.price).filter(|bytes| *bytes > 0.0);
+        let candidate = self.entries.iter().find(|entry| entry.sample.name == label);
+        let (Some(base), Some(own)) = (bytes(self.entries.first()), bytes(candidate)) else {
+            return String::new();
+        };
+        match own / base {
+            _ if !self.price.is_memory() => String::new(),
+            ratio if (ratio - 1.0).abs() <= EQUAL_MEMORY => String::new(),
+            ratio => format!("; memory ×{ratio:.2}"),
+        }
+    }
+
+    /// `throughput in phase mixed`, or `p99 service time of get in phase lookup`.
+    fn what(&self) -> String {
+        let operation = if self.operation == ALL { String::new() } else { format!(" of {}", self.operation) };
+        format!("{}{operation} in phase {}", self.column.title(), self.phase)
+    }
+
+    /// Every design with its median, its memory, and how it compares with the baseline.
+    pub(super) fn table(&self) -> String {
+        let Some(baseline) = self.entries.first() else { return String::new() };
+        let mut entries: Vec<&Entry<'_>> = self.entries.iter().collect();
+        let median = |entry: &Entry<'_>| entry.sample.median().unwrap_or(f64::NAN);
+        match self.column.better() {
+            Better::Higher => entries.sort_by(|a, b| median(b).total_cmp(&median(a))),
+            Better::Lower => entries.sort_by(|a, b| median(a).total_cmp(&median(b))),
+            Better::Neither => {}
+        }
+        let apart = if self.common_factors().is_some() { "" } else { "differs in" };
+        let mut rows = vec![
+            ["", self.column.name(), self.price.name(), "against the baseline", apart].map(str::to_owned),
+        ];
+        for entry in entries {
+            let ranked = self.ranked.iter().find(|ranked| ranked.name == entry.sample.name);
+            let oracle = if self.is_oracle(&entry.sample.name) { " [oracle]" } else { "" };
+            rows.push([
+                format!("{}{oracle}", entry.sample.name),
+                self.value(median(entry)),
+                entry.price.map_or_else(String::new, |price| plot::format_value(price, self.price.unit())),
+                ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()),
+                match ranked {
+                    Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
+                    _ => String::new(),
+                },
+            ]);
+        }
+        aligned(&rows)
+    }
+
+    /// What every design differs in from the baseline, where it is the same.
+    fn common_factors(&self) -> Option<String> {
+        let (baseline, others) = self.entries.split_first()?;
+        let mut factors = others.iter().map(|other| factors(baseline.cell, other.cell));
+        let first = factors.next()?;
+        factors.all(|factors| factors == first).then_some(first)
+    }
+
+    /// What holds for several rows of the table, each once.
+    pub(super) fn notes(&self) -> String {
+        let mut notes = Vec::new();
+        let comparisons = || self.ranked.iter().map(|ranked| &ranked.comparison);
+        if let Some(of) =
+            comparisons().find(|comparison| comparison.interval.is_some() && comparison.blocks > 1)
+        {
+            notes.push(format!(
+                "in brackets: {} % intervals over {} trials",
+                of.confidence * 100.0,
+                of.blocks
+            ));
+        }
+        notes.extend(self.noise.map(|noise| {
+            format!(
+                "noise: {} against itself differs by up to {:.1} %, and less does not count; a true difference \
+                 of {:.1} % would be found four times in five",
+                self.entries[0].sample.name,
+                noise.floor * 100.0,
+                noise.detectable * 100.0
+            )
+        }));
+        notes.extend(self.outliers());
+        let mut doubts: Vec<String> =
+            comparisons().filter_map(|comparison| comparison.doubt).map(|doubt| doubt.to_string()).collect();
+        doubts.sort_unstable();
+        doubts.dedup();
+        notes.extend(doubts.iter().map(|doubt| format!("inconclusive: {doubt}")));
+        notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
+        notes.iter().fold(String::new(), |text, note| text + "  " + note + "\n")
+    }
+
+    /// Trials far from the others of their cell; they are part of every number all the same.
+    fn outliers(&self) -> Option<String> {
+        let outliers = self.entries.iter().flat_map(|entry| {
+            let name = &entry.sample.name;
+            entry
+                .sample
+                .outliers()
+                .into_iter()
+                .map(move |(trial, _)| format!("{name} in trial {}", trial + 1))
+        });
+        let outliers: Vec<String> = outliers.collect();
+        let (first, others) = outliers.split_first()?;
+        let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        Some(format!("outliers, kept: {first}{others}"))
+    }
+
+    fn value(&self, value: f64) -> String {
+        let is_count = self.column.unit() == Unit::Count && value.fract() == 0.0;
+        if is_count && self.experiment.trials.mode == RunMode::Counted {
+            return format!("{value:.0}");
+        }
+        plot::format_value(value, self.column.unit())
+    }
+}
+
+/// Columns of even width: the first to the left, the two with numbers to the right.
+fn aligned(rows: &[[String; 5]]) -> String {
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let [label, value, memory, comparison, _] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in rows {
+        let line = format!(
+            "  {:<label$}  {:>value$}  {:>memory$}  {:<comparison$}  {}",
+            row[0], row[1], row[2], row[3], row[4]
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}

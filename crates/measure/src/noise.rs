@@ -1,0 +1,86 @@
+//! What a machine calls different although it is the same: the baseline against itself.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::sample::log_ratio;
+use crate::significance::FEWEST_BLOCKS;
+use crate::{Criteria, Sample, bootstrap};
+
+/// The share of true effects that the minimum detectable one promises to find.
+const POWER: f64 = 0.8;
+
+/// The ratio of the standard error of a median to that of a mean, for values that are spread normally: √(π/2).
+const MEDIAN_PENALTY: f64 = 1.253_314_137;
+
+/// What runs of one and the same variant in the same blocks tell of the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// The relative difference that the interval on "the same against itself" reaches: 0.03 for 3 %. No smaller
+    /// difference counts.
+    pub floor: f64,
+    /// The smallest true relative difference that as many blocks find in four of five experiments.
+    pub detectable: f64,
+    /// Blocks in which the variant ran twice.
+    pub blocks: usize,
+}
+
+impl Noise {
+    /// What two samples of the same variant tell, by the confidence of the criteria; nothing where there are too
+    /// few blocks, or a value without a logarithm.
+    pub fn of(first: &Sample, again: &Sample, criteria: &Criteria) -> Option<Self> {
+        let mut logs = first.pairs(again).map(log_ratio).collect::<Option<Vec<f64>>>()?;
+        let finite = logs.iter().all(|log| log.is_finite());
+        if logs.len() < FEWEST_BLOCKS || !finite {
+            return None;
+        }
+        logs.sort_unstable_by(f64::total_cmp);
+        let (low, high) = bootstrap::of_median(&logs, criteria);
+        let floor = low.abs().max(high.abs()).exp_m1();
+        let detectable = detectable(&logs, floor.max(criteria.delta), criteria.confidence);
+        Some(Self { floor, detectable, blocks: logs.len() })
+    }
+}
+
+/// The smallest difference found with [`POWER`]: one that Student's test tells from none, and whose median comes
+/// out above what counts at all.
+fn detectable(logs: &[f64], delta: f64, confidence: f64) -> f64 {
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let error = (variance / count).sqrt();
+    let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are two blocks or more");
+    let quantile = |share| student.inverse_cdf(share);
+    let told_from_none = (quantile(f64::midpoint(1.0, confidence)) + quantile(POWER)) * error;
+    let above_delta = delta.ln_1p() + quantile(POWER) * MEDIAN_PENALTY * error;
+    told_from_none.max(above_delta).exp_m1()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quiet_machine_finds_more() {
+        let of = |spread: f64| {
+            let signs = [1.0, -1.0, 0.5, -0.5, 0.2, -0.2];
+            let first = Sample::new("a", (0..6).map(|block| (block, 100.0)));
+            let again = (0..).zip(signs).map(|(block, sign)| (block, 100.0 * (1.0 + spread * sign)));
+            Noise::of(&first, &Sample::new("a", again), &Criteria::default()).unwrap()
+        };
+        let (quiet, loud) = (of(0.002), of(0.1));
+        assert!(quiet.floor < 0.003 && (0.02..0.03).contains(&quiet.detectable), "{quiet:?}");
+        assert!((0.05..0.12).contains(&loud.floor) && loud.detectable > loud.floor, "{loud:?}");
+        assert_eq!(quiet.blocks, 6);
+        // Counters have no noise at all.
+        assert!(of(0.0).floor == 0.0);
+    }
+
+    #[test]
+    fn few_blocks_and_zeros_tell_nothing() {
+        let sample = |values: &[f64]| Sample::new("a", (0..).zip(values.iter().copied()));
+        let criteria = Criteria::default();
+        assert_eq!(Noise::of(&sample(&[1.0; 3]), &sample(&[1.0; 3]), &criteria), None);
+        let zero = [0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+        assert_eq!(Noise::of(&sample(&zero), &sample(&[1.0; 6]), &criteria), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! How often chance alone would bring about what was seen: p-values of pairs and of unpaired runs, and what
+//! becomes of them where there are several.
+
+use statrs::stats_tests::Alternative;
+use statrs::stats_tests::NaNPolicy;
+use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
+use statrs::stats_tests::ttest_onesample::ttest_onesample;
+
+/// The fewest blocks that carry a verdict. The widest interval there is, from the least to the largest ratio,
+/// holds the true median in a share 1 - 2⁻ⁿ⁺¹ of cases: 97 % for 6 blocks, 94 % for 5, 88 % for 4.
+pub const FEWEST_BLOCKS: usize = 6;
+
+/// The p-value of "the ratio is 1" on the logarithms of paired ratios, two-sided: Student's test of paired
+/// differences (*Biometrika* 6, 1908). Equal logarithms, as counters give, leave nothing to chance.
+pub(crate) fn paired(logs: &[f64]) -> f64 {
+    let (Some(first), Some(last)) = (logs.first(), logs.last()) else { return 1.0 };
+    if logs.iter().all(|log| log.total_cmp(first).is_eq()) {
+        return if *last == 0.0 { 1.0 } else { 0.0 };
+    }
+    ttest_onesample(logs.to_vec(), 0.0, Alternative::TwoSided, NaNPolicy::Error).map_or(1.0, |(_, p)| p)
+}
+
+/// The most runs of both sides together for which the rank test counts every order; with more, the normal
+/// approximation is as good.
+const MOST_EXACT: usize = 60;
+
+/// The p-value of "both come from one distribution", two-sided: the rank test of Mann and Whitney (*Annals of
+/// Mathematical Statistics* 18, 1947). For small samples it is exact, with ties too.
+pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64]) -> f64 {
+    if baseline.is_empty() || candidate.is_empty() {
+        return 1.0;
+    }
+    if baseline.len() + candidate.len() <= MOST_EXACT {
+        return exact(baseline, candidate);
+    }
+    let method = MannWhitneyUMethod::AsymptoticInclContinuityCorrection;
+    mannwhitneyu(baseline, candidate, method, Alternative::TwoSided).map_or(1.0, |(_, p)| p)
+}
+
+/// The share of all ways to deal the ranks to the two sides in which the baseline's sum lies as far from its
+/// expectation as it does.
+fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
+    // Doubled, so that the mean rank of equal values is a whole number.
+    let doubled_rank = |value: f64| -> usize {
+        let all = || baseline.iter().chain(candidate);
+        let below = all().filter(|other| other.total_cmp(&value).is_lt()).count();
+        let equal = all().filter(|other| other.total_cmp(&value).is_eq()).count();
+        2 * below + equal + 1
+    };
+    let ranks: Vec<usize> = baseline.iter().chain(candidate).map(|value| doubled_rank(*value)).collect();
+    let (chosen, total) = (baseline.len(), ranks.iter().sum::<usize>());
+    // ways[n][sum]: in how many ways n of the ranks so far have that sum.
+    let mut ways = vec![vec![0.0; total + 1]; chosen + 1];
+    ways[0][0] = 1.0;
+    for rank in &ranks {
+        for n in (1..=chosen).rev() {
+            for sum in (*rank..=total).rev() {
+                ways[n][sum] += ways[n - 1][sum - rank];
+            }
+        }
+    }
+    let expected = total as f64 * chosen as f64 / ranks.len() as f64;
+    let distance = |sum: usize| (sum as f64 - expected).abs();
+    let seen = distance(ranks[..chosen].iter().sum());
+    let extreme: f64 = ways[chosen]
+        .iter()
+        .enumerate()
+        .filter(|(sum, _)| distance(*sum) >= seen - 1e-9)
+        .map(|(_, n)| n)
+        .sum();
+    extreme / ways[chosen].iter().sum::<f64>()
+}
+
+/// The least p-value that [`unpaired`] can have for samples of these sizes: both orders of the extreme, of all
+/// ways to choose.
+pub(crate) fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
+    let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);
+    (2.0 / ways).min(1.0)
+}
+
+/// P-values of one family of comparisons, each corrected so that the chance of even one false alarm among all
+/// stays below the level: the step-down procedure of Holm (*Scandinavian Journal of Statistics* 6, 1979).
+pub(crate) fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    let (mut corrected, mut largest) = (vec![0.0; p_values.len()], 0.0_f64);
+    for (rank, at) in order.iter().enumerate() {
+        let remaining = (p_values.len() - rank) as f64;
+        largest = largest.max((p_values[*at] * remaining).min(1.0));
+        corrected[*at] = largest;
+    }
+    corrected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p_values_are_those_of_published_examples() {
+        // Student (1908): hours of sleep gained by one drug over another; t = 4.06 with 9 degrees of freedom.
+        let sleep = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4];
+        assert!((paired(&sleep) - 0.002_83).abs() < 0.000_05, "{}", paired(&sleep));
+        // Five against four that all lie below: 2 of 126 orders are as extreme.
+        let (above, below) = ([19.0, 22.0, 16.0, 29.0, 24.0], [1.0, 2.0, 3.0, 4.0]);
+        assert!((unpaired(&above, &below) - 2.0 / 126.0).abs() < 1e-12);
+        assert!((unpaired(&below, &above) - 2.0 / 126.0).abs() < 1e-12);
+        // The example of Mann and Whitney's test in R: p = 0.254 of ten against five.
+        let ozone = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
+        assert!((unpaired(&ozone, &[1.15, 0.88, 0.90, 0.74, 1.21]) - 0.254_412).abs() < 1e-5);
+        // Equal values share their ranks: of the six ways to deal 1, 2, 2, 3 two are as extreme as {1, 2}.
+        assert!((unpaired(&[1.0, 2.0], &[2.0, 3.0]) - 4.0 / 6.0).abs() < 1e-12);
+        // Beyond the limit the approximation goes on where the count ends.
+        let many = |from: u32| (0..31).map(|i| f64::from(from + i)).collect::<Vec<f64>>();
+        let few = |from: u32| (0..30).map(|i| f64::from(from + i)).collect::<Vec<f64>>();
+        let (approximate, counted) = (unpaired(&many(0), &many(8)), unpaired(&few(0), &few(8)));
+        assert!((approximate - counted).abs() < 0.01, "{approximate} {counted}");
+        assert!((least_unpaired(5, 4) - 2.0 / 126.0).abs() < 1e-12);
+        assert!((least_unpaired(1, 1) - 1.0).abs() < 1e-12);
+        // Holm's correction by hand.
+        let corrected = holm(&[0.01, 0.04, 0.03, 0.005]);
+        for (corrected, expected) in corrected.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((corrected - expected).abs() < 1e-12, "{corrected} {expected}");
+        }
+        assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn counters_leave_nothing_to_chance() {
+        let certain = |p: f64| (p - 1.0).abs() < f64::EPSILON;
+        assert!(certain(paired(&[0.0; 6])) && certain(paired(&[])) && certain(unpaired(&[], &[1.0])));
+        assert!(paired(&[0.1; 6]).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,102 @@
+//! One of four verdicts, and why a comparison does not reach one.
+
+use std::fmt;
+
+use results::Better;
+
+use crate::significance::FEWEST_BLOCKS;
+
+/// The widest difference that is called none: however noisy a machine is, 10 % are not nothing.
+const WIDEST_EQUIVALENCE: f64 = 0.1;
+
+/// What a comparison comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The candidate is better than the baseline by more than δ.
+    Improved,
+    /// They differ by less than δ.
+    Equivalent,
+    /// The trials do not decide; the comparison says why.
+    Inconclusive,
+    /// The candidate is worse than the baseline by more than δ.
+    Regressed,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Improved => "improved",
+            Self::Equivalent => "equivalent",
+            Self::Inconclusive => "inconclusive",
+            Self::Regressed => "regressed",
+        })
+    }
+}
+
+/// Why a comparison is inconclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Too few blocks in which both were measured.
+    TooFewBlocks {
+        /// How many there are.
+        blocks: usize,
+    },
+    /// The interval holds both "no difference" and one that matters.
+    TooNoisy,
+    /// It differs, and by no more than counts: δ, or the noise of the machine.
+    TooSmall,
+    /// It would count by itself, and among so many comparisons one like it comes about by chance.
+    OneOfMany {
+        /// How many there are.
+        comparisons: usize,
+    },
+    /// In some blocks one side is 0, so that there is no ratio.
+    SometimesZero,
+    /// A value is negative or not a number.
+    NoRatio,
+    /// The metric differs, but neither direction is better.
+    NoDirection,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFewBlocks { blocks: 0 } => f.write_str("no trial has a value on both sides"),
+            Self::TooFewBlocks { blocks } => {
+                let trials = if *blocks == 1 { "trial does" } else { "trials do" };
+                write!(f, "{blocks} {trials} not carry a verdict; it takes {FEWEST_BLOCKS} or more")
+            }
+            Self::TooNoisy => f.write_str("the interval is too wide; more trials would narrow it"),
+            Self::TooSmall => f.write_str("it differs by less than counts, and the interval reaches further"),
+            Self::OneOfMany { comparisons } => write!(
+                f,
+                "among {comparisons} comparisons chance alone gives one like it; more trials would settle it"
+            ),
+            Self::SometimesZero => f.write_str("0 on one side in some trials, so there is no ratio"),
+            Self::NoRatio => f.write_str("a negative value has no ratio"),
+            Self::NoDirection => f.write_str("it differs, and neither direction is better"),
+        }
+    }
+}
+
+/// The verdict on a median and its interval, all logarithms of ratios, under the smallest relative difference
+/// that matters.
+pub(crate) fn judge(
+    median: f64,
+    (low, high): (f64, f64),
+    better: Better,
+    delta: f64,
+) -> (Verdict, Option<Doubt>) {
+    let (margin, equal) = (delta.ln_1p(), delta.min(WIDEST_EQUIVALENCE).ln_1p());
+    if -equal <= low && high <= equal {
+        return (Verdict::Equivalent, None);
+    }
+    let is_apart = low > 0.0 || high < 0.0;
+    match (is_apart, better) {
+        (false, _) => (Verdict::Inconclusive, Some(Doubt::TooNoisy)),
+        (true, _) if median.abs() <= margin => (Verdict::Inconclusive, Some(Doubt::TooSmall)),
+        (true, Better::Neither) => (Verdict::Inconclusive, Some(Doubt::NoDirection)),
+        (true, _) if (median > 0.0) == (better == Better::Higher) => (Verdict::Improved, None),
+        (true, _) => (Verdict::Regressed, None),
+    }
+}

@@ -1,0 +1,107 @@
+//! The columns of `verdicts.csv`, and its writer: what follows from the rows of a run, in a form that programs
+//! can read.
+
+use std::path::Path;
+
+use crate::columns::columns;
+use crate::metric::{Better, Kind, Metric, Unit};
+use crate::writer::replace;
+use crate::{ResultsError, Row, Schema};
+
+columns! {
+    /// The columns of `verdicts.csv`, in order.
+    VERDICTS
+    /// Name of the experiment.
+    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
+    /// What the compared cells agree in, where an experiment has several comparisons: `entries = 1000`.
+    WITHIN = "within", "within", Plain, Text, Neither, true;
+    /// Name of the phase.
+    PHASE = "phase", "phase", Plain, Text, Neither, true;
+    /// The kind of operation, or `all`.
+    OPERATION = "operation", "operation", Plain, Text, Neither, true;
+    /// The column of `runs.csv` that is compared.
+    METRIC = "metric", "metric", Plain, Text, Neither, true;
+    /// What the candidate is compared with.
+    BASELINE = "baseline", "baseline", Plain, Text, Neither, true;
+    /// What is compared.
+    CANDIDATE = "candidate", "candidate", Plain, Text, Neither, true;
+    /// `improved`, `regressed`, `equivalent` or `inconclusive`.
+    VERDICT = "verdict", "verdict", Plain, Text, Neither, false;
+    /// Why the verdict is inconclusive; empty for the others.
+    DOUBT = "doubt", "doubt", Plain, Text, Neither, false;
+    /// Median over trials of the metric on the baseline's side, in the metric's unit.
+    BASELINE_MEDIAN = "baseline_median", "baseline's median", Plain, Number, Neither, false;
+    /// Median over trials of the metric on the candidate's side.
+    CANDIDATE_MEDIAN = "candidate_median", "candidate's median", Plain, Number, Neither, false;
+    /// Median over trials of candidate / baseline, paired by trial; empty where there is none or it is infinite.
+    RATIO = "ratio", "ratio", Ratio, Number, Neither, false;
+    /// Lower end of the 95 % interval on `ratio`.
+    RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, false;
+    /// Upper end of the 95 % interval on `ratio`.
+    RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, false;
+    /// How often chance alone would bring about as much, corrected for all comparisons of the run (Holm).
+    P_VALUE = "p_value", "p-value", Share, Number, Neither, false;
+    /// Mean logarithm of the ratio in units of its standard deviation over trials; empty where every trial says
+    /// the same.
+    EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, false;
+    /// Trials that have the metric on both sides.
+    TRIALS = "trials", "trials", Count, Integer, Neither, true;
+    /// The smallest relative difference that counted: 2 %, or `noise_floor` where that is more.
+    DELTA = "delta", "δ", Share, Number, Neither, false;
+    /// Relative difference that the interval of the baseline against itself, in the same blocks, reaches; empty
+    /// where it did not run twice.
+    NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, false;
+    /// Smallest true relative difference that as many trials find in four of five experiments on this machine.
+    DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, false;
+    /// Settings in which the two designs differ; 1 is a clean comparison.
+    FACTORS = "factors", "factors", Count, Integer, Neither, true;
+    /// The paths of these settings, with commas between them.
+    DIFFERS_IN = "differs_in", "differs in", Plain, Text, Neither, true;
+    /// Median over trials of the bytes of memory that the baseline's memtables, filters, fences and cache held;
+    /// empty for components.
+    BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, false;
+    /// The same of the candidate.
+    CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, false;
+}
+
+/// A row of `verdicts.csv`, to be filled.
+pub fn row() -> Row {
+    Row::new(&Schema::verdicts())
+}
+
+/// Writes `verdicts.csv`, all at once: a reader sees the old one or the new one.
+///
+/// # Errors
+/// Text with a line break or another control character; a file system that refuses.
+pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
+    replace(path, &Schema::verdicts(), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_written_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("verdicts.csv");
+        let mut verdict = row();
+        verdict.set(&BASELINE, "none").set(&RATIO, 0.5).set(&TRIALS, 6_u64);
+        write(&path, &[verdict.clone(), verdict]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 3);
+        assert!(
+            text.starts_with("experiment,within,phase,operation,metric,baseline,candidate,verdict,"),
+            "{text}"
+        );
+        write(&path, &[]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+    }
+
+    #[test]
+    fn every_column_is_described() {
+        for metric in VERDICTS {
+            assert!(metric.definition().ends_with('.'), "{}", metric.name);
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //! of a few threads through all their interleavings and all that the memory model lets them read.
 //!
 //! The files are those of the crates they belong to; what these import from `crate::sync` is here what is
-//! [watched](sync). `tests/models.rs` runs the [models](Model), and each once more for every place where it asks
+//! watched. `tests/models.rs` runs the [models](Model), and each once more for every place where it asks
 //! for an order, with that place relaxed.
 
 mod cell;

@@ -1,10 +1,10 @@
 //! Threads that race on one store, and the check of what they saw.
 //!
 //! Writers put, delete and write batches; they get, ask for many keys, walk with cursors from both ends, some of
-//! them for long, and read snapshots. A [keeper](keeper) flushes, compacts, syncs, makes checkpoints and
+//! them for long, and read snapshots. A keeper flushes, compacts, syncs, makes checkpoints and
 //! opens them, and opens copies of the disk as a crash would leave it. Every operation is recorded with the
 //! moments of its call and its return. A race goes in rounds: at the end of each the threads stop, and the
-//! history is [checked](check::check). Every few rounds the store is closed, while a snapshot of it is still
+//! history is checked. Every few rounds the store is closed, while a snapshot of it is still
 //! read, and opened again.
 //!
 //! A seed says what is done, not in which order threads come to it: it does not replay a race.

@@ -5,6 +5,8 @@ mod cache;
 mod clock;
 mod epochs;
 mod fifo;
+#[cfg(feature = "foyer")]
+mod foyer;
 mod ghosts;
 mod hasher;
 mod index;
@@ -53,6 +55,8 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog {
         string_lru::VARIANT,
         quick::VARIANT,
         moka::VARIANT,
+        #[cfg(feature = "foyer")]
+        foyer::VARIANT,
         unbounded::VARIANT,
     ],
 };

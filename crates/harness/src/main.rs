@@ -3,8 +3,11 @@
 mod charts;
 mod cli;
 mod command;
+mod compare;
 mod experiment;
+mod gate;
 mod interrupt;
+mod lifeline;
 mod output;
 mod pairs;
 mod problem;
@@ -72,15 +75,32 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Workload(arguments) => {
             command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
         }
-        Command::Shell(arguments) => command::shell(&arguments).map(|()| 0),
+        Command::Shell(arguments) => command::shell(&arguments).map(|()| ended(true)),
         Command::Verify(arguments) => {
             command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
         }
+        Command::Compare(arguments) => {
+            command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
+        }
+        Command::Check(arguments) => command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER }),
         Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
-        Command::Torture { what } => command::torture(&what).map(|clean| if clean { 0 } else { BAD_ANSWER }),
+        Command::Torture { what } => command::torture(&what).map(ended),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
         Command::TrialProcess => Ok(if run::run_trial_process() { 0 } else { BAD_REQUEST }),
+        Command::WriterProcess => {
+            command::write_until_killed();
+            Ok(BAD_REQUEST)
+        }
+    }
+}
+
+/// The exit code of what may have been interrupted, and whether its answer is good.
+fn ended(is_good: bool) -> u8 {
+    match is_good {
+        true if interrupt::is_requested() => INTERRUPTED,
+        true => 0,
+        false => BAD_ANSWER,
     }
 }
 

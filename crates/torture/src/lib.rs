@@ -7,6 +7,8 @@
 //! * [`crash`] stops that list behind every step, derives the states in which a disk may then be
 //!   ([`storage::States`]), opens the store on each, and holds it to what its log mode promises.
 //! * [`errors`] lets every call fail in every way, asks what the caller was told, and opens the store again.
+//! * [`kill`] is for processes that die under load, on real disks and with real threads: it has their writers and
+//!   the check of what they leave. Starting and killing them is up to whoever has a program to start.
 //!
 //! * [`race`] lets threads loose on one store in `timed` mode, and asks whether one order of all that they did
 //!   explains all that they saw.
@@ -17,6 +19,7 @@ pub mod crash;
 pub mod errors;
 mod examine;
 mod findings;
+pub mod kill;
 mod parallel;
 mod player;
 pub mod race;

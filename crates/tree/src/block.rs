@@ -2,4 +2,4 @@
 //! key up in it. For measuring them.
 
 pub use crate::checksum::block_checksum as checksum;
-pub use crate::table::{BlockBuilder, BlockFormat, FORMATS as CATALOG, Found, find};
+pub use crate::table::{BlockBuilder, BlockFormat, FORMATS as CATALOG, Found, TRAILER_BYTES, find};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use compression::DamagedBlock;
-use storage::StorageError;
+use storage::{Held, StorageError};
 use thiserror::Error;
 use types::{MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
@@ -39,8 +39,8 @@ pub enum Error {
     #[error("the batch would have {0} bytes; batches have at most {MAX_BATCH_BYTES}: write it in several")]
     BatchTooLong(usize),
     /// Another process, or another tree of this one, has the directory open.
-    #[error("{} is in use by another process; close it there first", .0.display())]
-    InUse(PathBuf),
+    #[error("{} is in use by {}; close it there first", .0.display(), .1.user())]
+    InUse(PathBuf, Held),
     /// The directory holds files, but no tree.
     #[error("{} holds files, but no tree; give an empty or a new directory", .0.display())]
     NotATree(PathBuf),

@@ -1,6 +1,5 @@
 //! Checking a whole store without changing it.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use toml::Table as Toml;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::manifest::State;
-use crate::recovery::{Files, LOCK};
+use crate::recovery::{Files, lock};
 use crate::table::Table;
 use crate::tree::table_context;
 use crate::wal;
@@ -41,10 +40,7 @@ pub struct Verification {
 pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
     let files = Files::list(&**storage, directory)?;
     let found = files.read_manifest(&**storage, directory);
-    let _lock = storage.lock(&directory.join(LOCK)).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned()),
-        _ => error.into(),
-    })?;
+    let _lock = lock(&**storage, directory)?;
     let mut report = Verification::default();
     match found {
         Ok(found) => {

@@ -86,9 +86,11 @@ impl Estimate {
         }
         let memtables = cell.design.memtable_capacity.0 as f64 * MEMTABLES;
         let kept = written_bytes.min(keys * largest_entry * versions(&cell.design) + memtables);
+        let kept = capacity(&cell.design, "compaction").map_or(kept, |most| kept.min(most + memtables));
         estimate.storage_bytes = kept * MERGE_FACTOR;
         let sorting = if plan.format().ordered() { 0.0 } else { SORTING_BYTES };
-        estimate.memory_bytes = memtables + cache_bytes(&cell.design) + keys * (MODEL_BYTES + sorting);
+        estimate.memory_bytes =
+            memtables + capacity(&cell.design, "cache").unwrap_or(0.0) + keys * (MODEL_BYTES + sorting);
         estimate.stored_by(&cell.design)
     }
 
@@ -165,13 +167,16 @@ fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
         ("none", _) => f64::INFINITY,
+        // What has a capacity keeps all of them up to it.
+        _ if capacity(design, "compaction").is_some() => f64::INFINITY,
         (_, ratio) => ratio.unwrap_or(MOST_VERSIONS).max(2.0),
     }
 }
 
-fn cache_bytes(design: &Design) -> f64 {
-    let capacity = design.choice("cache").params().get("capacity").and_then(toml::Value::as_str);
-    capacity.and_then(|text| parse_bytes(text).ok()).unwrap_or(0) as f64
+/// The capacity of a choice in bytes, if it has one.
+fn capacity(design: &Design, axis: &str) -> Option<f64> {
+    let capacity = design.choice(axis).params().get("capacity")?.as_str()?;
+    parse_bytes(capacity).ok().map(|bytes| bytes as f64)
 }
 
 fn in_memory(design: &Design) -> bool {
@@ -211,6 +216,8 @@ mod tests {
         let merged = estimate("", &overwrite).storage_bytes;
         let kept = estimate("compaction = \"none\"", &overwrite).storage_bytes;
         assert!(merged < 5e9 && kept > 2e11, "{merged} {kept}");
+        let dropped = estimate("compaction = \"fifo\"", &overwrite).storage_bytes;
+        assert!((2.6e9..4e9).contains(&dropped), "{dropped}");
         let once = estimate("", load);
         assert!((2e8..4e8).contains(&once.storage_bytes), "{once:?}");
         for storage in ["memory", "simulated"] {

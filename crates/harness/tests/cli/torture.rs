@@ -82,3 +82,11 @@ fn a_soak_prints_samples_and_says_whether_they_are_flat() {
     let refused = bench.run(&what).refusal();
     assert!(refused.contains("soaked is not empty"), "{refused}");
 }
+
+#[test]
+fn a_design_that_drops_data_is_refused() {
+    let bench = Bench::new();
+    bench.write("own.toml", "[design]\ncompaction = \"fifo\"\n");
+    let error = bench.run(&["torture", "crash", "--design", "own.toml"]).refusal();
+    assert!(error.contains("own.toml") && error.contains("compaction = fifo drops data"), "{error}");
+}

@@ -50,7 +50,7 @@ fn what_threads_may_see_is_no_violation() {
     for (first, second) in [(NOTHING, NOTHING), (NOTHING, by(0, 1)), (by(0, 1), by(0, 1))] {
         let reads =
             [(1, Get, (11, 12), vec![(0, first)]), (1, Cursor, (13, 14), vec![(0, second), (2, second)])];
-        assert_found(&[&[write.clone()], &reads[..]].concat(), None);
+        assert_found(&[std::slice::from_ref(&write), &reads[..]].concat(), None);
     }
 }
 
@@ -166,15 +166,15 @@ fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<K
         let kind = if is_commit { Kind::Commit } else { Kind::MultiGet };
         lines.push((random.random_range(called..=returned), (thread, kind, (called, returned), Vec::new())));
     }
-    let mut commits = [0, 0];
     for thread in 0..2 {
+        let mut commits = 0;
         let own = lines.iter_mut().filter(|(_, line)| line.0 == thread && line.1 == Kind::Commit);
         for (_, line) in own {
-            commits[thread] += 1;
+            commits += 1;
             let of_thread = keys_of(thread);
             let first = random.random_range(0..of_thread.len());
             for key in of_thread.iter().cycle().skip(first).take(random.random_range(1..3)) {
-                let version = if random.random_bool(deletes) { NOTHING } else { by(thread, commits[thread]) };
+                let version = if random.random_bool(deletes) { NOTHING } else { by(thread, commits) };
                 line.3.push((*key, version));
             }
         }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout)] // what caught a bug is worth reading in the output of a test
 
+mod kills;
 mod planted;
 mod raced;
 mod shipped;

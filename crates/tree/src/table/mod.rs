@@ -28,6 +28,7 @@ pub use block::{Found, find};
 pub use block_builder::BlockBuilder;
 pub use format::{BlockFormat, CATALOG as FORMATS};
 pub(crate) use properties::Properties;
+pub use reader::TRAILER_BYTES;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
 pub(crate) use run_cursor::RunCursor;
 pub(crate) use writer::TableWriter;

@@ -11,7 +11,7 @@ use torture::race::{Contestant, Race};
 use tree::Design;
 
 use super::race::contestant;
-use super::torture::{named, row};
+use super::{named, row};
 use crate::cli::SoakArguments;
 use crate::interrupt;
 use crate::output::{line, print};

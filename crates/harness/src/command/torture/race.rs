@@ -7,7 +7,7 @@ use torture::Violation;
 use torture::race::{Contestant, Race, Tally};
 use tree::Design;
 
-use super::torture::{named, row, shipped};
+use super::{named, row, shipped};
 use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};

@@ -41,3 +41,11 @@ docs:
 # Our default design beside Fjall, in one interleaved run.
 beside-fjall *arguments:
     cargo run --release -p lsmbench-tree --example beside_fjall -- {{arguments}}
+
+# The tests under the address and the thread sanitizer, with a nightly toolchain.
+sanitize *which:
+    .ci/sanitize {{which}}
+
+# The structures without locks in all their interleavings, and with each of their orderings weakened.
+loom:
+    cargo test -p lsmbench-interleave -- --nocapture

@@ -25,6 +25,7 @@ mod sieve;
 mod simulate;
 mod sketch;
 mod string_lru;
+mod sync;
 mod two_q;
 mod unbounded;
 mod w_tiny_lfu;

@@ -255,10 +255,63 @@ pub(crate) enum TortureCommand {
         #[arg(long, value_name = "N", default_value_t = 140, value_parser = value_parser!(u64).range(1..))]
         images: u64,
     },
+    /// Threads that do everything at once: whether one order explains all that they saw
+    Race(RaceArguments),
+    /// A long race on files: whether memory, files and threads stay the same, too
+    Soak(SoakArguments),
     /// Kills: processes that write to a store, on files and with real threads, end by kill -9
     Kill(KillArguments),
     /// Kills of whole runs: each is resumed, and must end with the results of one that was left alone
     Sweep(SweepArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RaceArguments {
+    /// A design file, or the name of one in configs/designs [default: all that are there, and the default one
+    /// with each memtable, each cache and each log mode]
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) design: Vec<PathBuf>,
+    /// A log mode in place of the design's
+    #[arg(long, value_name = "MODE")]
+    pub(crate) wal: Option<String>,
+    /// The operations to do on each design, at least
+    #[arg(long, value_name = "N", default_value_t = 8000, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) operations: u64,
+    /// The seconds to race on each design, in place of operations
+    #[arg(long, value_name = "N", conflicts_with = "operations", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) seconds: Option<u64>,
+    /// The threads that write and read; the store has its own beside them
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u64).range(1..=64))]
+    pub(crate) threads: u64,
+    /// The seed of what they do; the order in which they do it has none
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SoakArguments {
+    /// A design file, or the name of one in configs/designs
+    #[arg(long, value_name = "FILE|NAME", default_value = "default")]
+    pub(crate) design: PathBuf,
+    /// A log mode in place of the design's
+    #[arg(long, value_name = "MODE")]
+    pub(crate) wal: Option<String>,
+    /// How long
+    #[arg(long, value_name = "N", default_value_t = 3600, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) seconds: u64,
+    /// The seconds from one line to the next
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) every: u64,
+    /// The threads that write and read; the store has its own beside them
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u64).range(1..=64))]
+    pub(crate) threads: u64,
+    /// The seed of what they do
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A new or empty directory for the store; it is kept [default: one that is removed, with other temporary
+    /// files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

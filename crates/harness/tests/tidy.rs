@@ -31,6 +31,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("plot", &["results", "types"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
+        ("interleave", ground),
         ("harness", &all),
         ("fuzz", &everything),
     ]);

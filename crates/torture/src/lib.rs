@@ -11,6 +11,9 @@
 //! * [`kill`] is for processes that die under load, on real disks and with real threads: it has their writers and
 //!   the check of what they leave. Starting and killing them is up to whoever has a program to start.
 //!
+//! * [`race`] lets threads loose on one store in `timed` mode, and asks whether one order of all that they did
+//!   explains all that they saw.
+//!
 //! Whatever is found names the numbers that lead there again.
 
 pub mod crash;
@@ -21,6 +24,7 @@ mod findings;
 pub mod kill;
 mod parallel;
 mod player;
+pub mod race;
 mod script;
 mod small;
 mod subject;

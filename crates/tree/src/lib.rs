@@ -32,6 +32,7 @@ pub mod reseal;
 mod seals;
 mod snapshot;
 mod stats;
+mod sync;
 mod table;
 mod tree;
 mod verify;

@@ -1,6 +1,8 @@
 //! `lsmbench torture`: crashes, I/O errors, damage and kills for every design and log mode, and killed runs.
 
 mod kill;
+mod race;
+mod soak;
 mod sweep;
 
 use std::fmt::Write as _;
@@ -78,6 +80,8 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
                 }))
             })
         }
+        TortureCommand::Race(arguments) => race::race(arguments),
+        TortureCommand::Soak(arguments) => soak::soak(arguments),
         TortureCommand::Kill(arguments) => kill::kill(arguments),
         TortureCommand::Sweep(arguments) => sweep::sweep(arguments),
     }
@@ -182,13 +186,6 @@ fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     };
     let mut jobs = Vec::new();
     for (name, design) in designs {
-        if let Some((axis, choice, limit)) =
-            design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
-        {
-            return Err(Problem::new(format!(
-                "design {name}: torture counts what is lost, but {axis} = {choice} {limit}; choose another one"
-            )));
-        }
         for wal in &modes {
             let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
             let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;
@@ -199,7 +196,7 @@ fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     Ok(jobs)
 }
 
-/// A design by the path of its file, or by its name among the shipped ones; small.
+/// A design by the path of its file, or by its name among the shipped ones; small. One that drops data is refused.
 fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {
@@ -214,6 +211,13 @@ fn named(name: &Path) -> Outcome<(String, Design)> {
             return Err(Problem::new(message));
         }
     };
+    if let Some((axis, choice, limit)) =
+        design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
+    {
+        return Err(Problem::new(format!(
+            "design {shown}: torture counts what is lost, but {axis} = {choice} {limit}; choose another one"
+        )));
+    }
     Ok((shown, torture::small(&design)))
 }
 

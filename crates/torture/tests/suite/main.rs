@@ -6,6 +6,7 @@ mod damage;
 mod kills;
 mod largest;
 mod planted;
+mod raced;
 mod shipped;
 mod wrong;
 

@@ -17,7 +17,7 @@ pub(super) const TABLE: Target = Target {
     about: "a table file in a store that is verified, opened, read and written to",
     form: Form::Bytes,
     seeds: table_seeds,
-    run: |input| feed(&[&TABLE_HOST], input, |bytes| reseal::table(bytes, TABLE_HOST.number())),
+    run: |input| feed(&[&TABLE_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
 };
 
 /// A write-ahead log, of a store that syncs and of one that does not.
@@ -26,7 +26,7 @@ pub(super) const LOG: Target = Target {
     about: "a write-ahead log in a store that is verified, opened, read and written to",
     form: Form::Bytes,
     seeds: || LOG_HOSTS.iter().map(|host| host.content().to_vec()).collect(),
-    run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes| reseal::log(bytes, LOG_HOSTS[0].number())),
+    run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes, host| reseal::log(bytes, host.seal)),
 };
 
 /// A manifest.
@@ -35,7 +35,7 @@ pub(super) const MANIFEST: Target = Target {
     about: "a manifest in a store that is verified, opened, read and written to",
     form: Form::Bytes,
     seeds: || vec![MANIFEST_HOST.content().to_vec()],
-    run: |input| feed(&[&MANIFEST_HOST], input, reseal::manifest),
+    run: |input| feed(&[&MANIFEST_HOST], input, |bytes, _| reseal::manifest(bytes)),
 };
 
 /// The bytes that a store may take whatever its files are: its memtable, its cache, and the buffers of the tables
@@ -86,6 +86,8 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// Which of them gives way.
     replaced: usize,
+    /// What the checksums of that file begin with; the manifest's do with nothing.
+    seal: u64,
 }
 
 fn small(toml: &str) -> Design {
@@ -164,13 +166,17 @@ impl Host {
         let files: Vec<_> =
             names.iter().filter(|name| *name != "lock").map(|name| (name.clone(), content(name))).collect();
         let replaced = files.iter().position(|(name, _)| name.ends_with(replaced));
-        Self { design, files, replaced: replaced.expect("there is a file of that kind") }
+        let replaced = replaced.expect("there is a file of that kind");
+        let number = files[replaced].0.split('.').next().and_then(|number| number.parse().ok());
+        let seal = number.map_or(0, |number| {
+            reseal::seal(storage, directory, number).expect("the manifest of a new store is read")
+        });
+        Self { design, files, replaced, seal }
     }
 
-    /// The number of the file that gives way.
-    fn number(&self) -> u64 {
-        let name = &self.files[self.replaced].0;
-        name.split('.').next().and_then(|number| number.parse().ok()).expect("the file has a number")
+    /// The name of the file that gives way.
+    fn name(&self) -> &str {
+        &self.files[self.replaced].0
     }
 
     /// The file that gives way, as it was written.
@@ -199,17 +205,17 @@ fn table_seeds() -> Vec<Vec<u8>> {
     let designs = variants.chain(TABLE_DESIGNS.map(str::to_owned));
     let table = |design: String| {
         let host = Host::with_table(&design);
-        assert_eq!(host.number(), TABLE_HOST.number(), "{design} numbers its files otherwise");
+        assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files otherwise");
         host.content().to_vec()
     };
     designs.map(table).collect()
 }
 
 /// Reads an input as it is and with its checksums put right.
-fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8])) {
-    let mut sealed = input.to_vec();
-    reseal(&mut sealed);
+fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) {
     for host in hosts {
+        let mut sealed = input.to_vec();
+        reseal(&mut sealed, host);
         check(host, input);
         if sealed != input {
             check(host, &sealed);

@@ -20,8 +20,8 @@ pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
 }
 
 /// Puts the checksums of log `number` right: see [`crate::reseal`].
-pub(crate) fn reseal(bytes: &mut [u8], number: u64) {
-    record::reseal(bytes, number);
+pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
+    record::reseal(bytes, seal);
 }
 
 /// The file of a log.

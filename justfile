@@ -25,6 +25,10 @@ fix:
 quick:
     cargo run --release -- run configs/*.toml configs/components/*.toml --quick
 
+# Look for inputs that break a reader, with libFuzzer, as `just fuzz table 60`; without arguments, name the targets.
+fuzz *arguments:
+    .ci/fuzz {{arguments}}
+
 # Run the criterion benches of one crate, as `just bench bloom`.
 bench crate *arguments:
     cargo bench -p lsmbench-{{crate}} -- {{arguments}}

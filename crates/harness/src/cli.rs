@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Tell what makes times of this machine doubtful, and what to do about it
     Doctor(DoctorArguments),
-    /// Let the power fail, or calls to the disk, at every step of a store's life, and check what is left
+    /// Let the power fail, or calls to the disk, or what a store left rot, and check what is there then
     Torture {
         #[command(subcommand)]
         what: TortureCommand,
@@ -55,6 +55,9 @@ pub(crate) enum Command {
     /// The process of one trial: reads its task from standard input
     #[command(name = crate::run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
+    /// A process that writes to a store until it is killed: reads its orders from standard input
+    #[command(name = crate::command::WRITER_COMMAND, hide = true)]
+    WriterProcess,
 }
 
 #[derive(Debug, Args)]
@@ -244,6 +247,43 @@ pub(crate) enum TortureCommand {
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
         faults: u64,
     },
+    /// Damage: every part of every file that a store leaves
+    Damage {
+        #[command(flatten)]
+        subjects: SubjectArguments,
+        /// The damaged stores to look at, for each design and log mode
+        #[arg(long, value_name = "N", default_value_t = 140, value_parser = value_parser!(u64).range(1..))]
+        images: u64,
+    },
+    /// Kills: processes that write to a store, on files and with real threads, end by kill -9
+    Kill(KillArguments),
+    /// Kills of whole runs: each is resumed, and must end with the results of one that was left alone
+    Sweep(SweepArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KillArguments {
+    #[command(flatten)]
+    pub(crate) subjects: SubjectArguments,
+    /// The processes to kill, for each design and log mode
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) kills: u64,
+    /// The folder for the stores [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArguments {
+    /// The runs to kill, in each mode
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) kills: u64,
+    /// The seed of the moments
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The folder for the results [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

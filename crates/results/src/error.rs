@@ -62,6 +62,17 @@ pub enum ResultsError {
         /// The column, what it holds and what it should hold.
         message: String,
     },
+    /// A file that is not as it was when its rows were written.
+    #[error(
+        "{}: {message}: it was changed since it was written; put back a copy of it, or run the experiment again",
+        path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// What is other than before.
+        message: String,
+    },
     /// A column that the table does not have.
     #[error("no column \"{name}\"; {hint}")]
     UnknownColumn {

@@ -4,7 +4,6 @@
 //! A log holds one interval per tag: the kind of operation (`get`, `all`) for service times, and
 //! `get:response` for response times of an open loop. Values are nanoseconds.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,13 +14,17 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
 };
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::ResultsError;
 use crate::whole::write_whole;
 
-/// What stands before the checksum on the last line.
-const SEAL: &str = "#[XXH3-64 of the bytes above: ";
+/// What stands before the checksum on the last line. The name of the file is in it, so that a log that has
+/// changed places with another is found out.
+const SEAL: &str = "#[XXH3-64 of the file's name and the bytes above: ";
+
+/// What earlier versions wrote there, whose checksum was of the bytes alone.
+const EARLIER_SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
 /// Histograms by tag.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +50,7 @@ impl LatencyLog {
     /// A tag with a comma, a space or a line break; a file system that refuses. Missing folders are created.
     pub fn write(&self, path: &Path, duration: Duration) -> Result<(), ResultsError> {
         let mut bytes = self.encode(path, duration)?;
-        let seal = format!("{SEAL}{:016x}]\n", xxh3_64(&bytes));
+        let seal = format!("{SEAL}{:016x}]\n", sealed(path, &bytes));
         bytes.extend(seal.as_bytes());
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(ResultsError::io(folder, "create"))?;
@@ -92,7 +95,7 @@ impl LatencyLog {
             line,
             message: message.to_owned(),
         };
-        let body = unseal(bytes).map_err(|message| damaged(lines.max(1), message))?;
+        let body = unseal(path, bytes).map_err(|message| damaged(lines.max(1), message))?;
         let mut log = Self::default();
         for (at, entry) in IntervalLogIterator::new(body).enumerate() {
             let line = at + 3;
@@ -113,16 +116,26 @@ impl LatencyLog {
 
 /// The bytes above the checksum, if it is theirs. What is decoded afterwards was written by this module, so
 /// no length in it can ask for more memory than a histogram takes.
-fn unseal(bytes: &[u8]) -> Result<&[u8], &'static str> {
-    let mut seal = String::from(SEAL);
-    let length = seal.len() + 16 + "]\n".len();
-    let at = bytes.len().checked_sub(length).ok_or("the log is cut off: it has no checksum")?;
-    let (body, end) = bytes.split_at(at);
-    let _ = writeln!(seal, "{:016x}]", xxh3_64(body));
-    if !end.starts_with(SEAL.as_bytes()) {
-        return Err("the log is cut off: it has no checksum");
+fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
+    let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
+        let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;
+        let sum =
+            end.strip_prefix(seal.as_bytes()).map(|end| end == format!("{:016x}]\n", sum(body)).as_bytes());
+        sum.map(|is_right| (body, is_right))
+    };
+    match of(SEAL, &|body| sealed(path, body)).or_else(|| of(EARLIER_SEAL, &xxh3_64)) {
+        Some((body, true)) => Ok(body),
+        Some((_, false)) => {
+            Err("the log is damaged, or that of another measurement: its checksum does not match")
+        }
+        None => Err("the log is cut off: it has no checksum"),
     }
-    if end == seal.as_bytes() { Ok(body) } else { Err("the log is damaged: its checksum does not match") }
+}
+
+/// The checksum of a log's bytes under the name of its file.
+fn sealed(path: &Path, bytes: &[u8]) -> u64 {
+    let name = path.file_name().unwrap_or_default();
+    xxh3_64_with_seed(bytes, xxh3_64(name.as_encoded_bytes()))
 }
 
 #[cfg(test)]
@@ -171,5 +184,21 @@ mod tests {
             damaged[at] ^= 1 << (at % 8);
             assert!(LatencyLog::decode(&path, &damaged).is_err(), "byte {at}");
         }
+    }
+
+    #[test]
+    fn a_log_that_changed_places_with_another_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["a.hlog", "b.hlog"].map(|name| folder.path().join(name));
+        sample().write(&path, Duration::from_secs(1)).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(LatencyLog::decode(&path, &bytes).is_ok());
+        let error = LatencyLog::decode(&other, &bytes).unwrap_err().to_string();
+        assert!(error.contains("that of another measurement"), "{error}");
+        // Those of earlier versions have no name in their checksum.
+        let body = unseal(&path, &bytes).unwrap();
+        let earlier = [body, format!("{EARLIER_SEAL}{:016x}]\n", xxh3_64(body)).as_bytes()].concat();
+        assert!(LatencyLog::decode(&other, &earlier).is_ok());
+        assert!(LatencyLog::decode(&other, &earlier[1..]).is_err());
     }
 }

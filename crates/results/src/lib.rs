@@ -14,6 +14,7 @@ mod manifest;
 mod metric;
 mod row;
 mod schema;
+mod seal;
 mod table;
 mod value;
 pub mod verdicts;
@@ -31,6 +32,7 @@ pub use manifest::{
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;
 pub use schema::{Column, Schema};
+pub use seal::Seal;
 pub use table::{Group, RowGroup, Table, Torn};
 pub use value::Value;
 pub use writer::{Resumed, RowWriter};

@@ -3,12 +3,15 @@
 //! The manifest is plain data: whoever runs the experiment fills it in. What could not be found out is
 //! `null`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::ResultsError;
-use crate::whole::write_whole;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::whole::write_whole;
+use crate::{Folder, ResultsError, Seal};
 
 /// The version of the manifest's layout that this crate writes.
 pub const MANIFEST_VERSION: u64 = 1;
@@ -61,6 +64,15 @@ pub struct Manifest {
     pub ended: Option<String>,
     /// What a reader of the numbers should know: noise, overrides, refusals.
     pub warnings: Vec<String>,
+    /// What is known of `runs.csv`; nothing of what earlier versions wrote.
+    #[serde(default)]
+    pub runs: Option<Seal>,
+    /// What is known of `timeline.csv`.
+    #[serde(default)]
+    pub timeline: Option<Seal>,
+    /// What is known of `noise.csv`.
+    #[serde(default)]
+    pub noise: Option<Seal>,
 }
 
 /// One cell of the sweep.
@@ -225,18 +237,23 @@ impl Manifest {
     /// A file system that refuses.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let text = serde_json::to_string_pretty(self);
-        let mut text = text.map_err(|error| ResultsError::io(path, "encode")(error.into()))?;
-        text.push('\n');
-        write_whole(path, text.as_bytes(), true)
+        let text = text.map_err(|error| ResultsError::io(path, "encode")(error.into()))?;
+        write_whole(path, seal(&text).as_bytes(), true)
     }
 
     /// Reads a manifest back.
     ///
     /// # Errors
-    /// A file that cannot be read, is no manifest, or is of a newer version.
+    /// A file that cannot be read, is no manifest, is of a newer version, or does not match its checksum where
+    /// it has one.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
-        let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
+        Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
+    }
+
+    fn decode(path: &Path, bytes: &[u8]) -> Result<Self, ResultsError> {
         let wrong = |message: String| ResultsError::Manifest { path: path.to_owned(), message };
+        let text = str::from_utf8(bytes).map_err(|error| wrong(format!("this is no manifest: {error}")))?;
+        let text = unseal(text).map_err(|message| wrong(message.to_owned()))?;
         // The version first: a newer layout would only give confusing errors about its fields.
         let Version { version } =
             serde_json::from_str(&text).map_err(|error| wrong(format!("this is no manifest: {error}")))?;
@@ -247,6 +264,43 @@ impl Manifest {
             )));
         }
         serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is damaged: {error}")))
+    }
+
+    /// Holds the rows of a folder to what is known of them.
+    ///
+    /// # Errors
+    /// Rows that are missing, or others than those that were written.
+    pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
+        for (seal, path) in
+            [(&self.runs, folder.runs()), (&self.timeline, folder.timeline()), (&self.noise, folder.noise())]
+        {
+            seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
+        }
+        Ok(())
+    }
+}
+
+/// The end of a manifest with its checksum.
+fn ending(body: &str) -> String {
+    format!("{SEAL}{:016x}\"\n}}\n", xxh3_64(body.as_bytes()))
+}
+
+/// What stands before the checksum.
+const SEAL: &str = ",\n  \"checksum\": \"";
+
+/// An object of JSON with a checksum of all before it as its last field.
+fn seal(text: &str) -> String {
+    let body = text.trim_end().trim_end_matches('}').trim_end();
+    format!("{body}{}", ending(body))
+}
+
+/// The object without its checksum, where it has one; earlier versions wrote none.
+fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
+    let Some((body, end)) = text.rsplit_once(SEAL) else { return Ok(text.into()) };
+    let expected = ending(body);
+    match SEAL.len() + end.len() == expected.len() && expected.ends_with(end) {
+        true => Ok(format!("{body}\n}}\n").into()),
+        false => Err("the manifest is damaged: its checksum does not match"),
     }
 }
 
@@ -304,7 +358,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("manifest.json");
         sample().write(&path).unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
+        let sealed = std::fs::read_to_string(&path).unwrap();
+        let text = unseal(&sealed).unwrap().into_owned();
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(Manifest::read(&path).unwrap(), sample(), "earlier versions wrote no checksum");
         let message = |text: &str| {
             std::fs::write(&path, text).unwrap();
             Manifest::read(&path).unwrap_err().to_string()
@@ -317,5 +374,22 @@ mod tests {
         }
         std::fs::remove_file(&path).unwrap();
         assert!(Manifest::read(&path).unwrap_err().to_string().contains("cannot read"));
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("manifest.json");
+        sample().write(&path).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            assert!(Manifest::decode(&path, &whole[..at]).is_err(), "cut to {at}");
+            for bit in 0..8 {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                assert!(Manifest::decode(&path, &damaged).is_err(), "byte {at}, bit {bit}");
+            }
+        }
+        serde_json::from_slice::<serde_json::Value>(&whole).expect("it is JSON as before");
     }
 }

@@ -5,8 +5,9 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::seal::Sealing;
 use crate::whole::write_whole;
-use crate::{Group, ResultsError, Row, Schema, Table, Torn, Value};
+use crate::{Group, ResultsError, Row, Schema, Seal, Table, Torn, Value};
 
 /// The writer of one CSV file; no other process may write it meanwhile.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct RowWriter {
     path: PathBuf,
     file: File,
     schema: Schema,
+    /// All that is in the file.
+    sealing: Sealing,
 }
 
 /// What a resumed run starts from.
@@ -77,6 +80,7 @@ impl RowWriter {
             writer = Self::open(path, schema)?;
         }
         writer.file.seek(SeekFrom::End(0)).map_err(ResultsError::io(path, "seek"))?;
+        writer.sealing.add(&std::fs::read(path).map_err(ResultsError::io(path, "read"))?);
         Ok((writer, Resumed { dropped_rows, torn: before.torn(), table }))
     }
 
@@ -89,7 +93,8 @@ impl RowWriter {
         match file.try_lock() {
             // A file system without locks is no reason not to write.
             Ok(()) | Err(TryLockError::Error(_)) => {
-                Ok(Self { path: path.to_owned(), file, schema: schema.clone() })
+                let sealing = Sealing::default();
+                Ok(Self { path: path.to_owned(), file, schema: schema.clone(), sealing })
             }
             Err(TryLockError::WouldBlock) => Err(ResultsError::InUse { path: path.to_owned() }),
         }
@@ -108,6 +113,16 @@ impl RowWriter {
         self.write(&bytes)
     }
 
+    /// What is to be known of the file beside it. Its rows are on the device then, so that what is missing of
+    /// them later was taken by damage and not by a power failure.
+    ///
+    /// # Errors
+    /// A file system that refuses.
+    pub fn seal(&mut self) -> Result<Seal, ResultsError> {
+        self.file.sync_data().map_err(ResultsError::io(&self.path, "sync"))?;
+        Ok(self.sealing.seal())
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<(), ResultsError> {
         let before = self.file.stream_position().map_err(ResultsError::io(&self.path, "append"))?;
         self.file.write_all(bytes).map_err(|source| {
@@ -115,7 +130,9 @@ impl RowWriter {
             let _ = self.file.set_len(before);
             let _ = self.file.seek(SeekFrom::Start(before));
             ResultsError::Io { path: self.path.clone(), action: "append", source }
-        })
+        })?;
+        self.sealing.add(bytes);
+        Ok(())
     }
 }
 

@@ -195,6 +195,61 @@ fn timelines_have_the_same_shape() {
     assert_eq!((table.schema(), table.rows()), (&schema, &[row][..]));
 }
 
+/// The seal of the sample, and its bytes.
+fn sealed(path: &Path) -> (results::Seal, Vec<u8>) {
+    let mut writer = RowWriter::create(path, &schema()).unwrap();
+    for Group { cell, trial } in GROUPS {
+        writer.append(&group(cell, trial)).unwrap();
+    }
+    (writer.seal().unwrap(), fs::read(path).unwrap())
+}
+
+#[test]
+fn a_seal_tells_every_change_of_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.csv");
+    let (seal, whole) = sealed(&path);
+    assert_eq!((seal.lines, seal.bytes), (13, whole.len() as u64));
+    let check = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        seal.check(&path).map_err(|error| error.to_string())
+    };
+    check(&whole).unwrap();
+    // What a run that was killed left behind them is none of the seal's business.
+    check(&[&whole[..], b"bloom,1,torn"].concat()).unwrap();
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let without = |line: usize| [&lines[..line], &lines[line + 1..]].concat().concat();
+    let twice = |line: usize| [&lines[..=line], &lines[line..]].concat().concat();
+    for damaged in [without(3), twice(3), without(12), text.replacen("1000000", "1000001", 1)] {
+        let error = check(damaged.as_bytes()).unwrap_err();
+        assert!(error.contains("runs.csv: ") && error.contains("changed since it was written"), "{error}");
+    }
+    for at in (0..whole.len()).step_by(7) {
+        assert!(check(&whole[..at]).unwrap_err().contains("bytes at its end are missing"), "cut to {at}");
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        assert!(check(&damaged).is_err(), "byte {at}");
+    }
+}
+
+#[test]
+fn a_resumed_file_has_the_seal_of_an_unbroken_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.csv");
+    let (seal, whole) = sealed(&path);
+    fs::write(&path, [&whole[..], b"bloom,1,torn"].concat()).unwrap();
+    let (mut writer, resumed) = RowWriter::resume(&path, &schema(), &BTreeSet::from(GROUPS)).unwrap();
+    assert!(resumed.torn.is_some());
+    assert_eq!(writer.seal().unwrap(), seal);
+    drop(writer);
+    let (mut writer, _) = RowWriter::resume(&path, &schema(), &BTreeSet::from([GROUPS[0]])).unwrap();
+    for Group { cell, trial } in &GROUPS[1..] {
+        writer.append(&group(*cell, *trial)).unwrap();
+    }
+    assert_eq!(writer.seal().unwrap(), seal);
+}
+
 fn cell() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Empty),

@@ -50,6 +50,15 @@ pub trait Storage: Send + Sync {
     /// file, by this process or another, is an error of kind [`io::ErrorKind::WouldBlock`].
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError>;
 
+    /// As [`lock`](Self::lock) where the file is there, but without changing anything; `None` where it is not. Back
+    /// ends that can do so without writing, do: a directory that cannot be written to is no obstacle there.
+    fn lock_existing(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>, StorageError> {
+        match self.open(path, Purpose::Manifest) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.and_then(|_| self.lock(path)).map(Some),
+        }
+    }
+
     /// Says whether callers wait as long as a modelled device takes, or only have that time added up. A back
     /// end that models no device takes the time it takes.
     fn set_waiting(&self, _is_waiting: bool) {}

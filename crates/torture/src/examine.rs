@@ -1,6 +1,7 @@
 //! Opens a store on a disk as a crash left it, and holds it to everything that does not need to know what
 //! was promised; then, what was promised.
 
+use std::any::Any;
 use std::ops::{Bound, RangeInclusive};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -43,11 +44,14 @@ pub(crate) enum Copy {
 /// Opens the store on `disk`, compares all ways to read it, and goes on with it: more writes, and another
 /// opening. `copies` is how many checkpoints to look for.
 pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> Result<Recovered, Violation> {
-    catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies))).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
-        Err(Violation::new(Check::Panic, text))
-    })
+    catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies)))
+        .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
+}
+
+/// What a panic says.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
 struct Examination<'a> {
@@ -57,8 +61,8 @@ struct Examination<'a> {
 
 impl Examination<'_> {
     fn run(&self, copies: usize) -> Result<Recovered, Violation> {
-        // A disk without the directory is one on which the store was never begun.
-        if self.disk.list(Path::new(DIRECTORY)).is_ok() {
+        // A disk without the directory, or with nothing in it, is one on which the store was never begun.
+        if self.disk.list(Path::new(DIRECTORY)).is_ok_and(|names| !names.is_empty()) {
             self.verify(Check::CleanBefore)?;
         }
         let recording = Arc::new(Recording::new(Arc::clone(self.disk) as _));
@@ -218,7 +222,8 @@ fn difference(found: &Content, expected: &Content) -> String {
     format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
-fn shown(value: Option<&Vec<u8>>) -> String {
+/// A value as a reader wants it.
+pub(crate) fn shown(value: Option<&Vec<u8>>) -> String {
     let Some(value) = value else { return "missing".to_owned() };
     let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();
     format!("\"{start}\" ({} bytes)", value.len())

@@ -1,7 +1,7 @@
 //! Plays a script on a store and notes what was promised when.
 
 use std::ops::{Bound, RangeInclusive};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use storage::Storage;
@@ -65,6 +65,8 @@ pub(crate) struct Player<'a> {
     subject: &'a Subject,
     storage: Arc<dyn Storage>,
     clock: &'a dyn Fn() -> usize,
+    /// The directory of the store.
+    pub(crate) directory: PathBuf,
     /// The open store; none where it could not be opened.
     pub(crate) store: Option<Box<dyn Store>>,
     pub(crate) marks: Marks,
@@ -77,7 +79,8 @@ pub(crate) struct Player<'a> {
 impl<'a> Player<'a> {
     pub(crate) fn new(subject: &'a Subject, storage: Arc<dyn Storage>, clock: &'a dyn Fn() -> usize) -> Self {
         let (marks, content) = (Marks::default(), Content::new());
-        Self { subject, storage, clock, store: None, marks, content, current: None }
+        let directory = PathBuf::from(DIRECTORY);
+        Self { subject, storage, clock, directory, store: None, marks, content, current: None }
     }
 
     /// Opens the store and does every action, up to the first one that fails.
@@ -144,7 +147,7 @@ impl<'a> Player<'a> {
     }
 
     fn open(&mut self) -> Result<(), Stop> {
-        self.store = Some(self.subject.maker.open(&self.storage, Path::new(DIRECTORY))?);
+        self.store = Some(self.subject.maker.open(&self.storage, &self.directory)?);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use storage::Storage;
 use tree::wal::WalMode;
 use tree::{Design, Mode, OpenOptions, Result, Tree, WriteBatch};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::script::{Content, Write};
 
@@ -20,6 +21,11 @@ pub trait Store {
 
     /// The entries between two bounds.
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content>;
+
+    /// The values of several keys as of one moment.
+    fn snapshot(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
+        keys.iter().map(|key| self.get(key)).collect()
+    }
 
     /// Writes what is in memory to tables.
     fn flush(&self) -> Result<()>;
@@ -41,6 +47,15 @@ pub trait Store {
 pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or makes a new one.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>>;
+
+    /// Opens the store in `directory` without the files that are damaged; and a line for each of those.
+    fn open_quarantined(
+        &self,
+        storage: &Arc<dyn Storage>,
+        directory: &Path,
+    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+        Ok((self.open(storage, directory)?, Vec::new()))
+    }
 
     /// The damage in the store in `directory`, a line for each piece.
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
@@ -71,10 +86,28 @@ impl Subject {
 /// Opens trees of one design in `counted` mode.
 pub struct TreeMaker(pub Design);
 
+impl TreeMaker {
+    fn options(&self, storage: &Arc<dyn Storage>, directory: &Path) -> OpenOptions {
+        // The same life leaves the same bytes, and stores in different directories differ.
+        let identity = xxh3_64(directory.as_os_str().as_encoded_bytes());
+        let options = OpenOptions::new(self.0.clone()).mode(Mode::Counted).identity(identity);
+        options.storage(Arc::clone(storage))
+    }
+}
+
 impl Maker for TreeMaker {
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
-        let options = OpenOptions::new(self.0.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
-        Ok(Box::new(options.open(directory)?))
+        Ok(Box::new(self.options(storage, directory).open(directory)?))
+    }
+
+    fn open_quarantined(
+        &self,
+        storage: &Arc<dyn Storage>,
+        directory: &Path,
+    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+        let tree = self.options(storage, directory).quarantine(true).open(directory)?;
+        let report = tree.recovery().quarantined_files.clone();
+        Ok((Box::new(tree), report))
     }
 
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>> {
@@ -112,6 +145,10 @@ impl Store for Tree {
             content.insert(key.to_vec(), value.to_vec());
         }
         Ok(content)
+    }
+
+    fn snapshot(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
+        Tree::snapshot(self).multi_get(keys)
     }
 
     fn flush(&self) -> Result<()> {

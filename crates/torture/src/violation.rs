@@ -1,4 +1,4 @@
-//! What can be wrong with a store after a crash or an error.
+//! What can be wrong with a store after a crash, an error or damage.
 
 use std::fmt;
 
@@ -55,6 +55,16 @@ pub enum Check {
     Stops,
     /// Nothing panics.
     Panic,
+    /// `verify` tells all damage that could do harm, in one pass.
+    Told,
+    /// What is told of damage names the file.
+    Named,
+    /// No answer of a damaged store is wrong: it is right or an error.
+    Answer,
+    /// Without the files that are damaged, the rest of a store can be read, and goes on.
+    Quarantine,
+    /// `verify` changes nothing.
+    Unchanged,
 }
 
 impl fmt::Display for Check {
@@ -75,6 +85,11 @@ impl fmt::Display for Check {
             Self::Report => "an error does not reach the caller",
             Self::Stops => "writes are acknowledged after a failed sync",
             Self::Panic => "a panic",
+            Self::Told => "damage is not told",
+            Self::Named => "damage is told without its file",
+            Self::Answer => "an answer is wrong",
+            Self::Quarantine => "the rest of a damaged store cannot be used",
+            Self::Unchanged => "verify changes the store",
         })
     }
 }

@@ -27,7 +27,8 @@ impl Inner {
         }
         self.storage.sync_directory(target)?;
         let recorded = self.manifest.lock().state.clone();
-        let state = State { levels: run_states(&view.version.levels), log: None, ..recorded };
+        let seals = recorded.seals.of_copy(recorded.next_file, target);
+        let state = State { levels: run_states(&view.version.levels), log: None, seals, ..recorded };
         Manifest::create(&*self.storage, target, state)?;
         Ok(())
     }

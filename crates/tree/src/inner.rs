@@ -96,6 +96,8 @@ impl Log {
 pub(crate) struct Pending {
     pub(crate) next_sequence: SequenceNumber,
     pub(crate) active: Arc<Slot>,
+    /// The seal of the log of the active memtable.
+    pub(crate) log_seal: u64,
     /// What was written to the active memtable, as its capacity is counted.
     pub(crate) charged_bytes: u64,
     /// Framed records that the log does not have yet.
@@ -107,11 +109,13 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Nothing pending, after the writes up to `written`, before a new log of which `synced_offset` is durable.
-    pub(crate) fn new(written: SequenceNumber, active: Arc<Slot>, synced_offset: u64) -> Self {
+    /// Nothing pending, after the writes up to `written`, before a new log under `log_seal` of which
+    /// `synced_offset` is durable.
+    pub(crate) fn new(written: SequenceNumber, active: Arc<Slot>, log_seal: u64, synced_offset: u64) -> Self {
         Self {
             next_sequence: written + 1,
             active,
+            log_seal,
             charged_bytes: 0,
             records: Vec::new(),
             log_offset: HEADER_BYTES as u64,

@@ -27,6 +27,9 @@ mod range;
 mod read;
 mod recovered;
 mod recovery;
+#[doc(hidden)]
+pub mod reseal;
+mod seals;
 mod snapshot;
 mod stats;
 mod table;

@@ -12,6 +12,7 @@ pub struct Recovery {
     pub dropped_manifest_bytes: u64,
     /// Files that belonged to nobody and were removed.
     pub removed_files: Vec<String>,
-    /// Damaged files that were moved away; what they held is missing.
+    /// Damaged files that were moved away, and files that are gone, each with what is wrong. What they held is
+    /// missing: of the keys that they held older values may be read, and keys that were deleted may be back.
     pub quarantined_files: Vec<String>,
 }

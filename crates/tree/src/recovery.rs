@@ -7,22 +7,40 @@ use std::sync::Arc;
 
 use compaction::{Level, Levels, Place, Run};
 use memtable::{Memtable, MemtablePolicy};
-use storage::{Storage, StorageError};
+use storage::{Held, Storage, StorageError};
 use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
 
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
-use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, RunState, State};
+use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
 use crate::wal;
 
 /// The file whose lock keeps other processes out.
-pub(crate) const LOCK: &str = "lock";
+const LOCK: &str = "lock";
 
 /// Where damaged files go.
 pub(crate) const QUARANTINE: &str = "quarantine";
+
+/// Keeps other processes out of a tree's directory until the guard is dropped.
+pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Send + Sync>> {
+    storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
+}
+
+/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing: nobody can be in a
+/// directory without a lock.
+pub(crate) fn lock_existing(storage: &dyn Storage, directory: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
+    storage.lock_existing(&directory.join(LOCK)).map_err(|error| refused(directory, error))
+}
+
+fn refused(directory: &Path, error: StorageError) -> Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned(), Held::of(&error.source)),
+        _ => error.into(),
+    }
+}
 
 /// The numbered files of a tree's directory.
 #[derive(Default)]
@@ -31,6 +49,7 @@ pub(crate) struct Files {
     logs: BTreeMap<u64, String>,
     has_manifest: bool,
     has_temporary: bool,
+    has_lock: bool,
     foreign: Vec<String>,
 }
 
@@ -40,7 +59,8 @@ impl Files {
         let mut files = Self::default();
         for name in storage.list(directory)? {
             match (name.as_str(), name.split_once('.')) {
-                (LOCK | QUARANTINE, _) => {}
+                (LOCK, _) => files.has_lock = true,
+                (QUARANTINE, _) => {}
                 (MANIFEST, _) => files.has_manifest = true,
                 (MANIFEST_TEMPORARY, _) => files.has_temporary = true,
                 (_, Some((number, kind @ ("table" | "wal")))) if let Some(number) = file_number(number) => {
@@ -72,6 +92,37 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
+    /// Refuses logs that no crash leaves under a manifest that says `state`: the first one is gone, or there is
+    /// one that the manifest would name had it not lost its end.
+    pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
+        if let Some(first) = state.log {
+            return match self.logs.contains_key(&first) {
+                true => Ok(()),
+                false => Err(Error::MissingLog(wal::log_path(directory, first))),
+            };
+        }
+        // A manifest that is begun anew takes the last number for the first log, and names that log before
+        // anything is written to it.
+        for number in self.logs_from(state.next_file.checked_sub(1)) {
+            let (seal, after) = (state.seals.of(number), state.flushed_sequence);
+            let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
+            if content.records > 0 || content.gap.is_some() {
+                let what =
+                    format!("the end is missing: it does not name {number:08}.wal, which holds writes");
+                return Err(Error::damaged(&directory.join(MANIFEST), 0, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a tree was at least begun here: a crash may leave its first files without a manifest.
+    pub(crate) fn are_of_a_tree(&self) -> bool {
+        self.has_manifest
+            || !self.tables.is_empty()
+            || !self.logs.is_empty()
+            || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
+    }
+
     /// A number above those of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = self.tables.last_key_value().max(self.logs.last_key_value());
@@ -95,11 +146,12 @@ impl Files {
 
 /// The number that a file name begins with, spelt as the tree spells it. No tree lives to reach the last ones.
 fn file_number(digits: &str) -> Option<u64> {
-    let number = digits.parse().ok().filter(|number| *number < u64::MAX / 2)?;
+    let number = digits.parse().ok().filter(|number| *number < MOST_NUMBERS)?;
     (format!("{number:08}") == digits).then_some(number)
 }
 
-/// Opens all tables that the state names. With `quarantine`, damaged ones are moved away and left out.
+/// Opens all tables that the state names. With `quarantine`, each is read whole, and damaged ones are moved away
+/// and left out.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,
@@ -131,7 +183,7 @@ fn open_run(
 ) -> Result<Vec<TableRef>> {
     let mut tables: Vec<TableRef> = Vec::new();
     for id in &run.tables {
-        match Table::open(context, *id) {
+        match Table::open(context, *id).and_then(|table| if quarantine { whole(table) } else { Ok(table) }) {
             Ok(table) => tables.push(TableRef(Arc::new(table))),
             Err(error) if quarantine && is_lost(&error) => {
                 set_aside(&*context.storage, &context.directory, &format!("{id:08}.table"))?;
@@ -149,6 +201,23 @@ fn open_run(
             Err(Error::damaged(&path, 0, format!("the table overlaps table {} of its run", pair[0].0.id())))
         }
         None => Ok(tables),
+    }
+}
+
+/// The table, if nothing of it is damaged; else the first damage, with the keys that are between it and the
+/// table's end.
+fn whole(table: Table) -> Result<Table> {
+    let mut first = None;
+    table.check(&mut |error| first = first.take().or(Some(error)));
+    match first {
+        None => Ok(table),
+        Some(Error::Damaged { file, offset, what }) => {
+            let [low, high] = [&table.properties().smallest, &table.properties().largest]
+                .map(|key| key.escape_ascii().to_string());
+            let what = format!("{what}; the table held keys from \"{low}\" to \"{high}\"");
+            Err(Error::Damaged { file, offset, what })
+        }
+        Some(error) => Err(error),
     }
 }
 
@@ -177,6 +246,11 @@ fn with_hint(error: Error) -> Error {
 /// Moves a file into the quarantine; one that is gone needs no moving.
 fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
+    // A link would lead out of the store.
+    if storage.list(directory)?.iter().any(|name| name == QUARANTINE) {
+        let error = io::Error::new(io::ErrorKind::NotADirectory, "it is a file or a link; remove it");
+        return Err(StorageError::new("use the quarantine", quarantine, error).into());
+    }
     storage.create_directory(&quarantine)?;
     match storage.rename(&directory.join(name), &quarantine.join(name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -188,10 +262,10 @@ fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> 
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
+    /// What the manifest said when the tree was opened.
+    state: &'a State,
     memtable: Box<dyn Memtable>,
     charged_bytes: u64,
-    /// Whether each log was synced whole before the next was written to.
-    is_synced: bool,
     /// The last sequence number taken.
     last_sequence: SequenceNumber,
 }
@@ -201,20 +275,14 @@ impl<'a> Replay<'a> {
     pub(crate) fn run(
         inner: &'a Inner,
         logs: &[u64],
-        state: &State,
+        state: &'a State,
         quarantine: bool,
         recovery: &mut Recovery,
     ) -> Result<SequenceNumber> {
         let policy = &*inner.memtables;
         let memtable = policy.create(inner.design.memtable_capacity.0 as usize);
-        let mut replay = Self {
-            inner,
-            policy,
-            memtable,
-            charged_bytes: 0,
-            is_synced: state.log_is_synced,
-            last_sequence: state.flushed_sequence,
-        };
+        let mut replay =
+            Self { inner, policy, state, memtable, charged_bytes: 0, last_sequence: state.flushed_sequence };
         for number in logs {
             match replay.take_log(*number) {
                 Ok(content) => {
@@ -226,7 +294,8 @@ impl<'a> Replay<'a> {
                     set_aside(&*inner.storage, &inner.directory, &name)?;
                     recovery.quarantined_files.push(format!("{name}: {error}"));
                 }
-                Err(error) => return Err(with_hint(error)),
+                Err(error) if is_lost(&error) => return Err(with_hint(error)),
+                Err(error) => return Err(error),
             }
         }
         replay.flush()?;
@@ -236,7 +305,8 @@ impl<'a> Replay<'a> {
     fn take_log(&mut self, number: u64) -> Result<wal::LogContent> {
         let (storage, directory) = (Arc::clone(&self.inner.storage), self.inner.directory.clone());
         let (mut outcome, after) = (Ok(()), self.last_sequence);
-        let content = wal::replay(&*storage, &directory, number, after, |sequence, entry| {
+        let seal = self.inner.context.seals.of(number);
+        let content = wal::replay(&*storage, &directory, number, seal, after, |sequence, entry| {
             if outcome.is_err() {
                 return;
             }
@@ -248,7 +318,7 @@ impl<'a> Replay<'a> {
             }
         })?;
         outcome?;
-        content.check_order(&directory, number, after, self.is_synced)?;
+        content.check(&directory, number, after, self.state)?;
         Ok(content)
     }
 

@@ -22,7 +22,8 @@ use crate::memory::Slot;
 use crate::range::Range;
 use crate::read::Values;
 use crate::recovered::Recovery;
-use crate::recovery::{Files, LOCK, Replay, open_tables};
+use crate::recovery::{Files, Replay, lock, open_tables};
+use crate::seals::{Seals, new_identity};
 use crate::snapshot::Snapshot;
 use crate::stats::{AllCounters, Stats};
 use crate::table::{Component, TableContext};
@@ -38,12 +39,21 @@ pub struct OpenOptions {
     cache: Option<Arc<dyn Cache>>,
     clock: fn() -> u64,
     quarantine: bool,
+    identity: Option<u64>,
 }
 
 impl OpenOptions {
     /// Opens with this design, in [`Mode::Timed`].
     pub fn new(design: Design) -> Self {
-        Self { design, mode: Mode::Timed, storage: None, cache: None, clock: || 0, quarantine: false }
+        Self {
+            design,
+            mode: Mode::Timed,
+            storage: None,
+            cache: None,
+            clock: || 0,
+            quarantine: false,
+            identity: None,
+        }
     }
 
     /// When background work is done.
@@ -83,6 +93,14 @@ impl OpenOptions {
         self
     }
 
+    /// What a new tree is told from other trees by, in place of a random number: so that the same life leaves
+    /// the same bytes. A tree that is there keeps what it has.
+    #[must_use]
+    pub fn identity(mut self, identity: u64) -> Self {
+        self.identity = Some(identity);
+        self
+    }
+
     /// Opens the tree in `directory`, or makes a new one if the directory is empty or not there.
     ///
     /// # Errors
@@ -91,7 +109,11 @@ impl OpenOptions {
     pub fn open(self, directory: impl AsRef<Path>) -> Result<Tree> {
         let inner = Arc::new(self.open_core(directory.as_ref())?);
         inner.balance_memory();
-        inner.work_inline()?;
+        match inner.work_inline() {
+            // What the work would have read is damaged: nothing more is written, the rest can be read.
+            Err(error) if error.is_damage() => {}
+            done => done?,
+        }
         inner.signals.state.lock().shape_changed = inner.mode == Mode::Timed;
         let workers = match inner.mode {
             Mode::Timed => Workers::start(&inner)?,
@@ -108,31 +130,32 @@ impl OpenOptions {
         };
         storage.set_waiting(self.mode == Mode::Timed);
         storage.create_directory(directory)?;
-        let lock = storage.lock(&directory.join(LOCK)).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned()),
-            _ => error.into(),
-        })?;
+        let lock = lock(&*storage, directory)?;
         let files = Files::list(&*storage, directory)?;
         let found = files.read_manifest(&*storage, directory)?;
         let wal_mode = *wal::CATALOG.build(design.choice("wal")).map_err(misuse)?;
         let logs = files.logs_from(found.state.log);
-        match found.state.log {
-            Some(first) if logs.first() != Some(&first) && !self.quarantine => {
-                return Err(Error::MissingLog(log_path(directory, first)));
-            }
-            _ => {}
-        }
         let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
-        let context = Arc::new(table_context(design, Arc::clone(&storage), self.cache, directory)?);
+        match files.check_logs(&*storage, directory, &found.state) {
+            Err(error @ Error::MissingLog(_)) if self.quarantine => {
+                recovery.quarantined_files.push(error.to_string());
+            }
+            checked => checked?,
+        }
+        let log_number = found.state.next_file.max(files.next_number());
+        let mut seals = found.state.seals.clone();
+        seals.begin(log_number, self.identity.unwrap_or_else(new_identity));
+        let log_seal = seals.of(log_number);
+        let context = table_context(design, Arc::clone(&storage), self.cache, directory, seals.clone())?;
+        let context = Arc::new(context);
         let levels = open_tables(&context, &found.state, self.quarantine, &mut recovery)?;
         let orphans = files.orphans(&found.state);
         for name in &orphans {
             storage.remove(&directory.join(name))?;
         }
         recovery.removed_files = orphans;
-        let log_number = found.state.next_file.max(files.next_number());
-        let state =
-            State { next_file: log_number + 1, levels: crate::maintain::run_states(&levels), ..found.state };
+        let levels_now = crate::maintain::run_states(&levels);
+        let state = State { next_file: log_number + 1, levels: levels_now, seals, ..found.state };
         let last_sequence = state.flushed_sequence;
         // The manifest comes before the first log: a directory with a log and no manifest has lost something.
         let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
@@ -157,10 +180,15 @@ impl OpenOptions {
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
             log: Mutex::new(Log::new(
-                LogFile::create(&*storage, directory, log_number, wal_mode)?,
+                LogFile::create(&*storage, directory, log_number, log_seal, wal_mode)?,
                 last_sequence,
             )),
-            pending: Mutex::new(Pending::new(last_sequence, active, wal::synced_when_new(wal_mode))),
+            pending: Mutex::new(Pending::new(
+                last_sequence,
+                active,
+                log_seal,
+                wal::synced_when_new(wal_mode),
+            )),
             next_file,
             next_run,
             manifest,
@@ -192,6 +220,7 @@ impl Inner {
             log,
             log_is_synced: self.wal_mode.syncs_at_rotation(),
             flushed_sequence: last,
+            closed_log: None,
             next_file: self.next_file.load(Ordering::Relaxed),
             next_run: self.next_run.load(Ordering::Relaxed),
             ..manifest.state.clone()
@@ -225,6 +254,7 @@ pub(crate) fn table_context(
     storage: Arc<dyn Storage>,
     cache: Option<Arc<dyn Cache>>,
     directory: &Path,
+    seals: Seals,
 ) -> Result<TableContext> {
     /// Trees that share a cache have numbers of their own. One that has its cache to itself has number 0, so
     /// that its blocks fall into the same places in every run.
@@ -233,6 +263,7 @@ pub(crate) fn table_context(
     Ok(TableContext {
         storage,
         directory: directory.to_owned(),
+        seals,
         tree: cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed)),
         cache: match cache {
             Some(cache) => cache,
@@ -407,14 +438,13 @@ impl Tree {
         &self.inner.directory
     }
 
-    /// Closes the tree. Without a log, what is in memory is flushed first; dropping the tree would lose it.
+    /// Closes the tree. All that was written is durable then, in every mode of the log, and the manifest says
+    /// how long the log is, so that the next opening can tell what damage took from it. Without a log,
+    /// what is in memory is flushed; dropping the tree would lose it.
     ///
     /// # Errors
     /// If writing fails, now or earlier.
     pub fn close(self) -> Result<()> {
-        match self.inner.wal_mode {
-            WalMode::None => self.inner.flush(),
-            _ => self.inner.failure.check(),
-        }
+        self.inner.close()
     }
 }

@@ -1,6 +1,5 @@
 //! Checking a whole store without changing it.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,8 +8,8 @@ use toml::Table as Toml;
 
 use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::manifest::State;
-use crate::recovery::{Files, LOCK};
+use crate::manifest::{Found, State};
+use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::Table;
 use crate::tree::table_context;
 use crate::wal;
@@ -29,54 +28,67 @@ pub struct Verification {
     pub log_operations: u64,
     /// Damage, each piece as the error that a reader would meet.
     pub damage: Vec<Error>,
-    /// What is no damage, but worth knowing: what a crash left behind and the next open will clear away.
+    /// What is no damage, but worth knowing: what a crash left behind and the next open will clear away, and
+    /// what was set aside.
     pub notes: Vec<String>,
 }
 
-/// Reads every file of the store in `directory` and reports all damage in one pass. Changes nothing but
-/// the lock file, which keeps others out meanwhile.
+/// Reads every file of the store in `directory` and reports all damage in one pass. Changes nothing and creates
+/// nothing: a directory that cannot be written to is checked as any other. A lock file that is there is
+/// locked meanwhile, which keeps others out.
 ///
 /// # Errors
 /// If the directory is in use, is no store, or cannot be read at all.
 pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
+    let _lock = lock_existing(&**storage, directory)?;
     let files = Files::list(&**storage, directory)?;
-    let found = files.read_manifest(&**storage, directory);
-    let _lock = storage.lock(&directory.join(LOCK)).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned()),
-        _ => error.into(),
-    })?;
+    if !files.are_of_a_tree() {
+        return Err(Error::NotAStore(directory.to_owned()));
+    }
     let mut report = Verification::default();
-    match found {
+    report.note_quarantine(&**storage, directory);
+    match files.read_manifest(&**storage, directory) {
         Ok(found) => {
-            if found.damaged_bytes > 0 {
-                report
-                    .notes
-                    .push(format!("{} bytes of older manifest records are damaged", found.damaged_bytes));
-            }
-            if found.torn_bytes > 0 {
-                report.notes.push(format!(
-                    "a change of {} bytes at the end of the manifest was cut off",
-                    found.torn_bytes
-                ));
-            }
-            let orphans = files.orphans(&found.state).into_iter();
-            report
-                .notes
-                .extend(orphans.map(|name| format!("{name} belongs to nobody; the next open removes it")));
+            report.note_leftovers(&files, &found);
             report.check_tables(storage, directory, &found.state)?;
             report.check_logs(&**storage, directory, &files, &found.state);
         }
-        Err(error) if error.is_damage() => report.damage.push(error),
+        Err(error) if error.is_damage() => {
+            report.damage.push(error);
+            report.notes.push("without a manifest no other file can be checked".to_owned());
+        }
         Err(error) => return Err(error),
     }
     Ok(report)
 }
 
 impl Verification {
+    fn note_quarantine(&mut self, storage: &dyn Storage, directory: &Path) {
+        let set_aside = storage.list(&directory.join(QUARANTINE)).unwrap_or_default();
+        if !set_aside.is_empty() {
+            let names = set_aside.join(", ");
+            self.notes.push(format!("{QUARANTINE}/ holds damaged files: what they held is missing: {names}"));
+        }
+    }
+
+    fn note_leftovers(&mut self, files: &Files, found: &Found) {
+        if found.damaged_bytes > 0 {
+            let bytes = found.damaged_bytes;
+            self.notes.push(format!("{bytes} bytes of older manifest records are damaged"));
+        }
+        if found.torn_bytes > 0 {
+            let bytes = found.torn_bytes;
+            self.notes.push(format!("a change of {bytes} bytes at the end of the manifest was cut off"));
+        }
+        let orphans = files.orphans(&found.state).into_iter();
+        self.notes.extend(orphans.map(|name| format!("{name} belongs to nobody; the next open removes it")));
+    }
+
     fn check_tables(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) -> Result<()> {
         let no_cache = Toml::from_iter([("cache".to_owned(), toml::Value::String("none".to_owned()))]);
         let design = Design::default().with(&no_cache)?;
-        let context = Arc::new(table_context(&design, Arc::clone(storage), None, directory)?);
+        let context = table_context(&design, Arc::clone(storage), None, directory, state.seals.clone())?;
+        let context = Arc::new(context);
         for run in state.levels.iter().flatten() {
             let mut previous: Option<Table> = None;
             for id in &run.tables {
@@ -106,20 +118,14 @@ impl Verification {
     }
 
     fn check_logs(&mut self, storage: &dyn Storage, directory: &Path, files: &Files, state: &State) {
-        let logs = files.logs_from(state.log);
-        match state.log {
-            Some(first) if logs.first() != Some(&first) => {
-                self.damage.push(Error::MissingLog(wal::log_path(directory, first)));
-            }
-            _ => {}
-        }
+        self.damage.extend(files.check_logs(storage, directory, state).err());
         let mut after = state.flushed_sequence;
-        for number in logs {
+        for number in files.logs_from(state.log) {
             self.logs += 1;
-            let content = wal::replay(storage, directory, number, after, |_, _| {});
-            let checked = content.and_then(|content| {
-                content.check_order(directory, number, after, state.log_is_synced).map(|()| content)
-            });
+            let seal = state.seals.of(number);
+            let content = wal::replay(storage, directory, number, seal, after, |_, _| {});
+            let checked =
+                content.and_then(|content| content.check(directory, number, after, state).map(|()| content));
             match checked {
                 Ok(content) => {
                     self.log_operations += content.operations;

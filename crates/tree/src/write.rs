@@ -85,12 +85,12 @@ impl Inner {
         encode: impl FnOnce(&mut Vec<u8>),
     ) -> (Arc<Slot>, SequenceNumber, bool) {
         let mut pending = self.pending.lock();
-        let Pending { next_sequence, active, charged_bytes, records, log_offset, synced_offset } =
+        let Pending { next_sequence, active, log_seal, charged_bytes, records, log_offset, synced_offset } =
             &mut *pending;
         let first = *next_sequence;
         *next_sequence += counts.operations();
         if self.wal_mode != WalMode::None {
-            let place = LogPlace { number: active.log, base: *log_offset, synced: *synced_offset };
+            let place = LogPlace { seal: *log_seal, base: *log_offset, synced: *synced_offset };
             frame(records, place, first, encode);
         }
         *charged_bytes += counts.charged_bytes();
@@ -181,7 +181,8 @@ impl Inner {
         }
         self.failure.check()?;
         let number = self.new_file();
-        let file = LogFile::create(&*self.storage, &self.directory, number, self.wal_mode);
+        let seal = self.context.seals.of(number);
+        let file = LogFile::create(&*self.storage, &self.directory, number, seal, self.wal_mode);
         let file = file.map_err(|error| self.fail(error))?;
         let counters = self.counters.local();
         counters.wal_bytes.add(file.len());
@@ -199,6 +200,7 @@ impl Inner {
         written.map_err(|error| self.fail(error))?;
         full.close(last);
         pending.active = Arc::clone(&fresh);
+        pending.log_seal = seal;
         pending.charged_bytes = 0;
         pending.log_offset = HEADER_BYTES as u64;
         pending.synced_offset = synced_when_new(self.wal_mode);

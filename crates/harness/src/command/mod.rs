@@ -14,12 +14,12 @@ mod workload;
 
 pub(crate) use check::check;
 pub(crate) use compare::compare;
-pub(crate) use describe::describe;
+pub(crate) use describe::{describe, described};
 pub(crate) use doctor::doctor;
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;
 pub(crate) use shell::shell;
-pub(crate) use torture::torture;
+pub(crate) use torture::{WRITER_COMMAND, torture, write_until_killed};
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

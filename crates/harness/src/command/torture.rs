@@ -1,4 +1,7 @@
-//! `lsmbench torture`: crashes and I/O errors for every design and log mode.
+//! `lsmbench torture`: crashes, I/O errors, damage and kills for every design and log mode, and killed runs.
+
+mod kill;
+mod sweep;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,14 +9,17 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use catalog::Limit;
+use tempfile::TempDir;
 use toml::{Table, Value};
-use torture::{Finding, Findings, Subject, crash, errors};
+use torture::{Finding, Findings, Subject, crash, damage, errors};
 use tree::Design;
 
 use crate::cli::{SubjectArguments, TortureCommand};
 use crate::experiment::read_design;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
+
+pub(crate) use kill::{WRITER_COMMAND, write_until_killed};
 
 /// Where the shipped designs lie, from the root of the repository.
 const DESIGNS: &str = "configs/designs";
@@ -22,6 +28,7 @@ const DESIGNS: &str = "configs/designs";
 struct Job {
     design: String,
     wal: String,
+    tree: Design,
     subject: Subject,
 }
 
@@ -59,6 +66,20 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
                 }))
             })
         }
+        TortureCommand::Damage { subjects, images } => {
+            let columns = ["stores", "images", "told", "unneeded", "superseded", "as a crash", "violations"];
+            let budget = damage::Budget { seed: subjects.seed, images: *images };
+            let place = subjects.replay.as_deref().map(str::parse::<damage::Place>).transpose();
+            let place = place.map_err(Problem::new)?;
+            run("damage", subjects, &columns, 1, |subject| {
+                Ok(of_damage(match place {
+                    Some(place) => damage::replay(subject, place)?,
+                    None => damage::explore(subject, budget),
+                }))
+            })
+        }
+        TortureCommand::Kill(arguments) => kill::kill(arguments),
+        TortureCommand::Sweep(arguments) => sweep::sweep(arguments),
     }
 }
 
@@ -74,6 +95,12 @@ fn of_errors(tally: errors::Tally) -> Report {
     Report { counts, findings: findings.spelt() }
 }
 
+fn of_damage(tally: damage::Tally) -> Report {
+    let damage::Tally { stores, images, told, harmless, findings } = tally;
+    let counts = [&[stores, images, told], &harmless[..], &[findings.violations]].concat();
+    Report { counts, findings: findings.spelt() }
+}
+
 /// Does `explore` for every design and log mode; `columns` name its counts, of which number `rated` is the
 /// one whose rate is told.
 fn run(
@@ -83,6 +110,18 @@ fn run(
     rated: usize,
     explore: impl Fn(&Subject) -> Result<Report, String> + Sync,
 ) -> Outcome<bool> {
+    run_jobs((command, "--replay"), arguments, columns, rated, |job| explore(&job.subject))
+}
+
+/// As [`run`], for what wants more of a job than its subject; `again` is the argument that leads to a place
+/// again.
+fn run_jobs(
+    (command, again): (&str, &str),
+    arguments: &SubjectArguments,
+    columns: &[&str],
+    rated: usize,
+    explore: impl Fn(&Job) -> Result<Report, String> + Sync,
+) -> Outcome<bool> {
     let jobs = jobs(arguments)?;
     if arguments.replay.is_some() && jobs.len() != 1 {
         return Err(Problem::new("--replay wants one --design and one --wal"));
@@ -91,24 +130,25 @@ fn run(
     // A place that is not there is refused, and a refusal is no answer: nothing is printed before the first.
     let mut head = format!("{:<width$}  {:<8}{}\n", "design", "wal", row(columns));
     let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
-    torture::in_order(
-        &jobs,
-        arguments.threads as usize,
-        |job| explore(&job.subject),
-        |job, report| {
-            if outcome.is_ok() {
-                outcome = report.map_err(Problem::new).and_then(|report| {
-                    totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);
-                    print(&(std::mem::take(&mut head) + &text(command, job, width, &report)))
-                });
-            }
-        },
-    );
+    torture::in_order(&jobs, arguments.threads as usize, explore, |job, report| {
+        if outcome.is_ok() {
+            outcome = report.map_err(Problem::new).and_then(|report| {
+                totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);
+                print(&(std::mem::take(&mut head) + &text((command, again), job, width, &report)))
+            });
+        }
+    });
     outcome?;
     print(&format!("{:<width$}  {:<8}{}\n", "all", "", row(&totals)))?;
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
     line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
     Ok(totals.last() == Some(&0))
+}
+
+/// A new folder in `folder`; it goes with this value.
+fn scratch(folder: &Path) -> Outcome<TempDir> {
+    let made = tempfile::Builder::new().prefix("lsmbench-").tempdir_in(folder);
+    made.map_err(|error| Problem::doing(format!("make a folder in {}", folder.display()), error))
 }
 
 /// Numbers or their names, in columns.
@@ -120,12 +160,12 @@ fn row(cells: &[impl std::fmt::Display]) -> String {
 }
 
 /// The line of a job, and its violations.
-fn text(command: &str, job: &Job, width: usize, report: &Report) -> String {
+fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report) -> String {
     let Job { design, wal, .. } = job;
     let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));
     for Finding { place, moment, violation } in &report.findings.kept {
         let _ = writeln!(text, "violation ({moment}): {violation}");
-        let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} --replay {place}");
+        let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} {again} {place}");
     }
     text
 }
@@ -152,8 +192,8 @@ fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
         for wal in &modes {
             let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
             let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;
-            let subject = Subject::tree(&name, design)?;
-            jobs.push(Job { design: name.clone(), wal: wal.clone(), subject });
+            let subject = Subject::tree(&name, design.clone())?;
+            jobs.push(Job { design: name.clone(), wal: wal.clone(), tree: design, subject });
         }
     }
     Ok(jobs)

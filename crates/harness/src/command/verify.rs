@@ -10,7 +10,7 @@ use toml::Value;
 use crate::output::print;
 use crate::problem::{Outcome, Problem};
 
-/// Prints what is wrong with a store; whether nothing is.
+/// Prints what is wrong with a store, and changes nothing of it; whether nothing is wrong.
 pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if !directory.is_dir() {
         return Err(Problem::new(format!("there is no directory {}", directory.display())));

@@ -8,7 +8,7 @@ use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use results::{CellInfo, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
 
 use super::child::run_trial;
-use super::home::{DataFolder, Home, create_folder};
+use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::progress::Progress;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
@@ -103,6 +103,16 @@ struct Turn {
     again: bool,
 }
 
+impl Books {
+    /// Writes the manifest at `path`, with what is to be known of the rows so far.
+    fn seal(&mut self, path: &Path) -> Outcome<()> {
+        self.manifest.runs = Some(self.runs.seal()?);
+        self.manifest.timeline = Some(self.timeline.seal()?);
+        self.manifest.noise = Some(self.noise.seal()?);
+        Ok(self.manifest.write(path)?)
+    }
+}
+
 impl<'a> Run<'a> {
     fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
         if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
@@ -117,6 +127,7 @@ impl<'a> Run<'a> {
             fits.map_err(|message| Problem::at(&experiment.file, None, message))?;
             estimates.push(estimate);
         }
+        [&options.out, &options.plots].into_iter().try_for_each(|folder| check_writable(folder))?;
         let swept = experiment.swept();
         let run = Self {
             experiment,
@@ -142,7 +153,8 @@ impl<'a> Run<'a> {
         let folder = self.home.folder();
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
-        check_table(&folder.timeline(), &self.timeline_schema)
+        check_table(&folder.timeline(), &self.timeline_schema)?;
+        Ok(earlier.check_rows(folder)?)
     }
 
     fn run(mut self) -> Outcome<Ending> {
@@ -152,8 +164,10 @@ impl<'a> Run<'a> {
             Some(manifest) => manifest::resume(manifest, self.experiment),
             None => manifest::begin(self.experiment, &self.options.overrides, &self.options.out),
         };
+        // It says whose folder this is: a run that is killed right behind it can be resumed.
+        manifest.write(&self.home.folder().manifest())?;
         let mut books = self.open_books(manifest)?;
-        books.manifest.write(&self.home.folder().manifest())?;
+        books.seal(&self.home.folder().manifest())?;
         self.announce(&books.manifest);
         if self.run_trials(&mut books)? == Ending::Interrupted {
             line(&format!(
@@ -241,15 +255,16 @@ impl<'a> Run<'a> {
             let phases = phases.zip(self.estimates[turn.cell].phase_seconds.iter().copied()).collect();
             let again = if turn.again { " again" } else { "" };
             progress.begin(format!("{}{again}, trial {}", cell.label, trial + 1), phases);
-            let report = self.run_one(cell, turn, |step| progress.update(step)).map_err(|problem| {
+            let kept = |problem| {
                 let done = "what is done is kept; when this is mended, go on with --resume";
                 Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
-            })?;
+            };
+            let report = self.run_one(cell, turn, |step| progress.update(step)).map_err(kept)?;
             let Some(report) = report else { return Ok(Ending::Interrupted) };
             for wrong in &report.wrong {
                 progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
             }
-            self.store(cell, turn, report, books)?;
+            self.store(cell, turn, report, books).map_err(kept)?;
             progress.end();
         }
         Ok(Ending::Done)
@@ -310,7 +325,8 @@ impl<'a> Run<'a> {
             cells.iter().map(|cells| self.row(schema, cell, turn.group.trial, cells)).collect()
         };
         if turn.again {
-            return Ok(books.noise.append(&rows(&self.schema, &report.rows)?)?);
+            books.noise.append(&rows(&self.schema, &report.rows)?)?;
+            return books.seal(&self.home.folder().manifest());
         }
         let mut cells = books.manifest.cells.iter_mut();
         let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
@@ -321,7 +337,7 @@ impl<'a> Run<'a> {
         // The rows that say "this trial is done" are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
         books.runs.append(&rows(&self.schema, &report.rows)?)?;
-        Ok(())
+        books.seal(&self.home.folder().manifest())
     }
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {

@@ -1,6 +1,6 @@
 //! One trial of one cell, in a process of its own: open a tree, do the phases, check the answers, report.
 
-use std::io::{BufRead, Read, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -21,6 +21,7 @@ use super::timeline::Sample;
 use super::truth::Truth;
 use super::{probe, profile};
 use crate::experiment::{RunMode, Task};
+use crate::lifeline;
 
 /// How often the process says how far it is.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
@@ -33,11 +34,7 @@ pub(super) type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sy
 /// The body of the trial's process: reads the specification from the first line of standard input, writes
 /// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
 pub(crate) fn run_trial_process() -> bool {
-    let mut text = String::new();
-    let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
-    let spec = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
-    std::thread::spawn(end_with_the_parent);
-    let outcome = spec.and_then(|spec: TrialSpec| {
+    let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
         let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
             Task::Workload(workload) => run_on_tree(spec, &workload),
@@ -48,13 +45,6 @@ pub(crate) fn run_trial_process() -> bool {
     let done = outcome.is_ok();
     send(&outcome.map_or_else(Message::Failed, Message::Done));
     done
-}
-
-/// Ends the process when its parent closes the pipe, as it does by dying.
-fn end_with_the_parent() {
-    // Whatever is read or goes wrong, the parent is done with this process.
-    let _ = std::io::stdin().lock().read(&mut [0]);
-    std::process::exit(1);
 }
 
 fn send(message: &Message) {

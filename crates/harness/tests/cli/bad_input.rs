@@ -339,6 +339,44 @@ fn folders_that_hold_something_else_are_left_alone() {
     assert!(bench.content() == before, "something was touched");
 }
 
+/// A digit that has changed, and lines that are gone or stand there twice, are rows like any other.
+#[test]
+fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    let file = "results/small/runs.csv";
+    let whole = bench.read(file);
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let (all, last) = (lines.len(), lines[lines.len() - 1]);
+    let digit = last.rfind(|byte: char| byte.is_ascii_digit()).unwrap();
+    let other = if last.as_bytes()[digit] == b'1' { "2" } else { "1" };
+    let flipped = format!("{}{other}{}", &last[..digit], &last[digit + 1..]);
+    for damaged in [
+        [&lines[..all - 1], &[&*flipped]].concat().concat(),
+        lines[..all - 1].concat(),
+        [&lines[..2], &lines[1..]].concat().concat(),
+    ] {
+        bench.write(file, &damaged);
+        let before = bench.content();
+        for arguments in [&["run", "small.toml", "--resume"][..], &["plot", "results/small"]] {
+            let error = bench.run(arguments).refusal();
+            let is_told = error.starts_with(file) && error.contains("changed since it was written");
+            assert!(is_told, "{arguments:?}: {error}");
+        }
+        assert!(bench.content() == before, "something was touched");
+    }
+    bench.write(file, &whole);
+    let manifest = bench.read("results/small/manifest.json");
+    bench.write("results/small/manifest.json", manifest.replacen("\"seed\": ", "\"seed\": 1", 1));
+    let error = bench.run(&["plot", "results/small"]).refusal();
+    assert!(error.contains("the manifest is damaged: its checksum does not match"), "{error}");
+    bench.write("results/small/manifest.json", &manifest);
+    // What earlier versions wrote has no seals, and is read as it is.
+    bench.forget_seals("small");
+    bench.ok(&["plot", "results/small"]);
+    bench.ok(&["run", "small.toml", "--resume"]);
+}
+
 #[test]
 fn damaged_results_are_neither_resumed_nor_drawn() {
     let bench = Bench::small();

@@ -370,6 +370,7 @@ fn a_run_that_broke_off_goes_on() {
     // As if it had been killed within the fourth trial.
     let kept: Vec<&str> = whole.lines().take(1 + 3 * 4 + 2).collect();
     bench.write("results/component-x/runs.csv", kept.join("\n") + "\nx,3,torn");
+    bench.forget_seals("component-x");
     bench.ok(&["run", "x.toml", "--resume"]);
     let sorted = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -65,3 +65,18 @@ fn a_design_that_drops_data_is_refused() {
     let error = bench.run(&["torture", "crash", "--design", "own.toml"]).refusal();
     assert!(error.contains("own.toml") && error.contains("compaction = fifo drops data"), "{error}");
 }
+
+#[test]
+fn damage_is_explored_too_and_found_again() {
+    let bench = Bench::new();
+    let what = ["torture", "damage", "--design", "default", "--wal", "group"];
+    let out = bench.ok(&[&what[..], &["--images", "60"]].concat());
+    let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!((counts[0], counts[2], counts.last()), ("all", "60", Some(&"0")), "{out}");
+    let replay = |place: &str| bench.run(&[&what[..], &["--replay", place]].concat());
+    let out = replay("3:stopped:5").expect(0).out;
+    let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!((counts[1], counts.last()), ("1", Some(&"0")), "{out}");
+    assert!(replay("3:stopped:9999999").refusal().contains("the stopped store of seed 3 has "));
+    assert!(replay("3:20").refusal().contains("SEED:STORE:IMAGE"));
+}

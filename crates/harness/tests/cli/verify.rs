@@ -1,6 +1,7 @@
 //! `verify`: what is wrong with a store, and where; nothing is changed.
 
-use std::fs;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::bench::Bench;
@@ -66,10 +67,78 @@ fn a_flipped_byte_is_found_wherever_it_is() {
 fn what_is_no_store_is_refused() {
     let bench = Bench::new();
     bench.write("file", "text");
-    for (directory, saying) in
-        [("nowhere", "there is no directory nowhere"), ("file", "there is no directory file")]
-    {
+    bench.write("home/letter.txt", "dear");
+    fs::create_dir(bench.path("empty")).unwrap();
+    let before = bench.content();
+    for (directory, saying) in [
+        ("nowhere", "there is no directory nowhere"),
+        ("file", "there is no directory file"),
+        ("empty", "empty is no store: there is no manifest, no table and no log"),
+        ("home", "home is no store: there is no manifest, no table and no log"),
+    ] {
         let error = bench.run(&["verify", directory]).refusal();
         assert!(error.contains(saying), "{error}");
+    }
+    assert!(bench.content() == before, "something was touched");
+}
+
+#[test]
+fn nothing_is_created_where_nothing_may_be_written() {
+    let bench = stored();
+    fs::remove_file(bench.path("db/lock")).unwrap();
+    for name in files(&bench, "") {
+        fs::set_permissions(&name, Permissions::from_mode(0o400)).unwrap();
+    }
+    fs::set_permissions(bench.path("db"), Permissions::from_mode(0o500)).unwrap();
+    let answer = bench.run(&["verify", "db"]).expect(0);
+    fs::set_permissions(bench.path("db"), Permissions::from_mode(0o700)).unwrap();
+    assert!(answer.out.starts_with("db: no damage in "), "{}", answer.out);
+    // The superuser may write anywhere: then this alone shows that nothing was.
+    assert!(!bench.path("db/lock").exists());
+}
+
+#[test]
+fn a_store_that_is_in_use_is_refused() {
+    let bench = stored();
+    let lock = File::open(bench.path("db/lock")).unwrap();
+    lock.try_lock().unwrap();
+    let error = bench.run(&["verify", "db"]).refusal();
+    assert!(error.contains("db is in use by another process"), "{error}");
+    drop(lock);
+    bench.run(&["verify", "db"]).expect(0);
+}
+
+#[test]
+fn every_piece_of_damage_is_told_in_one_pass() {
+    let bench = stored();
+    let tables = files(&bench, "table");
+    let log = files(&bench, "wal").remove(0);
+    let mut names = Vec::new();
+    for path in tables[..2].iter().chain([&log]) {
+        let mut bytes = fs::read(path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(path, bytes).unwrap();
+        names.push(path.file_name().unwrap().to_string_lossy().into_owned());
+    }
+    fs::remove_file(&tables[2]).unwrap();
+    names.push(tables[2].file_name().unwrap().to_string_lossy().into_owned());
+    let answer = bench.run(&["verify", "db"]).expect(1);
+    let damage: Vec<&str> = answer.out.lines().filter(|line| line.starts_with("damage: ")).collect();
+    for name in names {
+        assert!(damage.iter().any(|line| line.contains(&name)), "{name} is not named: {}", answer.out);
+    }
+    assert!(answer.out.contains("pieces of damage in "), "{}", answer.out);
+}
+
+#[test]
+fn a_closed_store_misses_every_byte_of_its_log() {
+    let bench = stored();
+    let log = files(&bench, "wal").remove(0);
+    let whole = fs::read(&log).unwrap();
+    for len in [0, 19, 20, whole.len() / 2, whole.len() - 1] {
+        fs::write(&log, &whole[..len]).unwrap();
+        let answer = bench.run(&["verify", "db"]).expect(1);
+        assert!(answer.out.contains(&*log.file_name().unwrap().to_string_lossy()), "{}", answer.out);
     }
 }

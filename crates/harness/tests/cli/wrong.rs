@@ -42,6 +42,7 @@ fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
         kept.push_str(&(cells.join(",") + "\n"));
     }
     std::fs::write(&runs, kept).unwrap();
+    bench.forget_seals("small");
 
     let answer = bench.run(&["run", "small.toml", "--resume"]).expect(1);
     assert!(answer.out.contains("Wrong answers by standard: they get no number."), "{}", answer.out);

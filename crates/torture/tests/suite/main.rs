@@ -2,6 +2,9 @@
 
 #![allow(clippy::print_stdout)] // what caught a bug is worth reading in the output of a test
 
+mod damage;
+mod kills;
+mod largest;
 mod planted;
 mod shipped;
 mod wrong;

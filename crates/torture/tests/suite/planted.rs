@@ -87,7 +87,7 @@ impl Storage for Planted {
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
         let file = self.inner.open(path, purpose)?;
         match self.bug {
-            Bug::LogRemovedByRecovery if purpose == Purpose::Log => {
+            Bug::LogRemovedByRecovery if purpose == Purpose::Log && file.len() > HEADER_BYTES => {
                 self.inner.remove(path)?;
                 self.inner.sync_directory(path.parent().unwrap())?;
                 Ok(file)
@@ -170,7 +170,10 @@ impl WriteFile for PlantedWriter {
     }
 }
 
-/// A file of which only the first half is found.
+/// The bytes of a log that nothing was written to.
+const HEADER_BYTES: u64 = 20;
+
+/// A log of which only the first half is found, but its header in any case.
 struct FirstHalf(Arc<dyn ReadFile>);
 
 impl ReadFile for FirstHalf {
@@ -179,7 +182,7 @@ impl ReadFile for FirstHalf {
     }
 
     fn len(&self) -> u64 {
-        self.0.len() / 2
+        (self.0.len() / 2).max(HEADER_BYTES.min(self.0.len()))
     }
 }
 

@@ -35,12 +35,12 @@ impl Inner {
         let state = State {
             levels: run_states(&levels),
             log: change.flushed.map_or(manifest.state.log, |slot| self.oldest_log_without(&view, slot)),
-            log_is_synced: manifest.state.log_is_synced,
             next_file: self.next_file.load(Ordering::Relaxed),
             next_run: self.next_run.load(Ordering::Relaxed),
             flushed_sequence: change
                 .flushed
                 .map_or(manifest.state.flushed_sequence, |slot| slot.last_sequence()),
+            ..manifest.state.clone()
         };
         manifest.record(&*self.storage, state)?;
         let version = Arc::new(view.version.with(levels));
@@ -72,6 +72,19 @@ impl Inner {
     /// Adds tables replayed from logs as the newest run; the logs stay until all of them are replayed.
     pub(crate) fn install_replayed(&self, place: Place, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
+    }
+
+    /// Makes all that was written durable, and says in the manifest which log holds what is in no table, and how
+    /// long it is. Nobody writes any more.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.sync()?;
+        // The older logs are gone then, but for the one that takes the writes.
+        self.wait_until_flushed()?;
+        let Some(bytes) = self.log.lock().file.bytes() else { return Ok(()) };
+        let log = self.pending.lock().active.log;
+        let mut manifest = self.manifest.lock();
+        let state = State { closed_log: Some((log, bytes)), ..manifest.state.clone() };
+        manifest.record(&*self.storage, state).map_err(|error| self.fail(error))
     }
 
     /// The oldest log that is needed once `flushed` is in tables; memtables are flushed oldest first.

@@ -39,8 +39,8 @@ pub(super) struct Footer {
 }
 
 impl Footer {
-    /// The footer as bytes; `table` is the file's number and `offset` where the footer stands.
-    pub(super) fn encode(&self, table: u64, offset: u64) -> Vec<u8> {
+    /// The footer as bytes; `seal` is the file's seal and `offset` where the footer stands.
+    pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FOOTER_BYTES);
         for section in self.sections() {
             bytes.extend_from_slice(&section.offset.to_le_bytes());
@@ -48,20 +48,22 @@ impl Footer {
             bytes.extend_from_slice(&section.checksum.to_le_bytes());
         }
         bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&checksum(table, offset, &bytes).to_le_bytes());
+        bytes.extend_from_slice(&checksum(seal, offset, &bytes).to_le_bytes());
         bytes.extend_from_slice(&MAGIC);
         bytes
     }
 
-    /// Reads a footer that stands at `offset` of the file of table `table`.
-    pub(super) fn decode(bytes: &[u8], table: u64, offset: u64) -> Result<Self, String> {
+    /// Reads a footer that stands at `offset` of the file under `seal`.
+    pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
         let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the file is shorter than a footer")?;
         if *magic != MAGIC {
             return Err("this is no table file, or its end is cut off".to_owned());
         }
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
-        if bytes.len() != FOOTER_BYTES || checksum(table, offset, covered) != u32::from_le_bytes(*sum) {
-            return Err(format!("the footer is damaged, or the file is not table {table}"));
+        if bytes.len() != FOOTER_BYTES || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
+            return Err(
+                "the footer is damaged, or the file is another table or one of another store".to_owned()
+            );
         }
         let mut reader = Reader::new(covered);
         let footer = Self::read(&mut reader).ok_or("the footer is too short")?;
@@ -73,7 +75,24 @@ impl Footer {
         }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    /// Puts right the checksums in a footer that stands at `at` of the file of table `table`: those of the parts
+    /// that it tells of and that are there, and its own.
+    pub(super) fn reseal(file: &mut [u8], at: usize, table: u64) {
+        let sections = Self::read(&mut Reader::new(&file[at..])).map(|footer| footer.sections());
+        for (number, section) in sections.into_iter().flatten().enumerate() {
+            let part = file.get(section.offset as usize..).and_then(|rest| rest.get(..section.len as usize));
+            if let Some(sum) = part.map(|part| checksum(table, section.offset, part)) {
+                let end = at + (number + 1) * SECTION_BYTES;
+                file[end - 4..end].copy_from_slice(&sum.to_le_bytes());
+            }
+        }
+        let end = at + 4 * SECTION_BYTES + 4;
+        let sum = checksum(table, at as u64, &file[at..end]);
+        file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+    }
+
+    /// Reads the places of the parts, whatever they are.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let mut section =
             || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
         Some(Self { filter: section()?, fence: section()?, directory: section()?, properties: section()? })
@@ -101,6 +120,19 @@ impl Footer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_version_is_refused_though_its_checksum_is_right() {
+        let section = Section { offset: 9, len: 0, checksum: 7 };
+        let footer = Footer { filter: section, fence: section, directory: section, properties: section };
+        let mut bytes = footer.encode(5, 140);
+        assert_eq!(Footer::decode(&bytes, 5, 140), Ok(footer));
+        let at = 4 * SECTION_BYTES;
+        bytes[at] += 1;
+        let sum = checksum(5, 140, &bytes[..at + 4]).to_le_bytes();
+        bytes[at + 4..at + 8].copy_from_slice(&sum);
+        assert!(Footer::decode(&bytes, 5, 140).unwrap_err().contains("this program reads version 1"));
+    }
 
     #[test]
     fn every_flipped_bit_is_found_out() {

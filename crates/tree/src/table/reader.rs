@@ -25,6 +25,7 @@ use crate::codec::Reader;
 use crate::design::{Checksum, Options};
 use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
+use crate::seals::Seals;
 use crate::stats::Counters;
 
 /// The bytes behind each stored block: codec, stored length, length before compression, checksum.
@@ -39,6 +40,8 @@ pub(crate) struct TableContext {
     pub(crate) storage: Arc<dyn Storage>,
     /// The tree's directory.
     pub(crate) directory: PathBuf,
+    /// What the files are sealed with.
+    pub(crate) seals: Seals,
     /// The tree's number in this process: its part of block names in the cache.
     pub(crate) tree: u64,
     /// Where blocks stay.
@@ -107,6 +110,8 @@ pub(crate) struct Table {
 struct TableFile {
     context: Arc<TableContext>,
     id: u64,
+    /// What its checksums begin with.
+    seal: u64,
     path: PathBuf,
     file: Arc<dyn ReadFile>,
     properties: Properties,
@@ -127,7 +132,7 @@ struct View<'a> {
 impl Table {
     /// Opens table `id`: reads and checks all but its data blocks.
     pub(crate) fn open(context: &Arc<TableContext>, id: u64) -> Result<Self> {
-        let path = table_path(&context.directory, id);
+        let (path, seal) = (table_path(&context.directory, id), context.seals.of(id));
         let file = context.storage.open(&path, Purpose::Table)?;
         let damaged = |offset: u64, what: String| Error::damaged(&path, offset, what);
         let footer_offset = file.len().checked_sub(FOOTER_BYTES as u64);
@@ -135,10 +140,10 @@ impl Table {
             footer_offset.ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
         let footer = file.read(footer_offset, FOOTER_BYTES)?;
         let footer =
-            Footer::decode(&footer, id, footer_offset).map_err(|what| damaged(footer_offset, what))?;
+            Footer::decode(&footer, seal, footer_offset).map_err(|what| damaged(footer_offset, what))?;
         let section = |section: Section, name: &str| {
             let bytes = file.read(section.offset, section.len as usize)?;
-            match checksum(id, section.offset, &bytes) == section.checksum {
+            match checksum(seal, section.offset, &bytes) == section.checksum {
                 true => Ok(bytes),
                 false => Err(damaged(section.offset, format!("the {name} does not match its checksum"))),
             }
@@ -166,6 +171,7 @@ impl Table {
         let file = TableFile {
             context: Arc::clone(context),
             id,
+            seal,
             path: path.clone(),
             file,
             properties,
@@ -523,7 +529,7 @@ impl TableFile {
         let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
         let kind = self.properties.checksum;
         let is_checked = kind != Checksum::None;
-        if is_checked && block_checksum(kind, self.id, place.offset, &stored[..stored.len() - 4]) != sum {
+        if is_checked && block_checksum(kind, self.seal, place.offset, &stored[..stored.len() - 4]) != sum {
             return Err(self.damaged(place.offset, "the block does not match its checksum"));
         }
         if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
@@ -550,7 +556,7 @@ impl TableFile {
             let at = start + (index * FENCE_CHUNK_BYTES) as u64;
             let offset = self.footer.fence.offset + at;
             let expected = self.fence_checksums.get((at / chunk) as usize);
-            if expected != Some(&checksum(self.id, offset, piece)) {
+            if expected != Some(&checksum(self.seal, offset, piece)) {
                 return Err(self.damaged(offset, "the fence does not match its checksum"));
             }
         }

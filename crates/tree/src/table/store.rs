@@ -18,7 +18,8 @@ const WRITE_BUFFER_BYTES: usize = 1 << 20;
 /// The file of one table, from its front to its end.
 pub(super) struct Store {
     context: Arc<TableContext>,
-    id: u64,
+    /// What its checksums begin with.
+    seal: u64,
     /// The level the table is written for: codecs may depend on it.
     level: usize,
     file: Box<dyn WriteFile>,
@@ -42,7 +43,7 @@ impl Store {
         let options = context.options.block;
         Ok(Self {
             file: context.storage.create(&table_path(&context.directory, id), Purpose::Table)?,
-            id,
+            seal: context.seals.of(id),
             level,
             buffer: Vec::with_capacity(WRITE_BUFFER_BYTES + WRITE_BUFFER_BYTES / 8),
             directory: Directory::new(context.is_aligned().then_some(options.size.0 as u32)),
@@ -99,7 +100,7 @@ impl Store {
         self.buffer.push(codec);
         self.buffer.extend_from_slice(&(stored_len as u32).to_le_bytes());
         self.buffer.extend_from_slice(&(raw_len as u32).to_le_bytes());
-        let sum = block_checksum(options.checksum, self.id, offset, &self.buffer[start..]);
+        let sum = block_checksum(options.checksum, self.seal, offset, &self.buffer[start..]);
         self.buffer.extend_from_slice(&sum.to_le_bytes());
     }
 
@@ -112,7 +113,7 @@ impl Store {
         let offset = self.offset();
         self.buffer.extend_from_slice(bytes);
         self.flush_buffer(WRITE_BUFFER_BYTES)?;
-        Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.id, offset, bytes) })
+        Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.seal, offset, bytes) })
     }
 
     /// Appends the last bytes of the file and makes all of it durable.

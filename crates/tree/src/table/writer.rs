@@ -13,7 +13,7 @@ use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext};
 use super::store::Store;
 use crate::checksum::checksum;
 use crate::codec::put_varint;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Writes one table. Entries come in key order; nothing is durable before [`finish`](Self::finish).
 pub(crate) struct TableWriter {
@@ -73,7 +73,13 @@ impl TableWriter {
     }
 
     /// Appends an entry; its key is above the last one.
+    ///
+    /// # Errors
+    /// Also if it is not: a merge hands on the keys of its tables in the order in which they stand there.
     pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
+        if !self.is_empty() && self.block.last_key() >= entry.key {
+            return Err(Error::OutOfOrder(self.context.directory.clone()));
+        }
         let limit = self.context.options.block.size.0 as usize - TRAILER_BYTES;
         if !self.block.is_empty() && self.block.would_exceed(&entry, limit) {
             self.close_block()?;
@@ -154,12 +160,12 @@ impl TableWriter {
         };
         let fence_bytes = self.context.fence.component.build(&input);
         let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;
-        let mut directory = Vec::new();
+        let (mut directory, seal) = (Vec::new(), self.context.seals.of(self.id));
         self.store.directory.encode(&mut directory);
         put_varint(&mut directory, fence_bytes.chunks(FENCE_CHUNK_BYTES).len() as u64);
         for (index, chunk) in fence_bytes.chunks(FENCE_CHUNK_BYTES).enumerate() {
             let offset = fence.offset + (index * FENCE_CHUNK_BYTES) as u64;
-            directory.extend_from_slice(&checksum(self.id, offset, chunk).to_le_bytes());
+            directory.extend_from_slice(&checksum(seal, offset, chunk).to_le_bytes());
         }
         let directory = self.store.append_section(&directory, 1)?;
         self.properties.largest_block_bytes = self.store.largest_block_bytes;
@@ -168,6 +174,6 @@ impl TableWriter {
         self.properties.encode(&mut properties);
         let properties = self.store.append_section(&properties, 1)?;
         let footer = Footer { filter, fence, directory, properties };
-        Ok(footer.encode(self.id, self.store.offset()))
+        Ok(footer.encode(seal, self.store.offset()))
     }
 }

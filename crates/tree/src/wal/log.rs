@@ -14,18 +14,19 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Begins log `number`. Where acknowledged writes must survive power loss, so does the log's name.
+    /// Begins log `number` under `seal`. Where acknowledged writes must survive power loss, so does the log's name.
     pub(crate) fn create(
         storage: &dyn Storage,
         directory: &Path,
         number: u64,
+        seal: u64,
         mode: WalMode,
     ) -> Result<Self> {
         if mode == WalMode::None {
             return Ok(Self { file: None });
         }
         let mut file = storage.create(&log_path(directory, number), Purpose::Log)?;
-        file.append(&header(number))?;
+        file.append(&header(number, seal))?;
         if mode.syncs_at_rotation() {
             file.sync()?;
             storage.sync_directory(directory)?;
@@ -35,7 +36,12 @@ impl LogFile {
 
     /// The bytes written so far.
     pub(crate) fn len(&self) -> u64 {
-        self.file.as_ref().map_or(0, |file| file.len())
+        self.bytes().unwrap_or(0)
+    }
+
+    /// The bytes of the log, if there is one.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.file.as_ref().map(|file| file.len())
     }
 
     /// Appends framed records.

@@ -6,9 +6,10 @@ use storage::{Purpose, Storage};
 use types::{Entry, SequenceNumber};
 
 use super::log_path;
-use super::record::{HEADER_BYTES, has_header, read, synced_before};
+use super::record::{HEADER_BYTES, has_header, other_version, read, synced_before};
 use crate::batch::operations;
 use crate::error::{Error, Result};
+use crate::manifest::State;
 
 /// What a log turned out to hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,32 +26,53 @@ pub(crate) struct LogContent {
     /// The write that the log begins with, where that is not the one that was to follow: writes before it
     /// are missing, and none of the log may come back, or the order of writes would have a hole.
     pub(crate) gap: Option<SequenceNumber>,
+    /// The bytes of the file.
+    pub(crate) file_bytes: u64,
+    /// Whether the file begins as this log does.
+    pub(crate) has_header: bool,
 }
 
 impl LogContent {
-    /// Refuses a log `number` that does not follow write `after`, unless a crash can leave that: the end of
-    /// the log before is lost only if it was not synced before this one was written to (`is_synced`).
-    pub(crate) fn check_order(
+    /// Refuses a log `number` that no crash can leave under a manifest that says `state`, where `after` is the
+    /// last write before it:
+    ///
+    /// * one that does not follow that write, where logs are synced before the next is written to;
+    /// * one without its header, where that was synced before the manifest came to name the log. Of the logs
+    ///   behind that one the last may have been begun when the power failed;
+    /// * one that is not whole, where the store was closed.
+    pub(crate) fn check(
         &self,
         directory: &Path,
         number: u64,
         after: SequenceNumber,
-        is_synced: bool,
+        state: &State,
     ) -> Result<()> {
-        match self.gap {
-            Some(first) if is_synced => {
-                let what = format!(
-                    "the log begins with write {first}, and what was synced before ends with {after}"
-                );
-                Err(Error::damaged(&log_path(directory, number), HEADER_BYTES as u64, what))
+        let damaged = |offset: u64, what: String| Error::damaged(&log_path(directory, number), offset, what);
+        if let Some(first) = self.gap.filter(|_| state.log_is_synced) {
+            return Err(damaged(
+                HEADER_BYTES as u64,
+                format!("the log begins with write {first}, and what was synced before ends with {after}"),
+            ));
+        }
+        if !self.has_header && state.log_is_synced && state.log == Some(number) {
+            return Err(damaged(0, "the header is damaged, or the log is one of another store".to_owned()));
+        }
+        match state.closed_log {
+            Some((closed, bytes))
+                if closed == number && (bytes != self.file_bytes || self.dropped_bytes > 0) =>
+            {
+                Err(damaged(
+                    self.file_bytes - self.dropped_bytes,
+                    format!("the log had {bytes} bytes, all of them intact, when the store was closed"),
+                ))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Hands every operation of log `number` with its sequence number to `apply`, in order; the first one must
-/// follow write `after`.
+/// Hands every operation of log `number`, which is sealed with `seal`, with its sequence number to `apply`, in
+/// order; the first one must follow write `after`.
 ///
 /// Replay ends at the first record that is not intact: what follows was never acknowledged as durable, or
 /// the order of writes would have a hole. Where a later record tells that the log was durable up to
@@ -59,17 +81,27 @@ pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
     number: u64,
+    seal: u64,
     after: SequenceNumber,
     mut apply: impl FnMut(SequenceNumber, Entry<'_>),
 ) -> Result<LogContent> {
     let path = log_path(directory, number);
     let file = storage.open(&path, Purpose::Log)?;
     let bytes = file.read(0, file.len() as usize)?;
-    let mut content = LogContent { last_sequence: after, ..LogContent::default() };
+    if let Some(version) = other_version(&bytes) {
+        let what = format!("the log is of version {version}; this program reads another");
+        return Err(Error::damaged(&path, 0, what));
+    }
+    let mut content = LogContent {
+        last_sequence: after,
+        file_bytes: file.len(),
+        has_header: has_header(&bytes, number, seal),
+        ..LogContent::default()
+    };
     let mut at = 0;
-    if has_header(&bytes, number) {
+    if content.has_header {
         at = HEADER_BYTES;
-        while let Some(record) = read(&bytes, number, at) {
+        while let Some(record) = read(&bytes, seal, at) {
             if record.first_sequence != content.last_sequence + 1 {
                 content.gap = Some(record.first_sequence);
                 break;
@@ -87,7 +119,7 @@ pub(crate) fn replay(
         }
     }
     content.dropped_bytes = (bytes.len() - at) as u64;
-    if content.gap.is_none() && was_durable(&bytes, number, at) {
+    if content.gap.is_none() && was_durable(&bytes, seal, at) {
         return Err(Error::damaged(
             &path,
             at as u64,
@@ -98,9 +130,9 @@ pub(crate) fn replay(
 }
 
 /// Whether the head of a record behind offset `at` tells that the log was durable up to behind `at`.
-fn was_durable(bytes: &[u8], number: u64, at: usize) -> bool {
+fn was_durable(bytes: &[u8], seal: u64, at: usize) -> bool {
     (at + 1..bytes.len()).any(|next| {
-        let synced = synced_before(bytes, number, next);
+        let synced = synced_before(bytes, seal, next);
         synced.is_some_and(|synced| (at as u64 + 1..=next as u64).contains(&synced))
     })
 }
@@ -112,14 +144,16 @@ mod tests {
     use crate::batch::encode_operation;
     use storage::Memory;
 
+    const SEAL: u64 = 0x5ea1;
+
     /// A log of three commits of one, two and one operations, each synced before the next or none at all;
     /// returns it and where each commit ends.
     fn sample(is_synced: bool) -> (Vec<u8>, Vec<usize>) {
-        let mut bytes = header(7);
+        let mut bytes = header(7, SEAL);
         let mut ends = vec![bytes.len()];
         for (first, keys) in [(1, &["a"][..]), (2, &["b", "c"]), (4, &["d"])] {
             let synced = if is_synced { bytes.len() as u64 } else { 0 };
-            frame(&mut bytes, LogPlace { number: 7, base: 0, synced }, first, |out| {
+            frame(&mut bytes, LogPlace { seal: SEAL, base: 0, synced }, first, |out| {
                 keys.iter()
                     .for_each(|key| encode_operation(out, &Entry { key: key.as_bytes(), value: Some(b"v") }));
             });
@@ -134,7 +168,7 @@ mod tests {
         storage.create_directory(directory)?;
         storage.create(&log_path(directory, 7), Purpose::Log)?.append(bytes)?;
         let mut seen = Vec::new();
-        let content = replay(&storage, directory, 7, 0, |sequence, entry| {
+        let content = replay(&storage, directory, 7, SEAL, 0, |sequence, entry| {
             seen.push(format!("{sequence}{}", String::from_utf8_lossy(entry.key)));
         })?;
         Ok((seen, content))
@@ -178,7 +212,7 @@ mod tests {
         // Two more commits that share one sync, of which the power failure kept only the second.
         let synced = ends[3] as u64;
         for first in [5, 6] {
-            frame(&mut bytes, LogPlace { number: 7, base: 0, synced }, first, |out| {
+            frame(&mut bytes, LogPlace { seal: SEAL, base: 0, synced }, first, |out| {
                 encode_operation(out, &Entry { key: b"e", value: Some(b"v") });
             });
         }
@@ -208,7 +242,8 @@ mod tests {
         storage.create_directory(directory).unwrap();
         let (bytes, ends) = sample(true);
         storage.create(&log_path(directory, 7), Purpose::Log).unwrap().append(&bytes).unwrap();
-        let content = replay(&storage, directory, 7, 3, |_, _| panic!("nothing follows write 3")).unwrap();
+        let content =
+            replay(&storage, directory, 7, SEAL, 3, |_, _| panic!("nothing follows write 3")).unwrap();
         assert_eq!((content.gap, content.operations, content.last_sequence), (Some(1), 0, 3));
         assert_eq!(content.dropped_bytes, (bytes.len() - ends[0]) as u64);
     }
@@ -219,8 +254,8 @@ mod tests {
         let mut repeated = bytes.clone();
         repeated.extend_from_slice(&bytes[ends[2]..]);
         assert_eq!(replayed(&repeated).unwrap().0.len(), 4);
-        let mut other = header(7);
-        let place = LogPlace { number: 8, base: 0, synced: 0 };
+        let mut other = header(7, SEAL);
+        let place = LogPlace { seal: SEAL + 1, base: 0, synced: 0 };
         frame(&mut other, place, 1, |out| encode_operation(out, &Entry { key: b"x", value: None }));
         assert_eq!(replayed(&other).unwrap().0.len(), 0);
     }

@@ -267,7 +267,7 @@ fn other_directories_and_other_owners_are_refused() {
     let options = || OpenOptions::new(small_design("")).mode(Mode::Counted).storage(Arc::clone(&storage));
     assert!(matches!(options().open("home"), Err(Error::NotATree(_))));
     let tree = options().open(DIRECTORY).unwrap();
-    assert!(matches!(options().open(DIRECTORY), Err(Error::InUse(_))));
+    assert!(matches!(options().open(DIRECTORY), Err(Error::InUse(..))));
     drop(tree);
     assert!(options().open(DIRECTORY).is_ok());
 }
@@ -349,4 +349,81 @@ fn a_large_record_that_was_cut_off_is_no_damage() {
             assert_eq!(tree.get(b"big").unwrap(), None);
         });
     }
+}
+
+#[test]
+fn a_table_of_another_store_is_found_out() {
+    let design = small_design("");
+    let stores = [1, 2].map(|identity| {
+        let storage = memory();
+        let options = OpenOptions::new(design.clone()).mode(Mode::Counted).identity(identity);
+        let tree = options.storage(Arc::clone(&storage)).open(DIRECTORY).unwrap();
+        (0..100u32).for_each(|n| tree.put(format!("key{n:04}").as_bytes(), &[identity as u8; 30]).unwrap());
+        tree.close().unwrap();
+        storage
+    });
+    let [own, other] = &stores;
+    let tables: Vec<String> = files(own).into_iter().filter(|name| is_a(name, "table")).collect();
+    assert_eq!(tables, files(other).into_iter().filter(|name| is_a(name, "table")).collect::<Vec<_>>());
+    for table in &tables {
+        let mixed = copy_with(own, table, Some(&read(other, table)));
+        let report = verify(&mixed, Path::new(DIRECTORY)).unwrap();
+        assert!(report.damage.iter().any(|error| error.to_string().contains(&**table)), "{table}");
+        let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(mixed);
+        assert!(options.open(DIRECTORY).is_err_and(|error| error.is_damage()), "{table}");
+    }
+}
+
+#[test]
+fn a_closed_store_misses_every_byte_of_its_log() {
+    for wal in ["buffered", "sync", "group", "interval"] {
+        let design = small_design(&format!("wal = \"{wal}\""));
+        let storage = memory();
+        let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+        (0..5u32).for_each(|n| tree.put(&n.to_be_bytes(), b"value").unwrap());
+        tree.close().unwrap();
+        let log = files(&storage).into_iter().find(|name| is_a(name, "wal")).unwrap();
+        let bytes = read(&storage, &log);
+        assert!(verify(&storage, Path::new(DIRECTORY)).unwrap().damage.is_empty());
+        for len in 0..bytes.len() {
+            let copy = copy_with(&storage, &log, Some(&bytes[..len]));
+            assert_eq!(verify(&copy, Path::new(DIRECTORY)).unwrap().damage.len(), 1, "{wal}: cut to {len}");
+            let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(copy);
+            assert!(options.open(DIRECTORY).is_err_and(|error| error.is_damage()), "{wal}: cut to {len}");
+        }
+        // What was opened again is not closed any more.
+        let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+        assert_eq!(tree.get(&4u32.to_be_bytes()).unwrap(), Some(b"value".to_vec()));
+        drop(tree);
+        assert!(verify(&storage, Path::new(DIRECTORY)).unwrap().damage.is_empty());
+    }
+}
+
+#[test]
+fn a_damaged_block_that_a_compaction_meets_stops_writes_and_no_reads() {
+    let design = small_design("compaction = \"leveled\"");
+    let storage = memory();
+    let model = build(&design, &storage);
+    let table = files(&storage).into_iter().find(|name| is_a(name, "table")).unwrap();
+    let mut bytes = read(&storage, &table);
+    bytes[8] ^= 1;
+    let copy = copy_with(&storage, &table, Some(&bytes));
+    let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(&copy));
+    let tree = options.open(DIRECTORY).unwrap();
+    for n in 0..400u32 {
+        if tree.put(format!("new{n:04}").as_bytes(), &[7; 40]).is_err() {
+            break;
+        }
+    }
+    assert!(tree.compact().is_err());
+    let readable = model.keys().filter(|key| tree.get(key).is_ok()).count();
+    assert!(readable > 0 && readable < model.len(), "{readable} of {}", model.len());
+    drop(tree);
+    // Without the damaged table the store takes writes again.
+    let options = OpenOptions::new(design).mode(Mode::Counted).storage(copy).quarantine(true);
+    let tree = options.open(DIRECTORY).unwrap();
+    let report = &tree.recovery().quarantined_files;
+    assert!(report.len() == 1 && report[0].contains("the table held keys from \"key"), "{report:?}");
+    tree.put(b"new", b"1").unwrap();
+    tree.compact().unwrap();
 }

@@ -1,0 +1,70 @@
+//! What is known of a file's rows beside the file: how many bytes they take, and their checksum. A digit that
+//! has changed, a line that is gone and one that stands there twice are rows like any other; only this tells.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::ResultsError;
+
+/// The rows of a file as of the end of the last measurement. What stands behind them was written by a run that
+/// was killed before it could say so.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seal {
+    /// The lines, the header included.
+    pub lines: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their XXH3-64, in hexadecimal.
+    pub xxh3: String,
+}
+
+impl Seal {
+    /// Holds a file to what is known of it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, has fewer bytes, or has others.
+    pub fn check(&self, path: &Path) -> Result<(), ResultsError> {
+        let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
+        let changed = |message: String| ResultsError::Changed { path: path.to_owned(), message };
+        let Some(sealed) = bytes.get(..self.bytes as usize) else {
+            let missing = self.bytes - bytes.len() as u64;
+            return Err(changed(format!("{missing} bytes at its end are missing")));
+        };
+        match format!("{:016x}", xxh3_64(sealed)) == self.xxh3 {
+            true => Ok(()),
+            false => Err(changed(format!("its {} lines are not those that were written", self.lines))),
+        }
+    }
+}
+
+/// The seal of a file that is being written.
+#[derive(Clone, Default)]
+pub(crate) struct Sealing {
+    hash: Xxh3,
+    lines: u64,
+    bytes: u64,
+}
+
+impl Sealing {
+    /// Takes in bytes that were appended.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
+        self.lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+    }
+
+    /// The seal of all bytes so far.
+    pub(crate) fn seal(&self) -> Seal {
+        Seal { lines: self.lines, bytes: self.bytes, xxh3: format!("{:016x}", self.hash.digest()) }
+    }
+}
+
+impl std::fmt::Debug for Sealing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.seal().fmt(f)
+    }
+}

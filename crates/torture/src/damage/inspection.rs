@@ -1,0 +1,306 @@
+//! Opens a damaged store in every way, and holds it to what damage may never do.
+
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use storage::{Memory, Storage, Unsynced};
+
+use super::layout::{Kind, bounds};
+use super::remains::{Ending, Remains, write};
+use super::rule::{Class, Rule};
+use super::wound::{Change, Changed, Wound};
+use crate::examine::{panic_text, shown};
+use crate::player::DIRECTORY;
+use crate::script::{Content, Script, Write, apply};
+use crate::subject::{Store, Subject};
+use crate::violation::{Check, Violation};
+
+/// What became of damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The bytes are the same as before.
+    Nothing,
+    /// `verify` tells it, and no answer is wrong.
+    Told,
+    /// Nobody tells it, and it harms nobody.
+    Harmless(Class),
+}
+
+/// A damaged store.
+pub(crate) struct Inspection<'a> {
+    subject: &'a Subject,
+    remains: &'a Remains,
+    /// Those that change something.
+    wounds: Vec<&'a Wound>,
+    rule: Rule,
+}
+
+/// The keys whose newest writes may be lost, where files were set aside.
+type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
+
+impl<'a> Inspection<'a> {
+    /// The store with these wounds.
+    pub(crate) fn new(subject: &'a Subject, remains: &'a Remains, wounds: &'a [Wound]) -> Self {
+        let wounds: Vec<&Wound> = wounds.iter().filter(|wound| !wound.apply(remains).is_empty()).collect();
+        let rule = Rule::of(remains, &wounds, subject.wal);
+        Self { subject, remains, wounds, rule }
+    }
+
+    /// Looks at the store in every way.
+    ///
+    /// # Errors
+    /// What it does that damage may never make a store do.
+    pub(crate) fn run(&self) -> Result<Outcome, Violation> {
+        let changed: Vec<Changed> = self.wounds.iter().flat_map(|wound| wound.apply(self.remains)).collect();
+        if changed.is_empty() {
+            return Ok(Outcome::Nothing);
+        }
+        let disk = self.remains.disk.after_crash(Unsynced::Kept);
+        for (file, bytes) in changed {
+            let path = self.remains.path(file);
+            match bytes {
+                Some(bytes) => write(&disk, &path, &bytes),
+                None => disk.remove(&path).expect("the file is there"),
+            }
+        }
+        let disk = disk.after_crash(Unsynced::Kept);
+        catch_unwind(AssertUnwindSafe(|| self.all(&disk)))
+            .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
+    }
+
+    fn all(&self, disk: &Memory) -> Result<Outcome, Violation> {
+        let damage = self.verify(disk)?;
+        self.open(disk, !damage.is_empty())?;
+        if damage.is_empty() {
+            return Ok(Outcome::Harmless(self.rule.passes.expect("what must be told was told")));
+        }
+        self.quarantine(disk)?;
+        Ok(Outcome::Told)
+    }
+
+    /// The damage that `verify` tells: all that must be told, with the files, and without touching anything.
+    fn verify(&self, disk: &Memory) -> Result<Vec<String>, Violation> {
+        let disk = Arc::new(disk.after_crash(Unsynced::Kept));
+        let before = disk.fingerprint();
+        let storage: Arc<dyn Storage> = Arc::clone(&disk) as _;
+        let damage = match self.subject.maker.verify(&storage, Path::new(DIRECTORY)) {
+            Ok(damage) => damage,
+            Err(error) => vec![error.to_string()],
+        };
+        if disk.fingerprint() != before {
+            return Err(Violation::new(Check::Unchanged, "the files are others than before"));
+        }
+        damage.iter().try_for_each(|line| names_a_file(line))?;
+        if self.rule.passes.is_none() && damage.is_empty() {
+            return Err(Violation::new(Check::Told, "verify finds nothing"));
+        }
+        self.names_every_wound(&damage)?;
+        Ok(damage)
+    }
+
+    /// Each wound is told with its file. Of a manifest that is not what it was, what it names may tell.
+    fn names_every_wound(&self, damage: &[String]) -> Result<(), Violation> {
+        let kind = |wound: &Wound| self.remains.files[wound.file].kind;
+        for wound in self.wounds.iter().filter(|wound| kind(wound) != Kind::Manifest) {
+            let alone = Rule::of(self.remains, &[wound], self.subject.wal);
+            let other = if let Change::Exchange { with } = wound.change { with } else { wound.file };
+            let names = [wound.file, other].map(|file| &self.remains.files[file].name);
+            let is_named = |name: &String| damage.iter().any(|line| line.contains(&**name));
+            if alone.passes.is_none() && !names.into_iter().all(is_named) {
+                let what = format!("{} is not named in: {}", names[0], damage.join("; "));
+                return Err(Violation::new(Check::Told, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the store, reads all of it, and goes on with it.
+    fn open(&self, disk: &Memory, is_told: bool) -> Result<(), Violation> {
+        let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
+        let store = match self.subject.maker.open(&storage, Path::new(DIRECTORY)) {
+            Ok(store) => store,
+            Err(error) if error.is_damage() => return is_allowed(&error, is_told),
+            Err(error) => return Err(Violation::new(Check::Named, error.to_string())),
+        };
+        let allowed = self.remains.history[self.rule.least..].to_vec();
+        let found = self.look(&*store, allowed, is_told, &|_| false)?;
+        self.go_on(store, &storage, found, is_told, &|_| false)
+    }
+
+    /// Opens the store without what is damaged: all but that can be read, and the store is well again.
+    fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
+        let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
+        let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
+        let manifest = self.wounds.iter().any(|wound| self.remains.files[wound.file].kind == Kind::Manifest);
+        let (store, report) = match self.subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)) {
+            Ok(opened) => opened,
+            Err(error) if manifest => return is_allowed(&error, true),
+            Err(error) => return wrong(format!("the store does not open without what is damaged: {error}")),
+        };
+        let lost = self.lost();
+        let lost: Lost<'_> = if report.is_empty() { &|_| false } else { &lost };
+        let allowed = self.remains.history[self.rule.least..].to_vec();
+        let found = self.look(&*store, allowed, manifest, lost)?;
+        self.go_on(store, &storage, found, manifest, lost)
+    }
+
+    /// The keys that a wounded file may have held.
+    fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
+        let mut ranges = Vec::new();
+        let mut is_all = false;
+        for wound in &self.wounds {
+            let with = if let Change::Exchange { with } = wound.change { with } else { wound.file };
+            for file in [wound.file, with].map(|file| &self.remains.files[file]) {
+                match file.kind {
+                    Kind::Table => ranges.extend(bounds(&file.bytes)),
+                    Kind::Log => is_all |= self.remains.ending != Ending::Stopped,
+                    Kind::Manifest => is_all = true,
+                    Kind::Other => {}
+                }
+            }
+        }
+        let log = self.wounds.iter().any(|wound| self.remains.files[wound.file].kind == Kind::Log);
+        move |key: &[u8]| {
+            is_all
+                || ranges.iter().any(|(low, high)| &**low <= key && key <= &**high)
+                || (log && self.remains.logged.iter().any(|logged| logged == key))
+        }
+    }
+
+    /// Reads everything in every way; what the store may hold by that, out of `allowed`. An error is taken for
+    /// an answer where damage was told; a key that may be `lost` may have any value that it ever had.
+    fn look(
+        &self,
+        store: &dyn Store,
+        mut allowed: Vec<Content>,
+        is_told: bool,
+        lost: Lost<'_>,
+    ) -> Result<Vec<Content>, Violation> {
+        let keys: Vec<Vec<u8>> = Script::keys().collect();
+        let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        for key in &keys {
+            match store.get(key) {
+                Ok(value) => self.narrow(&mut allowed, key, value.as_ref(), lost, "a get")?,
+                Err(error) => is_allowed(&error, is_told)?,
+            }
+        }
+        match store.snapshot(&keys) {
+            Ok(values) => keys.iter().zip(&values).try_for_each(|(key, value)| {
+                self.narrow(&mut allowed, key, value.as_ref(), lost, "a snapshot")
+            })?,
+            Err(error) => is_allowed(&error, is_told)?,
+        }
+        match store.range(Bound::Unbounded, Bound::Unbounded) {
+            Ok(content) => {
+                if let Some(key) = content.keys().find(|key| !keys.contains(&&***key) && !is_added(key)) {
+                    let what = format!("a range has \"{}\"", String::from_utf8_lossy(key));
+                    return Err(Violation::new(Check::Answer, what));
+                }
+                keys.iter()
+                    .try_for_each(|key| self.narrow(&mut allowed, key, content.get(*key), lost, "a range"))?;
+            }
+            Err(error) => is_allowed(&error, is_told)?,
+        }
+        Ok(allowed)
+    }
+
+    /// Keeps of `allowed` what has this value.
+    fn narrow(
+        &self,
+        allowed: &mut Vec<Content>,
+        key: &[u8],
+        value: Option<&Vec<u8>>,
+        lost: Lost<'_>,
+        way: &str,
+    ) -> Result<(), Violation> {
+        let expected = allowed.last().and_then(|content| content.get(key)).cloned();
+        if lost(key) {
+            let was_there = |content: &Content| content.get(key) == value;
+            let mut past = self.remains.past.iter().chain(&self.remains.history);
+            if past.any(was_there) || value.is_none() || is_added(key) {
+                return Ok(());
+            }
+        } else {
+            allowed.retain(|content| content.get(key) == value);
+            if !allowed.is_empty() {
+                return Ok(());
+            }
+        }
+        let key = String::from_utf8_lossy(key);
+        let what = format!("{way} of \"{key}\" finds {}, not {}", shown(value), shown(expected.as_ref()));
+        Err(Violation::new(Check::Answer, what))
+    }
+
+    /// Writes, flushes, closes and opens again. Whatever was taken is there.
+    fn go_on(
+        &self,
+        store: Box<dyn Store>,
+        storage: &Arc<dyn Storage>,
+        mut allowed: Vec<Content>,
+        is_told: bool,
+        lost: Lost<'_>,
+    ) -> Result<(), Violation> {
+        for commit in added() {
+            let mut after = allowed.clone();
+            after.iter_mut().for_each(|content| apply(content, &commit));
+            match store.write(&commit) {
+                Ok(()) => allowed = after,
+                Err(error) => {
+                    is_allowed(&error, is_told)?;
+                    allowed.extend(after);
+                }
+            }
+        }
+        for done in [store.flush(), store.close()] {
+            done.or_else(|error| is_allowed(&error, is_told))?;
+        }
+        let store = match self.subject.maker.open(storage, Path::new(DIRECTORY)) {
+            Ok(store) => store,
+            Err(error) => return is_allowed(&error, is_told),
+        };
+        for key in added().iter().flatten().map(|write| &write.key) {
+            match store.get(key) {
+                Ok(value) => self.narrow(&mut allowed, key, value.as_ref(), &|_| false, "a get")?,
+                Err(error) => is_allowed(&error, is_told)?,
+            }
+        }
+        self.look(&*store, allowed, is_told, lost)?;
+        drop(store);
+        if is_told {
+            return Ok(());
+        }
+        match self.subject.maker.verify(storage, Path::new(DIRECTORY)) {
+            Ok(damage) if damage.is_empty() => Ok(()),
+            Ok(damage) => Err(Violation::new(Check::CleanAfter, damage.join("; "))),
+            Err(error) => Err(Violation::new(Check::CleanAfter, error.to_string())),
+        }
+    }
+}
+
+/// An error tells of a file of the store.
+fn names_a_file(text: &str) -> Result<(), Violation> {
+    let is_named = [".table", ".wal", "manifest"].iter().any(|part| text.contains(part));
+    if is_named { Ok(()) } else { Err(Violation::new(Check::Named, text)) }
+}
+
+/// A user may meet this error, where `verify` tells of damage.
+fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
+    let text = error.to_string();
+    names_a_file(&text)?;
+    match is_told {
+        true => Ok(()),
+        false => Err(Violation::new(Check::Told, format!("verify finds nothing, a user meets: {text}"))),
+    }
+}
+
+/// What is written to a damaged store.
+fn added() -> [Vec<Write>; 2] {
+    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
+    [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]
+}
+
+fn is_added(key: &[u8]) -> bool {
+    [&b"after"[..], b"batch"].contains(&key)
+}

@@ -1,0 +1,127 @@
+//! Where the parts of a store's files lie, read off the files independently of the tree, so that damage can be
+//! aimed at every part and what a table holds is known without asking who is under test.
+
+use std::ops::Range;
+
+/// The bytes of a log's header: magic, number, checksum.
+pub(crate) const LOG_HEADER_BYTES: usize = 20;
+
+/// The bytes of a manifest's magic and version.
+pub(crate) const MANIFEST_MAGIC_BYTES: usize = 12;
+
+/// The bytes of a table's footer: four sections of offset, length and checksum; version, checksum, magic.
+const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 16;
+const SECTION_BYTES: usize = 20;
+
+/// What a file is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Kind {
+    /// A sorted table.
+    Table,
+    /// A write-ahead log.
+    Log,
+    /// The manifest.
+    Manifest,
+    /// A file that holds nothing that was written: the lock, what was set aside.
+    Other,
+}
+
+impl Kind {
+    /// The kind of the file of that name.
+    pub(crate) fn of(name: &str) -> Self {
+        match name.rsplit_once('.') {
+            _ if name.contains('/') => Self::Other,
+            Some((_, "table")) => Self::Table,
+            Some((_, "wal")) => Self::Log,
+            None if name == "manifest" => Self::Manifest,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A part of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    /// What it is.
+    pub(crate) name: &'static str,
+    /// Where it lies.
+    pub(crate) range: Range<usize>,
+}
+
+/// The parts of a file, in order; together they are the whole file.
+pub(crate) fn regions(kind: Kind, bytes: &[u8]) -> Vec<Region> {
+    let (names, cuts) = match kind {
+        Kind::Table => table_parts(bytes).unwrap_or_default(),
+        Kind::Log => (vec!["header", "records"], vec![LOG_HEADER_BYTES.min(bytes.len())]),
+        Kind::Manifest => {
+            let last = last_manifest_record(bytes);
+            (vec!["magic", "older records", "last record"], vec![MANIFEST_MAGIC_BYTES.min(last), last])
+        }
+        Kind::Other => (vec!["whole"], Vec::new()),
+    };
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain(std::iter::once(bytes.len()));
+    let ranges = starts.zip(ends).map(|(start, end)| start..end);
+    let regions = names.into_iter().zip(ranges).map(|(name, range)| Region { name, range });
+    regions.filter(|region| !region.range.is_empty()).collect()
+}
+
+/// Where the last record of a manifest begins.
+pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
+    let (mut at, mut last) = (MANIFEST_MAGIC_BYTES, MANIFEST_MAGIC_BYTES);
+    while let Some(len) = bytes.get(at..at + 4) {
+        last = at;
+        at += 8 + u32::from_le_bytes(len.try_into().expect("four bytes")) as usize;
+    }
+    last.min(bytes.len())
+}
+
+/// Where the version of the format stands in a file.
+pub(crate) fn version_at(kind: Kind, bytes: &[u8]) -> Option<usize> {
+    match kind {
+        Kind::Table => bytes.len().checked_sub(16),
+        Kind::Log => Some(7),
+        Kind::Manifest => Some(11),
+        Kind::Other => None,
+    }
+}
+
+fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
+    let footer = bytes.len().checked_sub(FOOTER_BYTES)?;
+    let offset = |section: usize| number(bytes, footer + section * SECTION_BYTES);
+    let cuts = [offset(0)?, offset(1)?, offset(2)?, offset(3)?, footer];
+    let names = vec!["blocks", "filter", "fence", "directory", "properties", "footer"];
+    Some((names, cuts.to_vec()))
+}
+
+/// The smallest and the largest key of a table.
+pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let footer = bytes.len().checked_sub(FOOTER_BYTES)?;
+    let mut at = number(bytes, footer + 3 * SECTION_BYTES)?;
+    for _ in 0..5 {
+        varint(bytes, &mut at)?;
+    }
+    let mut key = || {
+        let len = varint(bytes, &mut at)?;
+        at += len;
+        Some(bytes.get(at - len..at)?.to_vec())
+    };
+    Some((key()?, key()?))
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<usize> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?) as usize)
+}
+
+fn varint(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        number |= usize::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}

@@ -1,0 +1,331 @@
+//! The stores that a seeded life leaves, with all that is known of them: what they hold and held before, which
+//! commit lies where in the log, and what an earlier moment or another store would put in a file's place.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use storage::{Memory, Purpose, Storage, Unsynced};
+
+use super::layout::Kind;
+use crate::examine::read;
+use crate::player::{DIRECTORY, Marks, Player};
+use crate::script::{Action, Content, Script, Write, apply, digest};
+use crate::subject::Subject;
+use crate::violation::{Check, Violation};
+
+/// The actions of one life.
+const ACTIONS: usize = 90;
+
+/// What is added to a seed for the other store, whose files are put in the place of this one's.
+const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
+
+/// The directory of the other store.
+const OTHER_DIRECTORY: &str = "other";
+
+/// Where a store sets damaged files aside.
+const QUARANTINE: &str = "quarantine";
+
+/// How a life ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The store was closed.
+    Closed,
+    /// The process died: the log holds what the tables do not.
+    Stopped,
+    /// The process died, a table was lost, the store was opened without it, written to and closed.
+    SetAside,
+    /// The store is a checkpoint of another that nobody has opened yet.
+    Copied,
+}
+
+impl Ending {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::Closed, Self::Stopped, Self::SetAside, Self::Copied];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Stopped => "stopped",
+            Self::SetAside => "set-aside",
+            Self::Copied => "copied",
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Ending {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|ending| ending.name() == text).ok_or(())
+    }
+}
+
+/// A file of a store.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    /// Its name, from the store's directory on.
+    pub(crate) name: String,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// What it holds.
+    pub(crate) bytes: Arc<Vec<u8>>,
+}
+
+/// A commit in the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    /// Its number, from 0.
+    pub(crate) commit: usize,
+    /// Where its record begins and ends.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The length of the log that was durable when it was written.
+    pub(crate) synced: usize,
+}
+
+/// What a life left.
+pub(crate) struct Remains {
+    /// How it ended.
+    pub(crate) ending: Ending,
+    /// The disk, at rest: all on it is durable.
+    pub(crate) disk: Memory,
+    /// The files of the store.
+    pub(crate) files: Vec<File>,
+    /// What the store held after each commit; the last is what it holds.
+    pub(crate) history: Vec<Content>,
+    /// What it and the store that it comes from ever held.
+    pub(crate) past: Arc<Vec<Content>>,
+    /// The commits in the log, for a store that was stopped.
+    pub(crate) records: Vec<Record>,
+    /// The keys that are written in the log.
+    pub(crate) logged: Vec<Vec<u8>>,
+    /// What each file was at earlier moments.
+    generations: BTreeMap<String, Vec<Arc<Vec<u8>>>>,
+    /// The files of the other store.
+    others: Vec<File>,
+}
+
+impl Remains {
+    /// The path of a file.
+    pub(crate) fn path(&self, file: usize) -> PathBuf {
+        Path::new(DIRECTORY).join(&self.files[file].name)
+    }
+
+    /// The other files of the same kind.
+    pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
+        let kind = self.files[file].kind;
+        (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
+    }
+
+    /// What a file was earlier.
+    pub(crate) fn older(&self, file: usize) -> &[Arc<Vec<u8>>] {
+        self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
+    }
+
+    /// Files of the other store that may stand in the place of a file: the one of its name, or any of its
+    /// kind.
+    pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
+        let File { name, kind, .. } = &self.files[file];
+        let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != Kind::Other);
+        let same: Vec<&[u8]> =
+            alike().filter(|other| other.name == *name).map(|other| &other.bytes[..]).collect();
+        if same.is_empty() { alike().take(2).map(|other| &other.bytes[..]).collect() } else { same }
+    }
+}
+
+/// The bytes of a log at one moment, and earlier contents of files.
+#[derive(Default)]
+struct Observed {
+    moments: Vec<(Option<String>, usize)>,
+    generations: BTreeMap<String, Vec<Arc<Vec<u8>>>>,
+}
+
+impl Observed {
+    /// Looks at the disk; the number of the moment.
+    fn look(&mut self, disk: &Memory) -> usize {
+        let files = files(disk, Path::new(DIRECTORY));
+        let log = files.iter().rfind(|file| file.kind == Kind::Log);
+        self.moments.push((log.map(|log| log.name.clone()), log.map_or(0, |log| log.bytes.len())));
+        for File { name, kind, bytes } in files {
+            let generations = self.generations.entry(name).or_default();
+            if matches!(kind, Kind::Log | Kind::Manifest) && generations.last() != Some(&bytes) {
+                generations.push(bytes);
+            }
+        }
+        self.moments.len() - 1
+    }
+}
+
+/// Everything that the life of a seed leaves.
+///
+/// # Errors
+/// If the store is wrong before anything is damaged.
+pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violation> {
+    let script = Script::new(seed, ACTIONS);
+    let disk = Arc::new(Memory::default());
+    let observed = RefCell::new(Observed::default());
+    let clock = || observed.borrow_mut().look(&disk);
+    let mut player = Player::new(subject, Arc::clone(&disk) as _, &clock);
+    player.play_undisturbed(&script)?;
+    let stopped = disk.after_crash(Unsynced::Kept);
+    let wrong = |error: tree::Error| Violation::new(Check::GoesOn, format!("before any damage: {error}"));
+    player.store.take().expect("the store is open").close().map_err(wrong)?;
+    let closed = disk.after_crash(Unsynced::Kept);
+    let marks = std::mem::take(&mut player.marks);
+    drop(player);
+    let history: Vec<Content> = (0..=script.commits().len()).map(|commits| script.content(commits)).collect();
+    let observed = observed.into_inner();
+    let others = other(subject, seed)?;
+    let set_aside = set_aside(subject, &stopped)?;
+    let copied = copied(subject, &closed)?;
+    let survived = history[..=survivors(subject, &script, &stopped)?].to_vec();
+    let past = Arc::new(history.clone());
+    let all = [(closed, history.clone()), (stopped, survived), set_aside, (copied, history)];
+    let mut remains = Vec::new();
+    for (ending, (disk, history)) in Ending::ALL.into_iter().zip(all) {
+        let files = files(&disk, Path::new(DIRECTORY));
+        let (mut records, mut logged) = (Vec::new(), Vec::new());
+        if let Some(log) = files.iter().rfind(|file| file.kind == Kind::Log) {
+            records = records_in(&log.name, &script, &marks, &observed, subject);
+            let writes = records.iter().flat_map(|record| &script.commits()[record.commit]);
+            logged = writes.map(|write| write.key.clone()).collect();
+        }
+        // The earlier moments are those of the store that lost no table.
+        let is_same = ending != Ending::SetAside;
+        let generations = if is_same { observed.generations.clone() } else { BTreeMap::new() };
+        remains.push(Remains {
+            ending,
+            disk,
+            files,
+            history,
+            past: Arc::clone(&past),
+            records,
+            logged,
+            generations,
+            others: others.clone(),
+        });
+    }
+    Ok(remains)
+}
+
+/// How many commits a process left that died.
+fn survivors(subject: &Subject, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
+    let storage: Arc<dyn Storage> = Arc::new(stopped.after_crash(Unsynced::Kept));
+    let store = subject.maker.open(&storage, Path::new(DIRECTORY));
+    let store = store.map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
+    let (found, all) = (digest(&read(&*store)?), script.commits().len());
+    let commits = script.commits_with(found, all..=all);
+    commits.ok_or_else(|| Violation::new(Check::Order, "what is there follows from no number of commits"))
+}
+
+/// The commits that lie in log `name`.
+fn records_in(
+    name: &str,
+    script: &Script,
+    marks: &Marks,
+    observed: &Observed,
+    subject: &Subject,
+) -> Vec<Record> {
+    let length = |moment: usize| {
+        let (log, len) = &observed.moments[moment];
+        (log.as_deref() == Some(name)).then_some(*len)
+    };
+    // Of all that makes commits durable a sync alone makes the log so; the others make tables.
+    let lasting = script.actions.iter().filter(|action| {
+        matches!(action, Action::Flush | Action::Compact | Action::Sync | Action::Checkpoint | Action::Reopen)
+    });
+    let marked = lasting.zip(&marks.durable).filter(|(action, _)| **action == Action::Sync);
+    let syncs: Vec<usize> = marked.map(|(_, (moment, _))| *moment).collect();
+    let is_synced = subject.wal.survives_power_loss();
+    let record = |commit: usize| {
+        let (start, end) = (length(marks.begun[commit])?, length(marks.acknowledged[commit])?);
+        let before = syncs.iter().filter(|moment| **moment <= marks.begun[commit]);
+        let synced = if is_synced { Some(start) } else { before.filter_map(|moment| length(*moment)).max() };
+        Some(Record { commit, start, end, synced: synced.unwrap_or(0) })
+    };
+    (0..marks.acknowledged.len()).filter_map(record).collect()
+}
+
+/// The files of another store.
+fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
+    let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
+    let disk = Arc::new(Memory::default());
+    let mut player = Player::new(subject, Arc::clone(&disk) as _, &|| 0);
+    player.directory = PathBuf::from(OTHER_DIRECTORY);
+    player.play_undisturbed(&script)?;
+    drop(player);
+    Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
+}
+
+/// The store without one of its tables, opened and written to; and what it held after each commit since.
+fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
+    let wrong =
+        |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
+    let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
+    let files = files(&disk, Path::new(DIRECTORY));
+    let tables: Vec<&File> = files.iter().filter(|file| file.kind == Kind::Table).collect();
+    if let Some(table) = tables.get(tables.len() / 2) {
+        let path = Path::new(DIRECTORY).join(&table.name);
+        write(&disk, &path, &table.bytes[..table.bytes.len() / 2]);
+    }
+    let storage: Arc<dyn Storage> = Arc::clone(&disk) as _;
+    let (store, _) = subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)).map_err(wrong)?;
+    let mut history = vec![read(&*store)?];
+    for number in 0..3 {
+        let key = Script::keys().nth(number * 7).expect("there are as many keys");
+        let commit = [Write { key, value: Some(format!("set aside {number}").into_bytes()) }];
+        store.write(&commit).map_err(wrong)?;
+        let mut content = history.last().cloned().unwrap_or_default();
+        apply(&mut content, &commit);
+        history.push(content);
+    }
+    store.close().map_err(wrong)?;
+    Ok((disk.after_crash(Unsynced::Kept), history))
+}
+
+/// A checkpoint of the store, as a store.
+fn copied(subject: &Subject, closed: &Memory) -> Result<Memory, Violation> {
+    let wrong = |error: tree::Error| Violation::new(Check::Checkpoint, error.to_string());
+    let disk = Arc::new(closed.after_crash(Unsynced::Kept));
+    let storage: Arc<dyn Storage> = Arc::clone(&disk) as _;
+    let store = subject.maker.open(&storage, Path::new(DIRECTORY)).map_err(wrong)?;
+    let target = Path::new("checkpoint");
+    store.checkpoint(target).map_err(wrong)?;
+    drop(store);
+    let copy = Memory::default();
+    copy.create_directory(Path::new(DIRECTORY)).expect("a disk in memory takes a directory");
+    for file in files(&disk, target) {
+        write(&copy, &Path::new(DIRECTORY).join(&file.name), &file.bytes);
+    }
+    Ok(copy.after_crash(Unsynced::Kept))
+}
+
+/// Replaces a file on a disk in memory, which takes everything.
+pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
+    let file = disk.create(path, Purpose::Manifest);
+    file.and_then(|mut file| file.append(bytes)).expect("a disk in memory takes every file");
+}
+
+/// All files of a store.
+fn files(disk: &Memory, directory: &Path) -> Vec<File> {
+    let mut files = Vec::new();
+    for below in ["", QUARANTINE] {
+        for name in disk.list(&directory.join(below)).unwrap_or_default() {
+            let name = if below.is_empty() { name } else { format!("{below}/{name}") };
+            let file = disk.open(&directory.join(&name), Purpose::Manifest).expect("it was listed");
+            let bytes = file.read(0, file.len() as usize).expect("a disk in memory reads");
+            files.push(File { kind: Kind::of(&name), name, bytes: Arc::new(bytes.to_vec()) });
+        }
+    }
+    files
+}

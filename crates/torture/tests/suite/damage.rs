@@ -1,0 +1,344 @@
+//! Damage to every part of every file: every piece is told, no answer is wrong, and no damaged length is
+//! believed; and stores that deal wrongly with damage are caught.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use lsmbench_torture::damage::{self, Budget};
+use lsmbench_torture::{Check, Content, Maker, Store, Subject, TreeMaker, Write};
+use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
+use tree::Result;
+use types::Bytes;
+
+use crate::largest::largest_allocation_of;
+use crate::{maker, subject};
+
+/// Log modes with designs that differ in what their files hold.
+const DESIGNS: [(&str, &str); 5] = [
+    ("none", "compaction = \"tiered\"\nbloom = \"ribbon\""),
+    ("buffered", "compaction = \"leveled\"\nfence = \"static-btree\""),
+    ("sync", "compression = \"zstd(dictionary=256)\"\nblock = { index = \"hash\" }"),
+    ("group", "block = { align = true, checksum = \"xxh3\" }\nbloom = \"grafite\""),
+    (
+        "interval",
+        "compaction = \"leveled-partial\"\nblock = { format = \"btree-page\" }\nfence = \"page-search\"",
+    ),
+];
+
+/// The largest piece of memory that these stores ask for is the write buffer of a table, of 1.1 MiB, and the list
+/// of images takes 7 MB. A length of 32 bits that was damaged is above this in all but one of 256 cases.
+const LARGEST_ALLOCATION: usize = 16 << 20;
+
+#[test]
+fn no_damage_is_missed_and_none_gives_a_wrong_answer() {
+    for (wal, design) in DESIGNS {
+        let subject = subject(&format!("wal = \"{wal}\"\n{design}"));
+        let budget = Budget { seed: 1, images: 600 };
+        let (tally, largest) = largest_allocation_of(|| damage::explore(&subject, budget));
+        assert_eq!(tally.findings.kept, [], "{}", subject.name);
+        assert_eq!(tally.images, 600);
+        assert!(tally.told > 400 && tally.harmless.iter().all(|count| *count > 5), "{tally:?}");
+        assert!(largest < LARGEST_ALLOCATION, "{}: {largest} bytes at once", subject.name);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_numbers() {
+    let explored = |seed| damage::explore(&subject("wal = \"group\""), Budget { seed, images: 200 });
+    assert_eq!(explored(5), explored(5));
+    assert_ne!(explored(5), explored(6));
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bug {
+    /// `verify` ends at the first piece of damage.
+    VerifyStopsEarly,
+    /// `verify` does not look at logs.
+    VerifySkipsLogs,
+    /// `verify` leaves a lock file.
+    VerifyLocks,
+    /// A get that meets damage finds nothing.
+    DamageIsAbsence,
+    /// A range that meets damage ends.
+    DamageEndsRanges,
+    /// Damaged tables are left out without a word.
+    LeftOutInSilence,
+    /// What is left out is not reported.
+    QuarantineInSilence,
+    /// Errors lose their file on the way.
+    FileNotNamed,
+    /// Damage is a panic.
+    Panics,
+    /// The version of the manifest is not looked at.
+    VersionIgnored,
+    /// The lengths in a table's footer are believed.
+    LengthBelieved,
+}
+
+/// A tree with something wrong around it.
+struct Wrong {
+    tree: Box<dyn Store>,
+    bug: Bug,
+}
+
+impl Store for Wrong {
+    fn write(&self, commit: &[Write]) -> Result<()> {
+        self.tree.write(commit)
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        match self.tree.get(key) {
+            Err(error) if self.bug == Bug::DamageIsAbsence && error.is_damage() => Ok(None),
+            // As a panic, but without a line on standard error for each.
+            Err(error) if self.bug == Bug::Panics => std::panic::resume_unwind(Box::new(error.to_string())),
+            found => found,
+        }
+    }
+
+    fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
+        match self.tree.range(low, high) {
+            Err(error) if self.bug == Bug::DamageEndsRanges && error.is_damage() => Ok(Content::new()),
+            found => found,
+        }
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.tree.flush()
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.tree.compact()
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.tree.sync()
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Result<()> {
+        self.tree.checkpoint(directory)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.tree.close()
+    }
+}
+
+struct WrongMaker {
+    tree: TreeMaker,
+    bug: Bug,
+}
+
+impl WrongMaker {
+    fn storage(&self, storage: &Arc<dyn Storage>) -> Arc<dyn Storage> {
+        Arc::new(Healing { inner: Arc::clone(storage), bug: self.bug })
+    }
+
+    fn wrap(&self, tree: Box<dyn Store>) -> Box<dyn Store> {
+        Box::new(Wrong { tree, bug: self.bug })
+    }
+}
+
+impl Maker for WrongMaker {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+        if self.bug == Bug::LeftOutInSilence {
+            return Ok(self.open_quarantined(storage, directory)?.0);
+        }
+        match self.tree.open(&self.storage(storage), directory) {
+            Err(error) if self.bug == Bug::FileNotNamed && error.is_damage() => {
+                Err(tree::Error::Misuse("something is damaged".to_owned()))
+            }
+            opened => Ok(self.wrap(opened?)),
+        }
+    }
+
+    fn open_quarantined(
+        &self,
+        storage: &Arc<dyn Storage>,
+        directory: &Path,
+    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+        let (tree, mut report) = self.tree.open_quarantined(&self.storage(storage), directory)?;
+        if self.bug == Bug::QuarantineInSilence {
+            report.clear();
+        }
+        Ok((self.wrap(tree), report))
+    }
+
+    fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>> {
+        if self.bug == Bug::VerifyLocks {
+            drop(storage.lock(&directory.join("lock"))?);
+        }
+        let mut damage = self.tree.verify(&self.storage(storage), directory)?;
+        match self.bug {
+            Bug::VerifyStopsEarly => damage.truncate(1),
+            Bug::VerifySkipsLogs => damage.retain(|line| !line.contains(".wal")),
+            _ => {}
+        }
+        Ok(damage)
+    }
+}
+
+/// Storage under which damage of a kind does not show.
+struct Healing {
+    inner: Arc<dyn Storage>,
+    bug: Bug,
+}
+
+impl Storage for Healing {
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        self.inner.create(path, purpose)
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        let file = self.inner.open(path, purpose)?;
+        let bytes = file.read(0, file.len() as usize)?;
+        match (self.bug, purpose) {
+            (Bug::VersionIgnored, Purpose::Manifest) if bytes.starts_with(b"lsmmanifest") => {
+                Ok(Arc::new(Healed([b"lsmmanifest1", bytes.get(12..).unwrap_or_default()].concat())))
+            }
+            (Bug::LengthBelieved, Purpose::Table) => {
+                let footer = bytes.last_chunk::<96>().map_or(&[][..], |footer| &footer[..80]);
+                for section in footer.chunks(20) {
+                    let length = u32::from_le_bytes(section[8..12].try_into().expect("four bytes"));
+                    let _ = std::hint::black_box(Vec::<u8>::new().try_reserve(length as usize));
+                }
+                Ok(file)
+            }
+            _ => Ok(file),
+        }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        self.inner.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        self.inner.remove(path)
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        self.inner.hard_link(existing, new)
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        self.inner.list(directory)
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.inner.create_directory(directory)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.inner.sync_directory(directory)
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        self.inner.lock(path)
+    }
+}
+
+/// A file with other bytes than those on the disk.
+struct Healed(Vec<u8>);
+
+impl ReadFile for Healed {
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
+        Ok(Bytes::copy_from(&self.0[offset as usize..][..len]))
+    }
+
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+fn planted(toml: &str, bug: Bug) -> Subject {
+    Subject { maker: Box::new(WrongMaker { tree: maker(toml), bug }), ..subject(toml) }
+}
+
+/// Explores until something is found; the checks that did not pass, each found again by its place.
+fn caught(subject: &Subject, name: &str) -> BTreeSet<Check> {
+    let tally = damage::explore(subject, Budget { seed: 1, images: 1200 });
+    assert!(!tally.findings.kept.is_empty(), "{name} is not caught");
+    for finding in &tally.findings.kept {
+        let again = damage::replay(subject, finding.place).unwrap();
+        assert_eq!(again.findings.kept.first(), Some(finding), "{name}");
+    }
+    let first = &tally.findings.kept[0];
+    println!("{name}: {} ({})", first.violation, first.moment);
+    tally.findings.kept.iter().map(|finding| finding.violation.check).collect()
+}
+
+#[test]
+fn stores_that_deal_wrongly_with_damage_are_caught() {
+    for (bug, by) in [
+        (Bug::VerifyStopsEarly, Check::Told),
+        (Bug::VerifySkipsLogs, Check::Told),
+        (Bug::VerifyLocks, Check::Unchanged),
+        (Bug::DamageIsAbsence, Check::Answer),
+        (Bug::DamageEndsRanges, Check::Answer),
+        (Bug::LeftOutInSilence, Check::Answer),
+        (Bug::QuarantineInSilence, Check::Answer),
+        (Bug::FileNotNamed, Check::Named),
+        (Bug::Panics, Check::Panic),
+        (Bug::VersionIgnored, Check::Told),
+    ] {
+        let caught = caught(&planted("wal = \"sync\"", bug), &format!("{bug:?}"));
+        assert!(caught.contains(&by), "{bug:?} is caught by {caught:?}, not by {by:?}");
+    }
+}
+
+/// A checksum that is not compared is one that is not there.
+#[test]
+fn blocks_without_a_checksum_are_caught() {
+    let subject = subject("wal = \"sync\"\nblock = { checksum = \"none\" }");
+    let caught = caught(&subject, "NoChecksum");
+    assert!(caught.contains(&Check::Told), "{caught:?}");
+}
+
+/// Stores that all have the same identity take each other's files for their own.
+#[test]
+fn files_that_are_not_told_from_those_of_other_stores_are_caught() {
+    let subject =
+        Subject { maker: Box::new(SameIdentity(maker("wal = \"sync\""))), ..subject("wal = \"sync\"") };
+    let caught = caught(&subject, "SameIdentity");
+    assert!(caught.contains(&Check::Told), "{caught:?}");
+}
+
+/// Opens trees of one identity.
+struct SameIdentity(TreeMaker);
+
+impl SameIdentity {
+    fn options(&self, storage: &Arc<dyn Storage>) -> tree::OpenOptions {
+        let options = tree::OpenOptions::new(self.0.0.clone()).mode(tree::Mode::Counted).identity(7);
+        options.storage(Arc::clone(storage))
+    }
+}
+
+impl Maker for SameIdentity {
+    fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>> {
+        Ok(Box::new(self.options(storage).open(directory)?))
+    }
+
+    fn open_quarantined(
+        &self,
+        storage: &Arc<dyn Storage>,
+        directory: &Path,
+    ) -> Result<(Box<dyn Store>, Vec<String>)> {
+        let tree = self.options(storage).quarantine(true).open(directory)?;
+        let report = tree.recovery().quarantined_files.clone();
+        Ok((Box::new(tree), report))
+    }
+
+    fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>> {
+        self.0.verify(storage, directory)
+    }
+}
+
+#[test]
+fn a_length_that_is_believed_is_caught() {
+    let subject = planted("wal = \"sync\"", Bug::LengthBelieved);
+    let explore = || damage::explore(&subject, Budget { seed: 1, images: 600 });
+    let (_, largest) = largest_allocation_of(explore);
+    assert!(largest > LARGEST_ALLOCATION, "{largest}");
+}

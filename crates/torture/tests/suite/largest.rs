@@ -1,0 +1,54 @@
+//! The allocator of these tests: the system's, which notes the largest piece that a thread asked for.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
+}
+
+#[global_allocator]
+static ALLOCATOR: Noting = Noting;
+
+struct Noting;
+
+impl Noting {
+    /// A thread that is ending notes nothing any more.
+    fn note(bytes: usize) {
+        let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(bytes)));
+    }
+}
+
+// SAFETY: every call is handed to the system's allocator as it is; noting a number allocates nothing.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Noting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::note(layout.size());
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::note(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        Self::note(bytes);
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, bytes) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// What `work` gives, and the bytes of the largest piece of memory that its thread asked for meanwhile.
+pub(crate) fn largest_allocation_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    LARGEST.set(0);
+    let done = work();
+    (done, LARGEST.get())
+}

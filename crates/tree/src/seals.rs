@@ -1,0 +1,105 @@
+//! What tells the files of one store from those of another: a number that every checksum begins with.
+//!
+//! The place that a checksum covers (see [`checksum`](crate::checksum)) names a file by its *seal*, its number
+//! mixed with the identity of the store that wrote it. So a file of another store is found out although its
+//! number, its place and all its checksums are right for that store. A checkpoint keeps the tables of the
+//! store it was made from, with their seals, and gets an identity of its own for all files that it writes.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::codec::{Reader, put_varint};
+
+/// The identities under which the files of a store were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seals {
+    /// From which file number on which identity holds, in order. Files before the first have none: they were
+    /// written when stores had no identities.
+    since: Vec<(u64, u64)>,
+}
+
+impl Seals {
+    /// The seal of file `number`.
+    #[inline]
+    pub(crate) fn of(&self, number: u64) -> u64 {
+        let holds = self.since.iter().rev().find(|(first, _)| *first <= number);
+        number ^ holds.map_or(0, |(_, identity)| *identity)
+    }
+
+    /// Gives all files from `number` on this identity, where the store has none yet.
+    pub(crate) fn begin(&mut self, number: u64, identity: u64) {
+        if self.since.is_empty() {
+            self.since.push((number, identity));
+        }
+    }
+
+    /// The seals of a copy in `directory`, whose own files begin with `number`.
+    pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
+        let parent = self.since.last().map_or(0, |(_, identity)| *identity) ^ number;
+        let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);
+        let mut since = self.since.clone();
+        since.push((number, identity));
+        Self { since }
+    }
+
+    /// Appends the seals to `out`.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        put_varint(out, self.since.len() as u64);
+        for (first, identity) in &self.since {
+            put_varint(out, *first);
+            out.extend_from_slice(&identity.to_le_bytes());
+        }
+    }
+
+    /// Reads seals; `None` where they are damaged.
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
+        let mut since = Vec::new();
+        for _ in 0..reader.varint()? {
+            since.push((reader.varint()?, reader.u64()?));
+        }
+        Some(Self { since })
+    }
+}
+
+/// An identity that no other store has.
+pub(crate) fn new_identity() -> u64 {
+    // The keys of the standard library's hash function are random, and a process never uses the same twice.
+    RandomState::new().hash_one("a store")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_keep_the_seal_that_they_were_written_under() {
+        let mut seals = Seals::default();
+        assert_eq!(seals.of(7), 7, "without an identity the number is the seal");
+        seals.begin(5, 0xabcd);
+        assert_eq!((seals.of(4), seals.of(5), seals.of(900)), (4, 5 ^ 0xabcd, 900 ^ 0xabcd));
+        let copy = seals.of_copy(20, Path::new("copy"));
+        assert_eq!((copy.of(4), copy.of(19)), (seals.of(4), seals.of(19)));
+        assert_ne!(copy.of(20), seals.of(20));
+        assert_ne!(copy.of(20), seals.of_copy(20, Path::new("other")).of(20));
+        assert_ne!(new_identity(), new_identity());
+        let mut again = seals.clone();
+        again.begin(9, 1);
+        assert_eq!(again, seals, "an identity is given once");
+    }
+
+    #[test]
+    fn seals_read_back_and_cut_ones_are_refused() {
+        let mut seals = Seals::default();
+        seals.begin(300, u64::MAX);
+        let seals = seals.of_copy(1 << 40, Path::new("copy"));
+        let mut bytes = Vec::new();
+        seals.encode(&mut bytes);
+        assert_eq!(Seals::decode(&mut Reader::new(&bytes)), Some(seals));
+        for cut in 0..bytes.len() {
+            assert_eq!(Seals::decode(&mut Reader::new(&bytes[..cut])), None);
+        }
+    }
+}

@@ -65,7 +65,7 @@ impl Eviction {
             Self::Lru => LruConfig::default().into(),
             Self::Lfu => LfuConfig::default().into(),
             Self::S3Fifo => S3FifoConfig::default().into(),
-            Self::Sieve => SieveConfig::default().into(),
+            Self::Sieve => SieveConfig.into(),
             Self::Fifo => FifoConfig::default().into(),
         }
     }

@@ -118,7 +118,7 @@ impl CompactionPolicy for Canary {
                 let (level, run) = shape.levels.runs().last()?;
                 Some(merge(tables(std::iter::once(run)), level, Action::Merge))
             }),
-            Fault::IsIdle => None,
+            Fault::IsIdle | Fault::KeepsTooMuch => None,
             Fault::DropsInSecret if first_two => {
                 let (level, run) = shape.levels.runs().last()?;
                 Some(merge(tables(std::iter::once(run)), level, Action::Drop))
@@ -139,7 +139,6 @@ impl CompactionPolicy for Canary {
                 let all = shape.levels.runs().map(|(_, run)| run);
                 Job { inputs: tables(all), ..job }
             }),
-            Fault::KeepsTooMuch => None,
             Fault::StopsHalfway => sound.filter(|job| job.level == 1),
             _ => sound,
         }

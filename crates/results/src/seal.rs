@@ -54,7 +54,7 @@ impl Sealing {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
-        self.lines += bytes.split(|byte| *byte == b'\n').count() as u64 - 1;
+        self.lines += bytes.split(|byte| *byte == b'\n').skip(1).count() as u64;
     }
 
     /// The seal of all bytes so far.

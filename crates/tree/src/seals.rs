@@ -79,7 +79,7 @@ mod tests {
         let mut seals = Seals::default();
         assert_eq!(seals.of(7), 7, "without an identity the number is the seal");
         seals.begin(5, 0xabcd);
-        assert_eq!((seals.of(4), seals.of(5), seals.of(900)), (4, 5 ^ 0xabcd, 900 ^ 0xabcd));
+        assert_eq!((seals.of(4), seals.of(5), seals.of(0x900)), (4, 5 ^ 0xabcd, 0x900 ^ 0xabcd));
         let copy = seals.of_copy(20, Path::new("copy"));
         assert_eq!((copy.of(4), copy.of(19)), (seals.of(4), seals.of(19)));
         assert_ne!(copy.of(20), seals.of(20));

@@ -107,7 +107,7 @@ fn run_trace(input: &[u8], name: &str) {
     let width = 1 << (how & 3);
     let endian = if how & 4 == 0 { Endian::Big } else { Endian::Little };
     let trace = TraceFile { file: name.into(), width, endian };
-    let is_packed = name.ends_with(".xz");
+    let is_packed = Path::new(name).extension().is_some_and(|extension| extension == "xz");
     let spare = if is_packed { DECOMPRESSOR_BYTES } else { 4 * SPARE_BYTES };
     in_file(name, content, |path| {
         let base = path.parent().expect("a file has a folder");

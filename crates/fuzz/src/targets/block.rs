@@ -79,7 +79,7 @@ fn entries(block: &[u8], direction: Direction) -> Option<Vec<Owned>> {
     Some(entries)
 }
 
-fn run(input: &[u8]) {
+fn run(input: &[u8]) -> bool {
     for direction in [Direction::Forward, Direction::Backward] {
         bounded(input.len(), SPARE_BYTES, || {
             let mut count = 0;
@@ -87,7 +87,7 @@ fn run(input: &[u8]) {
             assert!(count <= input.len(), "there are more entries than bytes");
         });
     }
-    let Some(forward) = entries(input, Direction::Forward) else { return };
+    let Some(forward) = entries(input, Direction::Forward) else { return false };
     let rises = forward.windows(2).all(|pair| pair[0].0 < pair[1].0);
     for (key, value) in &forward {
         let found = find(input, hashed(key));
@@ -103,6 +103,7 @@ fn run(input: &[u8]) {
     if rises && !forward.is_empty() {
         check_relaid(&forward);
     }
+    true
 }
 
 /// Whether a block may name bounds of its own: those of the format `plain`.

@@ -86,16 +86,16 @@ impl Hunt {
     fn feed_all(&self, target: &Target, news: &Sender<News>) -> Result<Fed, Failure> {
         let mut corpus = (target.seeds)();
         corpus.extend(regressions(target.name).into_iter().map(|(_, input)| input));
-        let mut fed = Fed::default();
+        let mut count = Fed::default();
         let mut feed = |input: &[u8]| {
-            fed.inputs += 1;
-            fed.accepted += usize::from(feed(target, input, news)?);
+            count.inputs += 1;
+            count.accepted += usize::from(feed(target, input, news)?);
             Ok(())
         };
         corpus.iter().try_for_each(|input| feed(input))?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         (0..self.changes).try_for_each(|_| feed(&mutate(&corpus, target.form, &mut random)))?;
-        Ok(fed)
+        Ok(count)
     }
 }
 

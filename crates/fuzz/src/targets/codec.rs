@@ -76,7 +76,7 @@ fn dictionary_seeds() -> Vec<Vec<u8>> {
 }
 
 fn run_codec(input: &[u8]) -> bool {
-    let decoded = decode_framed(input, &|tag, stored, out| decompress(tag, stored, out).is_ok());
+    let decoded = decode_framed(input, |tag, stored, out| decompress(tag, stored, out).is_ok());
     for choice in CATALOG.all() {
         let codec = CATALOG.build(&choice).expect("defaults build");
         let mut stored = Vec::new();
@@ -96,12 +96,12 @@ fn run_dictionaries(input: &[u8]) -> bool {
     };
     let opened = bounded(input.len(), SPARE_BYTES, || Decompressor::open(dictionaries));
     opened.is_ok_and(|decompressor| {
-        decode_framed(framed, &|tag, stored, out| decompressor.decompress(tag, stored, out).is_ok())
+        decode_framed(framed, |tag, stored, out| decompressor.decompress(tag, stored, out).is_ok())
     })
 }
 
 /// Decodes a framed block twice; whether it decodes.
-fn decode_framed(framed: &[u8], decode: &dyn Fn(u8, &[u8], &mut [u8]) -> bool) -> bool {
+fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -> bool {
     let Some((tag, rest)) = choose(framed) else { return false };
     let Some((len, stored)) = rest.split_first_chunk::<2>() else { return false };
     let len = usize::from(u16::from_le_bytes(*len));

@@ -30,7 +30,7 @@ pub(super) const TRACE: Target = Target {
     about: "a trace of numbers of fixed width",
     form: Form::Bytes,
     seeds: || (0..8).map(|how| [&[how][..], &numbers()].concat()).collect(),
-    run: |input| run_trace(input, "trace"),
+    run: |input| run_trace(input, false),
 };
 
 /// A raw trace in an `.xz` file.
@@ -41,7 +41,7 @@ pub(super) const COMPRESSED_TRACE: Target = Target {
     seeds: || {
         vec![[&[4][..], &packed(&numbers())].concat(), [&[6][..], &packed(&numbers().repeat(9))].concat()]
     },
-    run: |input| run_trace(input, "trace.xz"),
+    run: |input| run_trace(input, true),
 };
 
 /// What a reader of `.xz` takes for the dictionary and what it decompresses to, at the start.
@@ -104,12 +104,12 @@ pub(super) fn in_file<R>(name: &str, input: &[u8], work: impl FnOnce(&Path) -> R
     })
 }
 
-fn run_trace(input: &[u8], name: &str) -> bool {
+fn run_trace(input: &[u8], is_packed: bool) -> bool {
     let Some((how, content)) = choose(input) else { return false };
     let width = 1 << (how & 3);
     let endian = if how & 4 == 0 { Endian::Big } else { Endian::Little };
+    let name = if is_packed { "trace.xz" } else { "trace" };
     let trace = TraceFile { file: name.into(), width, endian };
-    let is_packed = name.ends_with(".xz");
     let spare = if is_packed { DECOMPRESSOR_BYTES } else { 4 * SPARE_BYTES };
     in_file(name, content, |path| {
         let base = path.parent().expect("a file has a folder");

@@ -29,7 +29,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         worst.memory_bytes = worst.memory_bytes.max(estimate.memory_bytes);
         let _ = writeln!(text, "#   {} {}", cell.number, cell.label);
     }
-    let twice = noisy_baselines(&experiment);
+    let twice = noisy_baselines(experiment);
     for place in &twice {
         let again = experiment.estimate(&experiment.cells[*place])?;
         seconds += again.seconds() * experiment.trials.count as f64;

@@ -122,7 +122,8 @@ fn reseal_record(bytes: &mut [u8], number: u64, at: usize) -> Option<usize> {
     let head_at = at + SUMS_BYTES;
     let mut reader = Reader::new(bytes.get(head_at..)?);
     let length = reader.u32()? as usize;
-    (reader.varint()?, reader.varint()?);
+    reader.varint()?;
+    reader.varint()?;
     let operations_at = head_at + reader.position();
     let end = operations_at + length;
     let parts = [bytes.get(head_at..operations_at)?, bytes.get(operations_at..end)?];

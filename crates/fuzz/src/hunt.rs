@@ -33,21 +33,30 @@ pub struct Failure {
     pub message: String,
 }
 
+/// How many inputs kept every law.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fed {
+    /// All of them.
+    pub inputs: usize,
+    /// Those that were accepted.
+    pub accepted: usize,
+}
+
 /// What the thread that feeds a target tells the one that watches it.
 enum News {
     /// It feeds this input from now on.
     Feeds(Vec<u8>),
-    /// It has found a broken law, or fed so many inputs.
-    Ended(Result<usize, Failure>),
+    /// It has found a broken law, or fed all.
+    Ended(Result<Fed, Failure>),
 }
 
 impl Hunt {
     /// Feeds `target` its corpus, what was found before, and seeded changes of both; returns how many inputs that
-    /// was.
+    /// was, and how many of them were accepted.
     ///
     /// # Errors
     /// The first input that breaks a law, or does not come to an end; the thread that it holds is left to itself.
-    pub fn run(&self, target: &Target) -> Result<usize, Failure> {
+    pub fn run(&self, target: &Target) -> Result<Fed, Failure> {
         let (sender, news) = channel();
         let (hunt, target) = (*self, *target);
         thread::spawn(move || {
@@ -58,7 +67,7 @@ impl Hunt {
         self.watch(&news)
     }
 
-    fn watch(&self, news: &Receiver<News>) -> Result<usize, Failure> {
+    fn watch(&self, news: &Receiver<News>) -> Result<Fed, Failure> {
         let mut fed = Vec::new();
         loop {
             let message = match news.recv_timeout(self.patience) {
@@ -74,19 +83,23 @@ impl Hunt {
         }
     }
 
-    fn feed_all(&self, target: &Target, news: &Sender<News>) -> Result<usize, Failure> {
+    fn feed_all(&self, target: &Target, news: &Sender<News>) -> Result<Fed, Failure> {
         let mut corpus = (target.seeds)();
         corpus.extend(regressions(target.name).into_iter().map(|(_, input)| input));
-        corpus.iter().try_for_each(|input| feed(target, input, news))?;
+        let mut count = Fed::default();
+        let mut feed = |input: &[u8]| {
+            count.inputs += 1;
+            count.accepted += usize::from(feed(target, input, news)?);
+            Ok(())
+        };
+        corpus.iter().try_for_each(|input| feed(input))?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        for _ in 0..self.changes {
-            feed(target, &mutate(&corpus, target.form, &mut random), news)?;
-        }
-        Ok(corpus.len() + self.changes)
+        (0..self.changes).try_for_each(|_| feed(&mutate(&corpus, target.form, &mut random)))?;
+        Ok(count)
     }
 }
 
-fn feed(target: &Target, input: &[u8], news: &Sender<News>) -> Result<(), Failure> {
+fn feed(target: &Target, input: &[u8], news: &Sender<News>) -> Result<bool, Failure> {
     let _ = news.send(News::Feeds(input.to_vec()));
     catch_unwind(AssertUnwindSafe(|| (target.run)(input)))
         .map_err(|panic| Failure { input: input.to_vec(), message: message(&*panic) })

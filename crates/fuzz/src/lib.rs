@@ -19,7 +19,7 @@ mod target;
 mod targets;
 
 pub use bounds::bounded;
-pub use hunt::{Failure, Hunt};
+pub use hunt::{Failure, Fed, Hunt};
 pub use regressions::regressions;
 pub use target::{Form, Target};
 pub use targets::TARGETS;

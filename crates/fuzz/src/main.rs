@@ -15,7 +15,9 @@ mod guided {
         target.unwrap_or_else(|| panic!("FUZZ={name} names no target"))
     });
 
-    libfuzzer_sys::fuzz_target!(|input: &[u8]| (TARGET.run)(input));
+    libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+        (TARGET.run)(input);
+    });
 }
 
 #[cfg(not(fuzzing))]
@@ -74,8 +76,9 @@ mod plain {
 
     fn feed(target: &Target, files: &[&str]) -> io::Result<()> {
         files.iter().try_for_each(|file| {
-            (target.run)(&fs::read(file)?);
-            writeln!(io::stdout(), "{file}: every law holds")
+            let is_accepted = (target.run)(&fs::read(file)?);
+            let what = if is_accepted { "accepted" } else { "refused" };
+            writeln!(io::stdout(), "{file}: {what}, and every law holds")
         })
     }
 }

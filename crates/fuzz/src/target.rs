@@ -11,11 +11,11 @@ pub struct Target {
     pub form: Form,
     /// Inputs that it accepts, made by what writes them.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Feeds it one input.
+    /// Feeds it one input; returns whether it was accepted.
     ///
     /// # Panics
     /// Where a law is broken.
-    pub run: fn(&[u8]),
+    pub run: fn(&[u8]) -> bool,
 }
 
 /// What inputs are made of: it decides how they are changed.

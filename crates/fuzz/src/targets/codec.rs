@@ -75,8 +75,8 @@ fn dictionary_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-fn run_codec(input: &[u8]) {
-    decode_framed(input, |tag, stored, out| decompress(tag, stored, out).is_ok());
+fn run_codec(input: &[u8]) -> bool {
+    let decoded = decode_framed(input, |tag, stored, out| decompress(tag, stored, out).is_ok());
     for choice in CATALOG.all() {
         let codec = CATALOG.build(&choice).expect("defaults build");
         let mut stored = Vec::new();
@@ -86,28 +86,30 @@ fn run_codec(input: &[u8]) {
         let decoded = decompress(tag, &stored, &mut back);
         assert!(decoded.is_ok() && back == input, "{} does not give back what it took", choice.label());
     }
+    decoded
 }
 
-fn run_dictionaries(input: &[u8]) {
-    let Some((len, rest)) = input.split_first_chunk::<2>() else { return };
+fn run_dictionaries(input: &[u8]) -> bool {
+    let Some((len, rest)) = input.split_first_chunk::<2>() else { return false };
     let Some((dictionaries, framed)) = rest.split_at_checked(usize::from(u16::from_le_bytes(*len))) else {
-        return;
+        return false;
     };
     let opened = bounded(input.len(), SPARE_BYTES, || Decompressor::open(dictionaries));
-    if let Ok(decompressor) = opened {
-        decode_framed(framed, |tag, stored, out| decompressor.decompress(tag, stored, out).is_ok());
-    }
+    opened.is_ok_and(|decompressor| {
+        decode_framed(framed, |tag, stored, out| decompressor.decompress(tag, stored, out).is_ok())
+    })
 }
 
-/// Decodes a framed block twice.
-fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) {
-    let Some((tag, rest)) = choose(framed) else { return };
-    let Some((len, stored)) = rest.split_first_chunk::<2>() else { return };
+/// Decodes a framed block twice; whether it decodes.
+fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -> bool {
+    let Some((tag, rest)) = choose(framed) else { return false };
+    let Some((len, stored)) = rest.split_first_chunk::<2>() else { return false };
     let len = usize::from(u16::from_le_bytes(*len));
     let (mut first, mut second) = (vec![0; len], vec![0xff; len]);
     bounded(framed.len() + len, SPARE_BYTES, || {
         let decoded = decode(tag as u8, stored, &mut first);
         assert_eq!(decoded, decode(tag as u8, stored, &mut second), "the second time it decodes otherwise");
         assert!(!decoded || first == second, "the second time it decodes to other bytes");
-    });
+        decoded
+    })
 }

@@ -1,7 +1,7 @@
 //! Experiment and design files, and what a run and its trials say to each other.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use harness::hostile;
 
@@ -15,20 +15,13 @@ pub(super) const EXPERIMENT: Target = Target {
     name: "experiment",
     about: "an experiment file, as `lsmbench describe` reads it",
     form: Form::Text,
-    seeds: || {
-        shipped("configs", "phase").into_iter().chain(shipped("configs/components", "subject")).collect()
-    },
+    seeds: experiment_seeds,
     run: run_experiment,
 };
 
 /// A design file. Law: the design that it resolves to resolves to itself.
-pub(super) const DESIGN: Target = Target {
-    name: "design",
-    about: "a design file",
-    form: Form::Text,
-    seeds: || shipped("configs/designs", "design"),
-    run: run_design,
-};
+pub(super) const DESIGN: Target =
+    Target { name: "design", about: "a design file", form: Form::Text, seeds: design_seeds, run: run_design };
 
 /// A line between the process of a run and that of a trial. Law: what is read, written again, is read as the same.
 pub(super) const MESSAGE: Target = Target {
@@ -42,30 +35,35 @@ pub(super) const MESSAGE: Target = Target {
 /// What the plan of a workload takes whatever it is: a pool of random bytes for each kind of value, and the catalogs.
 const PLAN_BYTES: usize = 512 << 20;
 
-/// The shipped files of a folder that have some key.
-fn shipped(folder: &str, key: &str) -> Vec<Vec<u8>> {
+/// The files of a folder of shipped ones.
+fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let mut paths: Vec<_> = fs::read_dir(&folder)
-        .expect("there are configs")
-        .map(|file| file.expect("they are listed").path())
-        .collect();
-    paths.sort();
-    let texts =
-        paths.into_iter().filter(|path| path.is_file()).map(|path| fs::read(path).expect("they are read"));
-    texts.filter(|text| text.windows(key.len()).any(|window| window == key.as_bytes())).collect()
+    let files =
+        fs::read_dir(&folder).expect("there are configs").map(|file| file.expect("they are listed").path());
+    let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
+    files.sort();
+    files.into_iter()
 }
 
-fn run_experiment(input: &[u8]) {
+/// The shipped experiments as they resolve: what they extend stands in them. Comments above them would be most of
+/// what is changed.
+fn experiment_seeds() -> Vec<Vec<u8>> {
+    let files = shipped("configs").chain(shipped("configs/components"));
+    let resolved = files.map(|file| hostile::experiment(&file).expect("what is shipped is accepted"));
+    resolved.map(|text| body(&text).as_bytes().to_vec()).collect()
+}
+
+fn run_experiment(input: &[u8]) -> bool {
     let read = |input: &[u8]| {
         in_file("experiment.toml", input, |path| {
             bounded(input.len(), PLAN_BYTES, || hostile::experiment(path))
         })
     };
-    if let Ok(resolved) = read(input) {
-        let again = read(resolved.as_bytes());
-        let again = again.unwrap_or_else(|error| panic!("what it resolves to is refused: {error}"));
-        assert_eq!(body(&again), body(&resolved), "what it resolves to is another experiment");
-    }
+    let Ok(resolved) = read(input) else { return false };
+    let again = read(resolved.as_bytes());
+    let again = again.unwrap_or_else(|error| panic!("what it resolves to is refused: {error}"));
+    assert_eq!(body(&again), body(&resolved), "what it resolves to is another experiment");
+    true
 }
 
 /// A description without the comments above the file.
@@ -73,15 +71,32 @@ fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
 
-fn run_design(input: &[u8]) {
+/// The shipped designs as they are where they stand for themselves, and as they resolve.
+fn design_seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for file in shipped("configs/designs").chain(shipped("configs/designs/strategies")) {
+        let text = fs::read_to_string(&file).expect("it is read");
+        let resolved = hostile::design(&file).expect("what is shipped is accepted");
+        seeds.extend((!text.contains("extends")).then(|| text.into_bytes()));
+        seeds.push(as_file(&resolved).into_bytes());
+    }
+    seeds
+}
+
+/// A design as a design file.
+fn as_file(design: &str) -> String {
+    let table: toml::Table = design.parse().expect("a design is TOML");
+    toml::Table::from_iter([("design".to_owned(), toml::Value::Table(table))]).to_string()
+}
+
+fn run_design(input: &[u8]) -> bool {
     let read = |input: &[u8]| {
         in_file("design.toml", input, |path| bounded(input.len(), 16 * SPARE_BYTES, || hostile::design(path)))
     };
-    if let Ok(resolved) = read(input) {
-        let table: toml::Table = resolved.parse().expect("a design is TOML");
-        let file = toml::Table::from_iter([("design".to_owned(), toml::Value::Table(table))]).to_string();
-        assert_eq!(read(file.as_bytes()).as_deref(), Ok(&*resolved), "what it resolves to is another design");
-    }
+    let Ok(resolved) = read(input) else { return false };
+    let again = read(as_file(&resolved).as_bytes());
+    assert_eq!(again.as_deref(), Ok(&*resolved), "what it resolves to is another design");
+    true
 }
 
 fn message_seeds() -> Vec<Vec<u8>> {
@@ -97,9 +112,10 @@ fn message_seeds() -> Vec<Vec<u8>> {
     [spec, done, progress, failed].map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
-fn run_message(input: &[u8]) {
-    let Ok(text) = std::str::from_utf8(input) else { return };
+fn run_message(input: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(input) else { return false };
     let (spec, message) = bounded(input.len(), SPARE_BYTES, || hostile::message(text));
+    let is_taken = spec.is_some() || message.is_some();
     if let Some(spec) = spec {
         assert_eq!(hostile::message(&spec).0.as_deref(), Some(&*spec), "a task reads back otherwise");
     }
@@ -110,4 +126,5 @@ fn run_message(input: &[u8]) {
             "a message reads back otherwise"
         );
     }
+    is_taken
 }

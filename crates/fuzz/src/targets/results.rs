@@ -86,15 +86,16 @@ fn row_seeds() -> Vec<Vec<u8>> {
     vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
 }
 
-fn run_rows(input: &[u8]) {
+fn run_rows(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("runs.csv", bytes, Table::read);
     let read_input = bounded(input.len(), SPARE_BYTES, || read(input));
-    let Ok(table) = read_input else { return };
+    let Ok(table) = read_input else { return false };
     let again = read(&written(table.schema(), table.rows())).expect("what was written is read");
     assert!(again.torn().is_none(), "a whole table is torn");
     let cells =
         |table: &Table| table.rows().iter().map(|row| row.cells().to_vec()).collect::<Vec<Vec<Value>>>();
     assert_eq!(cells(&again), cells(&table), "the rows read back otherwise");
+    true
 }
 
 fn manifest() -> Manifest {
@@ -113,14 +114,15 @@ fn manifest() -> Manifest {
     }
 }
 
-fn run_manifest(input: &[u8]) {
+fn run_manifest(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("manifest.json", bytes, Manifest::read);
-    let Ok(manifest) = bounded(input.len(), SPARE_BYTES, || read(input)) else { return };
+    let Ok(manifest) = bounded(input.len(), SPARE_BYTES, || read(input)) else { return false };
     let again = in_file("again.json", b"", |path| {
         manifest.write(path).expect("a manifest that was read is written");
         Manifest::read(path)
     });
     assert_eq!(again.expect("what was written is read"), manifest, "it reads back otherwise");
+    true
 }
 
 fn latency_seeds() -> Vec<Vec<u8>> {
@@ -140,19 +142,21 @@ fn logged(log: &LatencyLog) -> Vec<u8> {
     })
 }
 
-fn run_latencies(input: &[u8]) {
-    check_log(input);
+fn run_latencies(input: &[u8]) -> bool {
+    let is_taken = check_log(input);
     let body = input.windows(SEAL.len()).rposition(|window| window == SEAL.as_bytes()).unwrap_or(input.len());
     let seal = format!("{SEAL}{:016x}]\n", xxhash_rust::xxh3::xxh3_64(&input[..body]));
     check_log(&[&input[..body], seal.as_bytes()].concat());
+    is_taken
 }
 
-fn check_log(input: &[u8]) {
+fn check_log(input: &[u8]) -> bool {
     let intervals = input.split(|byte| *byte == b'\n').count();
     let read = |bytes: &[u8]| in_file("read.hlog", bytes, LatencyLog::read);
     let Ok(log) = bounded(input.len(), SPARE_BYTES + 2 * intervals * HISTOGRAM_BYTES, || read(input)) else {
-        return;
+        return false;
     };
     let again = read(&logged(&log)).expect("what was written is read");
     assert!(again.histograms == log.histograms, "it reads back otherwise");
+    true
 }

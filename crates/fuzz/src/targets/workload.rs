@@ -30,7 +30,7 @@ pub(super) const TRACE: Target = Target {
     about: "a trace of numbers of fixed width",
     form: Form::Bytes,
     seeds: || (0..8).map(|how| [&[how][..], &numbers()].concat()).collect(),
-    run: |input| run_trace(input, "trace"),
+    run: |input| run_trace(input, false),
 };
 
 /// A raw trace in an `.xz` file.
@@ -38,8 +38,10 @@ pub(super) const COMPRESSED_TRACE: Target = Target {
     name: "xz-trace",
     about: "a compressed trace of numbers of fixed width",
     form: Form::Bytes,
-    seeds: || vec![[&[4][..], &packed(&numbers())].concat(), [&[7][..], &packed(&[])].concat()],
-    run: |input| run_trace(input, "trace.xz"),
+    seeds: || {
+        vec![[&[4][..], &packed(&numbers())].concat(), [&[6][..], &packed(&numbers().repeat(9))].concat()]
+    },
+    run: |input| run_trace(input, true),
 };
 
 /// What a reader of `.xz` takes for the dictionary and what it decompresses to, at the start.
@@ -51,13 +53,13 @@ fn dsl_seeds() -> Vec<Vec<u8>> {
     vec![lines.as_bytes().to_vec(), bytes.to_vec(), b"s".to_vec(), Vec::new()]
 }
 
-fn run_dsl(input: &[u8]) {
+fn run_dsl(input: &[u8]) -> bool {
     bounded(input.len(), SPARE_BYTES, || {
         let lines = input.split(|byte| *byte == b'\n').count() as u64;
         let mut reader = CommandReader::new(input);
         loop {
             match reader.read() {
-                Ok(None) => break,
+                Ok(None) => return true,
                 Ok(Some(command)) => {
                     let printed = command.to_string();
                     assert!(printed.is_ascii() && !printed.contains('\n'), "a command prints as {printed:?}");
@@ -74,7 +76,7 @@ fn run_dsl(input: &[u8]) {
             }
             assert!(reader.line() <= lines, "line {} of {lines}", reader.line());
         }
-    });
+    })
 }
 
 fn numbers() -> Vec<u8> {
@@ -102,17 +104,17 @@ pub(super) fn in_file<R>(name: &str, input: &[u8], work: impl FnOnce(&Path) -> R
     })
 }
 
-fn run_trace(input: &[u8], name: &str) {
-    let Some((how, content)) = choose(input) else { return };
+fn run_trace(input: &[u8], is_packed: bool) -> bool {
+    let Some((how, content)) = choose(input) else { return false };
     let width = 1 << (how & 3);
     let endian = if how & 4 == 0 { Endian::Big } else { Endian::Little };
+    let name = if is_packed { "trace.xz" } else { "trace" };
     let trace = TraceFile { file: name.into(), width, endian };
-    let is_packed = Path::new(name).extension().is_some_and(|extension| extension == "xz");
     let spare = if is_packed { DECOMPRESSOR_BYTES } else { 4 * SPARE_BYTES };
     in_file(name, content, |path| {
         let base = path.parent().expect("a file has a folder");
         bounded(input.len(), spare, || {
-            let Ok(numbers) = trace.read(base) else { return };
+            let Ok(numbers) = trace.read(base) else { return false };
             if !is_packed {
                 assert!(written(&numbers, width, endian) == content, "the numbers are not those of the file");
             }
@@ -122,8 +124,9 @@ fn run_trace(input: &[u8], name: &str) {
             assert!(recording.numbers().is_sorted_by(|a, b| a < b), "keys are numbered in another order");
             let named = accesses[0].iter().map(|access| recording.numbers()[*access as usize]);
             assert!(named.eq(numbers), "an access names another key");
-        });
-    });
+            true
+        })
+    })
 }
 
 /// Numbers as a trace.

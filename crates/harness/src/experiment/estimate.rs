@@ -217,7 +217,7 @@ fn rounded(bytes: f64) -> String {
         .into_iter()
         .find(|unit| bytes >= *unit as f64 * 10.0)
         .unwrap_or(1);
-    format_bytes((bytes / unit as f64).round() as u64 * unit)
+    format_bytes(((bytes / unit as f64).round() as u64).saturating_mul(unit))
 }
 
 #[cfg(test)]
@@ -255,6 +255,23 @@ mod tests {
     }
 
     #[test]
+    fn what_piles_up_and_what_filters_begin_with_counts() {
+        let load = "[[phase]]\nname = \"load\"\ninsert = 1_000_000\n";
+        let memory = |design: &str| estimate(design, load).memory_bytes;
+        let usual = memory("");
+        let piled_up = memory("stall = { frozen_memtables = 1_000_000_000 }");
+        assert!(
+            (usual + 5e7..usual + 3e8).contains(&piled_up),
+            "what is written is the most: {usual} {piled_up}"
+        );
+        let begun = memory(
+            "bloom = { kind = \"dynamic\", initial_keys = 16_000_000 }\ntable = { capacity = \"64KiB\" }",
+        );
+        assert!(begun > 1e10, "each of thousands of tables begins with as much: {begun}");
+        assert!(memory("bloom = \"none\"") < usual);
+    }
+
+    #[test]
     fn a_phase_that_ends_after_a_time_takes_that_time() {
         let timed = "[[phase]]\nname = \"load\"\ninsert = 1000\n[[phase]]\nname = \"puts\"\nseconds = \"30s\"\n\
                      mix = \"put\"\n";
@@ -274,6 +291,8 @@ mod tests {
         let message = estimate.check(&cell, Path::new("/")).unwrap_err();
         assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");
         let estimate = Estimate { memory_bytes: 1e18, ..Estimate::default() };
+        assert!(estimate.check(&cell, Path::new("/")).unwrap_err().contains("of memory"));
+        let estimate = Estimate { memory_bytes: 1e300, ..Estimate::default() };
         assert!(estimate.check(&cell, Path::new("/")).unwrap_err().contains("of memory"));
     }
 }

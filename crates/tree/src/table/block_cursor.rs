@@ -385,8 +385,8 @@ mod tests {
     fn long_prefixes_take_no_more_room_than_some_keys() {
         let delta = BlockOptions { restart_interval: 4096, ..BlockOptions::default() };
         let format = &formats()[0].1;
-        let prefix = vec![b'p'; 30_000];
-        let keys: Vec<Vec<u8>> = (0..3000u32).map(|i| [&*prefix, &i.to_be_bytes()[..]].concat()).collect();
+        let keys: Vec<Vec<u8>> =
+            (0..3000u32).map(|i| [b"p".repeat(30_000), i.to_be_bytes().to_vec()].concat()).collect();
         let mut builder = BlockBuilder::new(&**format, &delta);
         keys.iter().for_each(|key| builder.add(Entry { key, value: Some(b"v") }, KeyHash(0)));
         let block = Bytes::copy_from(&builder.finish(<[u8]>::to_vec));

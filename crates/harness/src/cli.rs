@@ -94,7 +94,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) blocks: u64,
     /// A column to judge with --against, again for each [default: those that decide]
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", requires = "against")]
     pub(crate) metric: Vec<String>,
     /// How the report is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]

@@ -85,7 +85,10 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Compare(arguments) => {
             command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
-        Command::Check(arguments) => command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER }),
+        Command::Check(arguments) => {
+            interrupt::install();
+            command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
+        }
         Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
         Command::Torture { what } => command::torture(&what).map(ended),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),

@@ -27,11 +27,13 @@ pub struct Criteria {
     pub resamples: usize,
     /// The seed of the draws.
     pub seed: u64,
+    /// Whether the numbers are counters, which repeat exactly: two of them say all that twenty could.
+    pub exact: bool,
 }
 
 impl Default for Criteria {
     fn default() -> Self {
-        Self { delta: 0.02, confidence: 0.95, resamples: 10_000, seed: 42 }
+        Self { delta: 0.02, confidence: 0.95, resamples: 10_000, seed: 42, exact: false }
     }
 }
 
@@ -85,8 +87,7 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
     }
     let median = median_of_sorted(&logs);
     let ratio = Some(median.exp());
-    // Counters repeat exactly; then two blocks say all that twenty could.
-    if blocks < 2 || (blocks < FEWEST_BLOCKS && !constant) {
+    if blocks < 2 || (blocks < FEWEST_BLOCKS && !(constant && criteria.exact)) {
         return Comparison { ratio, ..doubtful(Doubt::TooFewBlocks { blocks }) };
     }
     let interval = if constant { (*least, *least) } else { bootstrap::of_median(&logs, criteria) };
@@ -110,32 +111,29 @@ pub fn compare_unpaired(
     if blocks == 0 {
         return doubtful(Doubt::TooFewBlocks { blocks });
     }
-    let constant = sides.iter().all(|side| side[0].total_cmp(&side[side.len() - 1]).is_eq());
     let (base_median, new_median) = (median_of_sorted(base), median_of_sorted(new));
     let Some(log) = log_ratio((base_median, new_median)) else { return doubtful(Doubt::NoRatio) };
     let ratio = Some(log.exp());
-    if constant {
-        let p_value = if log == 0.0 { 1.0 } else { 0.0 };
-        let effect_size = Some(log.signum() * f64::INFINITY).filter(|_| log != 0.0);
-        let found = Comparison { ratio, effect_size, ..doubtful(Doubt::TooNoisy) };
-        return found.judged(log, (log, log), p_value, better);
-    }
     if significance::least_unpaired(base.len(), new.len()) > 1.0 - criteria.confidence {
         return Comparison { ratio, ..doubtful(Doubt::TooFewBlocks { blocks }) };
+    }
+    let is_zero = |side: &[f64]| side[side.len() - 1] == 0.0;
+    let found = Comparison { ratio, ..doubtful(Doubt::TooNoisy) };
+    let p_value = significance::unpaired(base, new);
+    if is_zero(base) || is_zero(new) {
+        return found.judged(log, (log, log), p_value, better);
     }
     if base[0] <= 0.0 || new[0] <= 0.0 {
         return doubtful(Doubt::SometimesZero);
     }
     let logs = sides.each_ref().map(|side| side.iter().map(|value| value.ln()).collect::<Vec<f64>>());
     let interval = bootstrap::of_difference(&logs[0], &logs[1], criteria);
-    let p_value = significance::unpaired(base, new);
-    let found = Comparison { ratio, ..doubtful(Doubt::TooNoisy) };
     found.judged(log, interval, p_value, better)
 }
 
 /// Compares two exact numbers, as counters are: any difference above δ counts.
 pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) -> Comparison {
-    let criteria = Criteria { delta, ..Criteria::default() };
+    let criteria = Criteria { delta, exact: true, ..Criteria::default() };
     let twice = |value| Sample::new("", [(0, value), (1, value)]);
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
@@ -159,10 +157,8 @@ pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
 
 /// The mean of logarithms in units of their standard deviation.
 fn effect_size(logs: &[f64]) -> Option<f64> {
-    let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let size = mean / variance.sqrt();
+    let (mean, error) = significance::mean_and_error(logs)?;
+    let size = mean / (error * (logs.len() as f64).sqrt());
     (!size.is_nan()).then_some(size)
 }
 
@@ -187,7 +183,7 @@ impl Comparison {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
         let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);
         if claims && p_value > 1.0 - self.confidence {
-            (verdict, doubt) = (Verdict::Inconclusive, Some(Doubt::TooNoisy));
+            (verdict, doubt) = (Verdict::Inconclusive, Some(Doubt::Chance));
         }
         let interval = Interval { low: interval.0.exp(), high: interval.1.exp() };
         Self { verdict, doubt, interval: Some(interval), p_value: Some(p_value), ..self }
@@ -272,6 +268,27 @@ mod tests {
     }
 
     #[test]
+    fn an_unlucky_block_makes_doubt_and_says_why() {
+        let candidate = [15.15, 1.35, 1.24, 1.53, 1.57, 1.07, 1.24].map(|ratio| 100.0 * ratio);
+        let doubt = Some(Doubt::Chance);
+        assert_eq!(verdict(&[100.0; 7], &candidate, Better::Lower), (Verdict::Inconclusive, doubt));
+    }
+
+    #[test]
+    fn times_that_happen_to_be_equal_are_no_counters() {
+        let few = Some(Doubt::TooFewBlocks { blocks: 3 });
+        assert_eq!(verdict(&[210.0; 3], &[200.0; 3], Better::Lower), (Verdict::Inconclusive, few));
+        let one = |value| Sample::new("", [(0, value)]);
+        let criteria = Criteria::default();
+        let sessions = compare_unpaired(&one(1.0), &one(2.0), Better::Lower, &criteria);
+        assert_eq!(sessions.doubt, Some(Doubt::TooFewBlocks { blocks: 1 }));
+        let zeros = compare_unpaired(&sample(&[0.0; 5]), &sample(&[0.0; 5]), Better::Lower, &criteria);
+        assert_eq!(zeros.verdict, Verdict::Equivalent);
+        let from_zero = compare_unpaired(&sample(&[0.0; 5]), &sample(&[3.0; 5]), Better::Lower, &criteria);
+        assert_eq!(from_zero.verdict, Verdict::Regressed);
+    }
+
+    #[test]
     fn the_four_verdicts() {
         let base = [100.0, 104.0, 98.0, 101.0, 99.0, 102.0];
         let times = |factor: f64| base.map(|value| value * factor);
@@ -310,8 +327,8 @@ mod tests {
         );
         assert!(few.to_string().contains("3 trials do not carry a verdict"));
         assert_eq!(verdict(&[], &[], Better::Lower).1, Some(Doubt::TooFewBlocks { blocks: 0 }));
-        assert_eq!(verdict(&[7.0; 2], &[7.0; 2], Better::Lower), (Verdict::Equivalent, None));
-        assert_eq!(verdict(&[7.0; 2], &[8.0; 2], Better::Lower), (Verdict::Regressed, None));
+        assert_eq!(verdict(&[7.0; 6], &[7.0; 6], Better::Lower), (Verdict::Equivalent, None));
+        assert_eq!(verdict(&[7.0; 6], &[8.0; 6], Better::Lower), (Verdict::Regressed, None));
         assert_eq!(verdict(&[7.0], &[8.0], Better::Lower).1, Some(Doubt::TooFewBlocks { blocks: 1 }));
         let exact = compare_exact(1000.0, 1001.0, Better::Lower, 0.0);
         assert_eq!((exact.verdict, exact.blocks), (Verdict::Regressed, 1));
@@ -320,9 +337,9 @@ mod tests {
 
     #[test]
     fn zeros_and_nonsense_have_no_ratio_but_an_answer() {
-        assert_eq!(verdict(&[0.0; 5], &[0.0; 5], Better::Lower), (Verdict::Equivalent, None));
-        assert_eq!(verdict(&[0.0; 5], &[3.0; 5], Better::Lower), (Verdict::Regressed, None));
-        assert_eq!(verdict(&[3.0; 5], &[0.0; 5], Better::Lower), (Verdict::Improved, None));
+        assert_eq!(verdict(&[0.0; 6], &[0.0; 6], Better::Lower), (Verdict::Equivalent, None));
+        assert_eq!(verdict(&[0.0; 6], &[3.0; 6], Better::Lower), (Verdict::Regressed, None));
+        assert_eq!(verdict(&[3.0; 6], &[0.0; 6], Better::Lower), (Verdict::Improved, None));
         let some = [0.0, 1.0, 0.0, 1.0, 1.0];
         assert_eq!(verdict(&some, &[1.0; 5], Better::Lower).1, Some(Doubt::SometimesZero));
         assert_eq!(verdict(&[-1.0; 5], &[1.0; 5], Better::Lower).1, Some(Doubt::NoRatio));
@@ -353,7 +370,8 @@ mod tests {
         let text = compare_exact(0.0, 12.0, Better::Lower, 0.0).to_string();
         assert_eq!(text, "regressed, from 0");
         let twice = |value| Sample::new("", [(0, value), (1, value)]);
-        let comparison = compare(&twice(1.0), &twice(0.75), Better::Lower, &Criteria::default());
+        let counters = Criteria { exact: true, ..Criteria::default() };
+        let comparison = compare(&twice(1.0), &twice(0.75), Better::Lower, &counters);
         assert_eq!(comparison.to_string(), "improved, −25.0 % (the same in every trial)");
         assert_eq!(comparison.brief(), "improved, −25.0 %");
     }

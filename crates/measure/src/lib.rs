@@ -21,5 +21,5 @@ pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
 pub use ranking::{Ranked, rank};
 pub use sample::Sample;
-pub use significance::FEWEST_BLOCKS;
+pub use significance::{FEWEST_BLOCKS, least_unpaired};
 pub use verdict::{Doubt, Verdict};

@@ -3,11 +3,12 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::sample::log_ratio;
-use crate::significance::FEWEST_BLOCKS;
+use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Criteria, Sample, bootstrap};
 
-/// The share of true effects that the minimum detectable one promises to find.
-const POWER: f64 = 0.8;
+/// The share of true effects that would be found if the spread were known. It is estimated from as few blocks, and
+/// four of five remain.
+const POWER: f64 = 0.9;
 
 /// The ratio of the standard error of a median to that of a mean, for values that are spread normally: √(π/2).
 const MEDIAN_PENALTY: f64 = 1.253_314_137;
@@ -26,8 +27,8 @@ pub struct Noise {
 
 impl Noise {
     /// What two samples of the same variant tell, by the confidence of the criteria; nothing where there are too
-    /// few blocks, or a value without a logarithm.
-    pub fn of(first: &Sample, again: &Sample, criteria: &Criteria) -> Option<Self> {
+    /// few blocks, or a value without a logarithm. A difference is to be detectable among so many comparisons.
+    pub fn of(first: &Sample, again: &Sample, criteria: &Criteria, comparisons: usize) -> Option<Self> {
         let mut logs = first.pairs(again).map(log_ratio).collect::<Option<Vec<f64>>>()?;
         let finite = logs.iter().all(|log| log.is_finite());
         if logs.len() < FEWEST_BLOCKS || !finite {
@@ -36,23 +37,20 @@ impl Noise {
         logs.sort_unstable_by(f64::total_cmp);
         let (low, high) = bootstrap::of_median(&logs, criteria);
         let floor = low.abs().max(high.abs()).exp_m1();
-        let detectable = detectable(&logs, floor.max(criteria.delta), criteria.confidence);
+        let level = (1.0 - criteria.confidence) / comparisons.max(1) as f64;
+        let detectable = detectable(&logs, floor.max(criteria.delta), level)?;
         Some(Self { floor, detectable, blocks: logs.len() })
     }
 }
 
-/// The smallest difference found with [`POWER`]: one that Student's test tells from none, and whose median comes
-/// out above what counts at all.
-fn detectable(logs: &[f64], delta: f64, confidence: f64) -> f64 {
-    let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let error = (variance / count).sqrt();
-    let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are two blocks or more");
-    let quantile = |share| student.inverse_cdf(share);
-    let told_from_none = (quantile(f64::midpoint(1.0, confidence)) + quantile(POWER)) * error;
-    let above_delta = delta.ln_1p() + quantile(POWER) * MEDIAN_PENALTY * error;
-    told_from_none.max(above_delta).exp_m1()
+/// The smallest difference found with [`POWER`]: one that the test tells from none at this level, and whose median
+/// comes out above what counts at all.
+fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
+    let (_, error) = mean_and_error(logs)?;
+    let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;
+    let told_from_none = (student.inverse_cdf(1.0 - level / 2.0) + student.inverse_cdf(POWER)) * error;
+    let above_delta = delta.ln_1p() + student.inverse_cdf(POWER) * MEDIAN_PENALTY * error;
+    Some(told_from_none.max(above_delta).exp_m1())
 }
 
 #[cfg(test)]
@@ -65,7 +63,7 @@ mod tests {
             let signs = [1.0, -1.0, 0.5, -0.5, 0.2, -0.2];
             let first = Sample::new("a", (0..6).map(|block| (block, 100.0)));
             let again = (0..).zip(signs).map(|(block, sign)| (block, 100.0 * (1.0 + spread * sign)));
-            Noise::of(&first, &Sample::new("a", again), &Criteria::default()).unwrap()
+            Noise::of(&first, &Sample::new("a", again), &Criteria::default(), 1).unwrap()
         };
         let (quiet, loud) = (of(0.002), of(0.1));
         assert!(quiet.floor < 0.003 && (0.02..0.03).contains(&quiet.detectable), "{quiet:?}");
@@ -79,8 +77,8 @@ mod tests {
     fn few_blocks_and_zeros_tell_nothing() {
         let sample = |values: &[f64]| Sample::new("a", (0..).zip(values.iter().copied()));
         let criteria = Criteria::default();
-        assert_eq!(Noise::of(&sample(&[1.0; 3]), &sample(&[1.0; 3]), &criteria), None);
+        assert_eq!(Noise::of(&sample(&[1.0; 3]), &sample(&[1.0; 3]), &criteria, 1), None);
         let zero = [0.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-        assert_eq!(Noise::of(&sample(&zero), &sample(&[1.0; 6]), &criteria), None);
+        assert_eq!(Noise::of(&sample(&zero), &sample(&[1.0; 6]), &criteria, 1), None);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::ResultsError;
 use crate::whole::write_whole;
 use crate::writer::encode;
@@ -12,7 +14,7 @@ pub struct Golden {
     /// The name of the experiment.
     pub experiment: String,
     /// What follows `lsmbench check` to measure it again: the file of the experiment and its options.
-    pub command: String,
+    pub command: Vec<String>,
     /// The hash of the experiment as it was resolved.
     pub config_hash: String,
     /// The numbers, in the order of the experiment's rows.
@@ -43,9 +45,10 @@ impl Golden {
     /// # Errors
     /// A file system that refuses.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
+        let command = Value::from(self.command.clone());
         let mut text = Vec::from(format!(
             "# experiment: {}\n# command: {}\n# config: {}\n",
-            self.experiment, self.command, self.config_hash
+            self.experiment, command, self.config_hash
         ));
         let lines = self.numbers.iter().map(GoldenNumber::cells);
         for line in std::iter::once(HEADER).chain(lines) {
@@ -70,8 +73,10 @@ impl Golden {
             let line = head.next().and_then(|line| line.strip_prefix(&format!("# {name}: ")));
             line.map(str::to_owned).ok_or_else(|| wrong(number, &format!("expected \"# {name}: …\"")))
         };
-        let mut golden =
-            Self { experiment: told(1, "experiment")?, command: told(2, "command")?, ..Self::default() };
+        let mut golden = Self { experiment: told(1, "experiment")?, ..Self::default() };
+        let command = told(2, "command")?;
+        golden.command =
+            serde_json::from_str(&command).map_err(|_| wrong(2, "expected a list of texts, as JSON"))?;
         golden.config_hash = told(3, "config")?;
         let table: Vec<&str> = text.lines().skip(3).collect();
         let mut reader =
@@ -86,7 +91,7 @@ impl Golden {
             else {
                 return Err(wrong(index + 5, "expected five cells"));
             };
-            if value.parse::<f64>().is_err() {
+            if !value.parse().is_ok_and(f64::is_finite) {
                 return Err(wrong(index + 5, &format!("{value:?} is no number")));
             }
             golden.numbers.push(GoldenNumber { label, phase, operation, metric, value });
@@ -118,7 +123,7 @@ mod tests {
         };
         let golden = Golden {
             experiment: "bloom".to_owned(),
-            command: "configs/bloom.toml --quick".to_owned(),
+            command: vec!["configs/my bloom.toml".to_owned(), "--quick".to_owned()],
             config_hash: "00ff".to_owned(),
             numbers: vec![number.clone(), GoldenNumber { value: "17".to_owned(), ..number }],
         };

@@ -40,6 +40,9 @@ pub(super) const LATENCIES: Target = Target {
 /// What stands before the checksum on the last line of a latency log.
 const SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
+/// The name of every log: its checksum covers it.
+const LOG: &str = "latencies.hlog";
+
 /// The most memory that one histogram takes: of all of 64 bits, with five digits.
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
@@ -136,7 +139,7 @@ fn latency_seeds() -> Vec<Vec<u8>> {
 }
 
 fn logged(log: &LatencyLog) -> Vec<u8> {
-    in_file("latencies.hlog", b"", |path| {
+    in_file(LOG, b"", |path| {
         log.write(path, Duration::from_millis(1500)).expect("a log is written");
         std::fs::read(path).expect("what was written is read")
     })
@@ -144,7 +147,8 @@ fn logged(log: &LatencyLog) -> Vec<u8> {
 
 fn run_latencies(input: &[u8]) -> bool {
     let is_taken = check_log(input);
-    let body = input.windows(SEAL.len()).rposition(|window| window == SEAL.as_bytes()).unwrap_or(input.len());
+    let begins = b"#[XXH3-64 of ";
+    let body = input.windows(begins.len()).rposition(|window| window == begins).unwrap_or(input.len());
     let seal = format!("{SEAL}{:016x}]\n", xxhash_rust::xxh3::xxh3_64(&input[..body]));
     check_log(&[&input[..body], seal.as_bytes()].concat());
     is_taken
@@ -152,7 +156,7 @@ fn run_latencies(input: &[u8]) -> bool {
 
 fn check_log(input: &[u8]) -> bool {
     let intervals = input.split(|byte| *byte == b'\n').count();
-    let read = |bytes: &[u8]| in_file("read.hlog", bytes, LatencyLog::read);
+    let read = |bytes: &[u8]| in_file(LOG, bytes, LatencyLog::read);
     let Ok(log) = bounded(input.len(), SPARE_BYTES + 2 * intervals * HISTOGRAM_BYTES, || read(input)) else {
         return false;
     };

@@ -59,11 +59,17 @@ impl Report {
             [] => String::new(),
             wrong => format!("wrong answers by {}; ", wrong.join(", ")),
         };
-        if self.differences.is_empty() {
-            return format!("{wrong}there is nothing to compare with yet");
-        }
-        let verdict = if self.is_good() { "no regression" } else { "REGRESSION" };
-        format!("{verdict}: {wrong}of {} numbers {}", self.differences.len(), told.join(", "))
+        let gone = match self.gone {
+            0 => String::new(),
+            gone => format!("{gone} numbers of the base are gone; "),
+        };
+        let verdict = match self.with(Verdict::Regressed).next() {
+            _ if self.is_good() => "no regression",
+            None if self.wrong.is_empty() && self.gone == 0 => "CHANGED",
+            None if self.wrong.is_empty() => "GONE",
+            _ => "REGRESSION",
+        };
+        format!("{verdict}: {wrong}{gone}of {} numbers {}", self.differences.len(), told.join(", "))
     }
 
     /// What is worth a line, the worst first.

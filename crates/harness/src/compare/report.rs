@@ -2,11 +2,13 @@
 
 use measure::{
     Comparison, Criteria, Doubt, Sample, Verdict, adjust, compare, compare_exact, compare_unpaired,
+    least_unpaired,
 };
 use results::{Better, Manifest, Metric, columns as c};
 
 use super::samples::{Key, Samples};
 use crate::experiment::RunMode;
+use crate::output::and_more;
 use crate::problem::{Outcome, Problem};
 
 /// How the trials of the two sides belong together.
@@ -16,6 +18,8 @@ pub(crate) enum Pairing {
     Paired,
     /// The sides are two sessions.
     Unpaired,
+    /// The base is a golden: a number that moves in whatever direction is not what it must be.
+    Exact,
 }
 
 /// One number on both sides.
@@ -27,6 +31,8 @@ pub(crate) struct Difference {
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
+    /// Whether it was judged by ranks.
+    is_ranked: bool,
 }
 
 impl Difference {
@@ -48,6 +54,9 @@ pub(crate) struct Report {
     pub(crate) notes: Vec<String>,
     /// Cells of the new side that gave wrong answers.
     pub(crate) wrong: Vec<String>,
+    /// Numbers of the base that the new side does not have.
+    pub(crate) gone: usize,
+    pairing: Pairing,
 }
 
 impl Report {
@@ -69,27 +78,28 @@ impl Report {
             let timed = new.manifests.get(&key.experiment).is_some_and(is_timed);
             differences.extend(difference(key, of_base, sample, timed.then_some(pairing)));
         }
-        adjust(differences.iter_mut().map(|difference| &mut difference.comparison));
-        let missing = |ours: &Samples, theirs: &Samples| {
-            let mut cells: Vec<String> = ours
-                .values
-                .keys()
-                .filter(|key| {
-                    theirs.manifests.contains_key(&key.experiment) && !theirs.values.contains_key(*key)
-                })
-                .map(|key| format!("{}: {}", key.experiment, key.label))
-                .collect();
-            cells.dedup();
-            cells
+        if differences.is_empty() && new.wrong.is_empty() {
+            let message = "no number is on both sides: nothing was compared";
+            return Err(Problem::new(message));
+        }
+        notes.extend(adjust_by_metric(&mut differences));
+        let missing = |ours: &Samples, theirs: &Samples| -> Vec<String> {
+            let is_missing = |key: &&Key| {
+                theirs.manifests.contains_key(&key.experiment) && !theirs.values.contains_key(*key)
+            };
+            let name = |key: &Key| {
+                format!("{} of {}: {}, phase {}", key.metric, key.experiment, key.label, key.phase)
+            };
+            ours.values.keys().filter(is_missing).map(name).collect()
         };
-        for (cells, side) in [(missing(base, new), "the base"), (missing(new, base), "the new side")] {
-            if let Some((first, others)) = cells.split_first() {
-                let more =
-                    if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-                notes.push(format!("only {side} has numbers of {first}{more}"));
+        let (gone, added) = (missing(base, new), missing(new, base));
+        for (numbers, side) in [(&gone, "the base"), (&added, "the new side")] {
+            if let Some((first, others)) = numbers.split_first() {
+                notes.push(format!("only {side} has {first}{}", and_more(others.len())));
             }
         }
-        Ok(Self { differences, notes, wrong: new.wrong.iter().cloned().collect() })
+        let wrong = new.wrong.iter().cloned().collect();
+        Ok(Self { differences, notes, wrong, gone: gone.len(), pairing })
     }
 
     /// The differences with this verdict.
@@ -107,15 +117,32 @@ impl Report {
         }
     }
 
-    /// Whether an exact number differs, in whatever direction.
-    pub(crate) fn has_changed(&self) -> bool {
-        self.differences.iter().any(|difference| difference.verdict() != Verdict::Equivalent)
-    }
-
-    /// Whether nothing got worse and no answer was wrong.
+    /// Whether nothing got worse, nothing is gone, no answer was wrong, and no golden number moved.
     pub(crate) fn is_good(&self) -> bool {
-        self.wrong.is_empty() && self.with(Verdict::Regressed).next().is_none()
+        let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
+        let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
+        self.wrong.is_empty() && self.gone == 0 && self.with(Verdict::Regressed).next().is_none() && is_golden
     }
+}
+
+/// Corrects p-values metric by metric, and says of which metrics so few trials could tell nothing.
+fn adjust_by_metric(differences: &mut [Difference]) -> Vec<String> {
+    let mut metrics: Vec<&'static str> = differences.iter().map(|difference| difference.key.metric).collect();
+    metrics.sort_unstable();
+    metrics.dedup();
+    let mut notes = Vec::new();
+    for metric in metrics {
+        let family = || differences.iter().filter(|difference| difference.key.metric == metric);
+        let (count, trials) = (family().count(), family().map(|d| d.comparison.blocks).min().unwrap_or(0));
+        let is_ranked = family().any(|difference| difference.is_ranked);
+        if is_ranked && least_unpaired(trials, trials) * count as f64 > 0.05 {
+            notes
+                .push(format!("{trials} trials are too few to tell {count} numbers of {metric} from chance"));
+        }
+        let of_metric = differences.iter_mut().filter(|difference| difference.key.metric == metric);
+        adjust(of_metric.map(|difference| &mut difference.comparison));
+    }
+    notes
 }
 
 fn is_timed(manifest: &Manifest) -> bool {
@@ -130,9 +157,10 @@ fn difference(key: &Key, base: &Sample, new: &Sample, timed: Option<Pairing>) ->
     let comparison = match timed {
         None => compare_exact(base_median, new_median, metric.better, 0.0),
         Some(Pairing::Paired) => compare(base, new, metric.better, &criteria),
-        Some(Pairing::Unpaired) => compare_unpaired(base, new, metric.better, &criteria),
+        Some(Pairing::Unpaired | Pairing::Exact) => compare_unpaired(base, new, metric.better, &criteria),
     };
-    Some(Difference { key: key.clone(), metric, base: base_median, new: new_median, comparison })
+    let is_ranked = timed == Some(Pairing::Unpaired);
+    Some(Difference { key: key.clone(), metric, base: base_median, new: new_median, comparison, is_ranked })
 }
 
 /// What must be known of the two sides besides their numbers.

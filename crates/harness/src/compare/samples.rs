@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use measure::Sample;
-use results::{Better, Column, Folder, Manifest, Metric, Row, Table, columns as c};
+use results::{Better, Column, Folder, Manifest, Metric, Row, Table, Unit, columns as c};
 
 use crate::experiment::RunMode;
 use crate::problem::{Outcome, Problem};
-use crate::run::wrong_cells;
+use crate::run::{ALL, wrong_cells};
 
 /// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.
 const TIMED: [Metric; 9] = [
@@ -54,7 +54,12 @@ impl Samples {
     pub(crate) fn read(path: &Path, metrics: &[String]) -> Outcome<Self> {
         let mut samples = Self::default();
         for folder in folders(path)? {
+            let before = samples.manifests.len();
             samples.add(&folder, metrics, 0)?;
+            if samples.manifests.len() == before {
+                let message = "two folders hold results of one experiment: give one of them alone";
+                return Err(Problem::at(folder.root(), None, message));
+            }
         }
         Ok(samples)
     }
@@ -62,6 +67,7 @@ impl Samples {
     /// Adds the runs of one folder; `block` is added to the numbers of its trials.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
+        manifest.check_rows(folder)?;
         let table = Table::read(&folder.runs())?;
         let chosen = chosen(&manifest, &table, metrics)?;
         let wrong = wrong_cells(&table);
@@ -71,7 +77,8 @@ impl Samples {
                 self.wrong.insert(format!("{}: {}", manifest.experiment, text(&c::LABEL)));
                 continue;
             }
-            for metric in &chosen {
+            let operation = text(&c::OPERATION);
+            for metric in chosen.iter().filter(|metric| is_of(metric, &operation, &manifest)) {
                 let (Some(trial), Some(value)) = (row.get(&c::TRIAL).integer(), number(row, metric)) else {
                     continue;
                 };
@@ -79,7 +86,7 @@ impl Samples {
                     experiment: manifest.experiment.clone(),
                     label: text(&c::LABEL),
                     phase: text(&c::PHASE),
-                    operation: text(&c::OPERATION),
+                    operation: operation.clone(),
                     metric: metric.name,
                 };
                 let sample = self.values.entry(key).or_insert_with_key(|key| Sample::new(&*key.label, []));
@@ -89,6 +96,14 @@ impl Samples {
         self.manifests.insert(manifest.experiment.clone(), manifest);
         Ok(())
     }
+}
+
+/// Whether a metric is compared in the rows of an operation: a timed workload has its latencies by operation, and
+/// all else once.
+fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
+    let is_latency =
+        metric.unit == Unit::Nanoseconds && manifest.swept.iter().all(|path| !path.starts_with("component."));
+    manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
 /// A number that a row holds; a column that an older version did not have holds none.

@@ -24,11 +24,11 @@ pub(crate) struct Goldens<'a> {
 }
 
 /// Measures every experiment in `counted` mode and compares it with its golden; with `update`, writes the goldens
-/// again and reports what changed.
+/// again and reports what changed; nothing where all of them are the first.
 ///
 /// # Errors
 /// If there is no golden for an experiment, or an experiment cannot be run.
-pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Report> {
+pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
     let (mut base, mut new) = (Samples::default(), Samples::default());
     let mut first_time = Vec::new();
     for (number, command) in goldens.commands()?.iter().enumerate() {
@@ -38,9 +38,16 @@ pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Report> {
         let folder = process::run(&process::this_program()?, &arguments, &out)?;
         let manifest = Manifest::read(&folder.manifest())?;
         new.add(&folder, &[], 0)?;
+        if goldens.update && !new.wrong.is_empty() {
+            let wrong: Vec<String> = new.wrong.into_iter().collect();
+            return Err(Problem::new(format!("wrong answers by {}: no golden is written", wrong.join(", "))));
+        }
         let path = goldens.folder.join(format!("{}.csv", manifest.experiment));
         if path.exists() {
-            add(&mut base, &Golden::read(&path)?);
+            let golden = Golden::read(&path)?;
+            if !goldens.update || golden.numbers.iter().all(|number| c::metric(&number.metric).is_some()) {
+                add(&mut base, &golden)?;
+            }
         } else if goldens.update {
             first_time.push(manifest.experiment.clone());
         } else {
@@ -59,13 +66,9 @@ pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Report> {
         line(&format!("{experiment}: the first golden is written; look at it before you commit it"));
     }
     if base.manifests.is_empty() {
-        return Ok(Report {
-            differences: Vec::new(),
-            notes: Vec::new(),
-            wrong: new.wrong.into_iter().collect(),
-        });
+        return Ok(None);
     }
-    Report::of(&base, &new, Pairing::Unpaired)
+    Report::of(&base, &new, Pairing::Exact).map(Some)
 }
 
 impl Goldens<'_> {
@@ -84,8 +87,7 @@ impl Goldens<'_> {
             let message = "holds no goldens: name experiments and give --update to write the first ones";
             return Err(Problem::at(self.folder, None, message));
         }
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
-        files.iter().map(|path| Ok(words(&Golden::read(path)?.command))).collect()
+        files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
 }
 
@@ -93,7 +95,7 @@ impl Goldens<'_> {
 fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     let mut golden = Golden {
         experiment: manifest.experiment.clone(),
-        command: command.join(" "),
+        command: command.to_vec(),
         config_hash: manifest.config_hash.clone(),
         ..Golden::default()
     };
@@ -114,10 +116,19 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     golden
 }
 
-/// Adds the numbers of a golden to one side; columns that this version does not know are left out.
-fn add(samples: &mut Samples, golden: &Golden) {
+/// Adds the numbers of a golden to one side.
+///
+/// # Errors
+/// A column that this version does not know.
+fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
     for number in &golden.numbers {
-        let (Some(metric), Ok(value)) = (c::metric(&number.metric), number.value.parse()) else { continue };
+        let Some(metric) = c::metric(&number.metric) else {
+            let (experiment, metric) = (&golden.experiment, &number.metric);
+            let message =
+                format!("the golden of {experiment} has the unknown column {metric}; write it with --update");
+            return Err(Problem::new(message));
+        };
+        let value = number.value.parse().expect("goldens hold numbers");
         let key = Key {
             experiment: golden.experiment.clone(),
             label: number.label.clone(),
@@ -134,4 +145,5 @@ fn add(samples: &mut Samples, golden: &Golden) {
         ..Manifest::default()
     };
     samples.manifests.insert(golden.experiment.clone(), manifest);
+    Ok(())
 }

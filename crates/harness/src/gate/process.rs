@@ -1,18 +1,30 @@
 //! A whole run of an experiment by some build of this program, as users start it.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use results::Folder;
+use rustix::process::{Pid, Signal, kill_process};
 
+use crate::interrupt;
 use crate::problem::{Outcome, Problem};
+
+/// How soon an interruption is passed on.
+const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
 /// Runs one experiment into an empty folder and returns the folder of its results.
 ///
 /// # Errors
 /// If the program cannot be started or refuses, with what it said.
 pub(super) fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
-    let ran = Command::new(program)
+    std::fs::create_dir_all(out)
+        .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
+    let told = out.join("stderr");
+    let file =
+        File::create(&told).map_err(|error| Problem::doing(format!("create {}", told.display()), error))?;
+    let mut process = Command::new(program)
         .arg("run")
         .args(arguments)
         .arg("--out")
@@ -20,19 +32,38 @@ pub(super) fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<F
         .arg("--plots")
         .arg(out.join("charts"))
         .stdin(Stdio::null())
-        .output()
+        .stdout(Stdio::null())
+        .stderr(file)
+        .spawn()
         .map_err(|error| Problem::doing(format!("start {}", program.display()), error))?;
-    // A wrong answer is a result, and stands in the rows.
-    if !matches!(ran.status.code(), Some(0 | 1)) {
-        let said = String::from_utf8_lossy(&ran.stderr);
-        let last = said.lines().last().unwrap_or("nothing was said").trim_start_matches("error: ");
-        return Err(Problem::new(format!("lsmbench run {}: {last}", arguments.join(" "))));
-    }
+    let status = wait(&mut process)?;
     let found = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
     let mut folders = found.filter_map(|entry| Some(Folder::new(entry.ok()?.path())));
-    folders
-        .find(|folder| folder.manifest().is_file())
-        .ok_or_else(|| Problem::new(format!("{} wrote no results to {}", program.display(), out.display())))
+    let folder = folders.find(|folder| folder.manifest().is_file());
+    // A wrong answer, exit code 1, is a result, and stands in the rows.
+    folder.filter(|_| matches!(status.code(), Some(0 | 1))).ok_or_else(|| {
+        let said = std::fs::read_to_string(&told).unwrap_or_default();
+        let last = said.lines().last().unwrap_or("nothing was said").trim_start_matches("error: ");
+        Problem::new(format!("{} run {}: {last} ({status})", program.display(), arguments.join(" ")))
+    })
+}
+
+/// Waits until a run is over. An interruption is passed on: the run ends in order.
+fn wait(process: &mut Child) -> Outcome<ExitStatus> {
+    let mut is_told = false;
+    loop {
+        let ended = process.try_wait().map_err(|error| Problem::doing("wait for a run", error))?;
+        match ended {
+            Some(_) if is_told => return Err(Problem::new("interrupted: nothing was judged")),
+            Some(status) => return Ok(status),
+            None if interrupt::is_requested() && !is_told => {
+                // One that has just ended needs not be told.
+                let _ = kill_process(Pid::from_child(process), Signal::TERM);
+                is_told = true;
+            }
+            None => std::thread::sleep(LOOK_UP_PERIOD),
+        }
+    }
 }
 
 /// This program.

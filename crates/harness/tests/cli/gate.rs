@@ -41,7 +41,33 @@ fn counters_pass_their_goldens_and_one_extra_block_does_not() {
     // A number of which neither direction is better must not drift in silence either.
     one_less(&bench, "flushes");
     let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
-    assert!(answer.contains("1 changed where neither direction is better"), "{answer}");
+    assert!(
+        answer.starts_with("CHANGED: ") && answer.contains("1 changed where neither direction"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn numbers_that_are_gone_fail_the_gate() {
+    let bench = Bench::small();
+    bench.write("my small.toml", SMALL);
+    let check = ["check", "my small.toml", "--baseline", "goldens"];
+    bench.ok(&[&check[..], &["--update"]].concat());
+    bench.ok(&["check", "--baseline", "goldens"]);
+    bench.write("my small.toml", SMALL.replace(", \"blocked\"]", "]"));
+    let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
+    assert!(answer.starts_with("GONE: ") && answer.contains(" numbers of the base are gone; "), "{answer}");
+    bench.write("my small.toml", SMALL.replace("\"look\"", "\"gaze\"").replace("\"load\"", "\"fill\""));
+    let error = bench.run(&check).refusal();
+    assert!(error.contains("no number is on both sides"), "{error}");
+    for (options, hint) in [
+        (&["--trials", "3"][..], "--trials means nothing to a check"),
+        (&["--seed", "3"], "goldens know their options"),
+        (&["--metric", "fpr"], "--against"),
+    ] {
+        let error = bench.run(&[&["check", "--baseline", "goldens"][..], options].concat()).refusal();
+        assert!(error.contains(hint), "{error}");
+    }
 }
 
 #[test]
@@ -142,6 +168,8 @@ fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
     // The build against itself.
     let same = bench.run(&arguments(program)).expect(0).out;
     assert!(same.starts_with("no regression: "), "{same}");
+    let error = bench.run(&arguments("/bin/false")).refusal();
+    assert!(error.contains("/bin/false run small.toml") && error.contains("exit status: 1"), "{error}");
     let error = bench.run(&arguments("./nowhere")).refusal();
     assert!(error.contains("cannot start ./nowhere"), "{error}");
 }

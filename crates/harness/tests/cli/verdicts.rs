@@ -89,10 +89,9 @@ fn timed(trials: &str) -> String {
 
 /// The cells of one column of a CSV file in the results of `x`.
 fn column(bench: &Bench, file: &str, name: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(bench.path("results/x").join(file)).unwrap();
-    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
-    let at = lines.next().unwrap().iter().position(|column| column == name).unwrap();
-    lines.map(|cells| cells[at].clone()).collect()
+    let mut reader = csv::Reader::from_path(bench.path("results/x").join(file)).unwrap();
+    let at = reader.headers().unwrap().iter().position(|column| column == name).unwrap();
+    reader.records().map(|record| record.unwrap()[at].to_owned()).collect()
 }
 
 #[test]
@@ -122,12 +121,12 @@ fn an_interrupted_run_measures_the_noise_that_is_missing() {
     let bench = Bench::new();
     bench.write("x.toml", timed("count = 6"));
     bench.ok(&["run", "x.toml", "--allow-debug"]);
-    let noise = bench.path("results/x/noise.csv");
-    let text = std::fs::read_to_string(&noise).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    std::fs::write(&noise, lines[..lines.len() / 2].join("\n") + "\n").unwrap();
-    bench.ok(&["run", "x.toml", "--allow-debug", "--resume"]);
-    assert_eq!(std::fs::read_to_string(&noise).unwrap().lines().count(), lines.len());
+    let whole = column(&bench, "noise.csv", "trial");
+    // More trials are what a run that was cut short still has to do.
+    bench.ok(&["run", "x.toml", "--allow-debug", "--resume", "--trials", "8"]);
+    let more = column(&bench, "noise.csv", "trial");
+    assert_eq!(more.len(), whole.len() / 6 * 8);
+    assert_eq!(more[..whole.len()], whole);
 }
 
 #[test]

@@ -59,6 +59,7 @@ impl<'a> Judged<'a> {
         (runs, noise): (&Table, &Table),
         group: &Group<'a>,
         metric: &str,
+        comparisons: usize,
     ) -> Outcome<Self> {
         let (spec, prices) = (&experiment.verdict, Prices::of(&experiment.task, metric));
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
@@ -67,7 +68,8 @@ impl<'a> Judged<'a> {
         let of_phase = runs.only(c::PHASE.name, &phase)?;
         let (judged, whole) =
             (of_phase.only(c::OPERATION.name, &operation)?, of_phase.only(c::OPERATION.name, ALL)?);
-        let (position, wrong) = (runs.schema().find(metric)?, wrong_cells(runs));
+        let position = runs.schema().find(metric)?;
+        let wrong = &wrong_cells(runs) | &wrong_cells(noise);
         let mut entries: Vec<Entry<'a>> = Vec::new();
         for cell in group.cells.iter().filter(|cell| !wrong.contains(&cell.number)) {
             let name = name_of(experiment, cell);
@@ -85,7 +87,7 @@ impl<'a> Judged<'a> {
         let again = noise.only(c::PHASE.name, &phase)?.only(c::OPERATION.name, &operation)?;
         let noise = entries.first().and_then(|first| {
             let again = sample(&again, (first.cell, ""), |row| row.cells()[position].number());
-            Noise::of(&first.sample, &again, &Criteria::default())
+            Noise::of(&first.sample, &again, &Criteria::default(), comparisons)
         });
         let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor));
         let criteria = Criteria { delta, ..Criteria::default() };
@@ -202,9 +204,12 @@ fn phase_of(experiment: &Experiment) -> String {
 pub(super) fn metrics(experiment: &Experiment, schema: &Schema) -> Vec<String> {
     let spec = &experiment.verdict;
     let first = spec.metric.clone().unwrap_or_else(|| default_metric(experiment, schema));
-    let others = spec.also.iter().filter(|also| **also != first).cloned();
-    let mut metrics: Vec<String> = others.collect();
-    metrics.insert(0, first);
+    let mut metrics = vec![first];
+    for also in &spec.also {
+        if !metrics.contains(also) {
+            metrics.push(also.clone());
+        }
+    }
     metrics
 }
 

@@ -8,7 +8,7 @@ mod text;
 
 use std::fmt::Write as _;
 
-use measure::adjust;
+use measure::{Ranked, adjust};
 use results::{Row, Table};
 
 use self::group::groups;
@@ -36,19 +36,24 @@ impl<'a> Verdicts<'a> {
     pub(super) fn of(experiment: &'a Experiment, runs: &Table, noise: &Table) -> Outcome<Self> {
         let (groups, metrics) = (groups(experiment), metrics(experiment, runs.schema()));
         let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
-        let judged = pairs.map(|(group, metric)| Judged::new(experiment, (runs, noise), group, metric));
+        let candidates: usize = groups.iter().map(|group| group.cells.len().saturating_sub(1)).sum();
+        let comparisons = candidates * metrics.len();
+        let judged =
+            pairs.map(|(group, metric)| Judged::new(experiment, (runs, noise), group, metric, comparisons));
         let mut judged: Vec<Judged<'a>> = judged.collect::<Outcome<_>>()?;
         adjust(judged.iter_mut().flat_map(Judged::comparisons));
         Ok(Self { experiment, judged })
     }
 
-    /// Whether the interval of every comparison reaches no further than a relative difference to either side.
+    /// Whether the interval of every comparison is no wider than from a relative difference below its middle to one
+    /// above.
     pub(super) fn reach_no_further_than(&self, precision: f64) -> bool {
-        let mut comparisons = self.judged.iter().flat_map(|judged| &judged.ranked);
-        comparisons.all(|ranked| {
+        let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;
             interval.is_some_and(|interval| (interval.high / interval.low).ln() <= 2.0 * precision.ln_1p())
-        })
+        };
+        let mut comparisons = self.judged.iter().flat_map(|judged| &judged.ranked).peekable();
+        comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
     /// The outcome as a short text: the verdict first, then a table.

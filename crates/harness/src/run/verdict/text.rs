@@ -7,6 +7,7 @@ use results::{Better, Unit};
 
 use super::judged::{Entry, Judged, factors};
 use crate::experiment::RunMode;
+use crate::output::and_more;
 use crate::run::report::ALL;
 
 /// The relative difference up to which two designs use the same memory.
@@ -194,7 +195,7 @@ impl Judged<'_> {
         });
         let outliers: Vec<String> = outliers.collect();
         let (first, others) = outliers.split_first()?;
-        let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        let others = and_more(others.len());
         Some(format!("outliers, kept: {first}{others}"))
     }
 

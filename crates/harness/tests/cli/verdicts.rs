@@ -126,6 +126,7 @@ fn an_interrupted_run_measures_the_noise_that_is_missing() {
     let text = std::fs::read_to_string(&noise).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     std::fs::write(&noise, lines[..lines.len() / 2].join("\n") + "\n").unwrap();
+    bench.forget_seals("x");
     bench.ok(&["run", "x.toml", "--allow-debug", "--resume"]);
     assert_eq!(std::fs::read_to_string(&noise).unwrap().lines().count(), lines.len());
 }

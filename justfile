@@ -25,6 +25,10 @@ fix:
 quick:
     cargo run --release -- run configs/*.toml configs/components/*.toml --quick
 
+# Look for inputs that break a reader, with libFuzzer, as `just fuzz table 60`; without arguments, name the targets.
+fuzz *arguments:
+    .ci/fuzz {{arguments}}
+
 # Run the criterion benches of one crate, as `just bench bloom`.
 bench crate *arguments:
     cargo bench -p lsmbench-{{crate}} -- {{arguments}}
@@ -37,3 +41,11 @@ docs:
 # Our default design beside Fjall, in one interleaved run.
 beside-fjall *arguments:
     cargo run --release -p lsmbench-tree --example beside_fjall -- {{arguments}}
+
+# The tests under the address and the thread sanitizer, with a nightly toolchain.
+sanitize *which:
+    .ci/sanitize {{which}}
+
+# The structures without locks in all their interleavings, and with each of their orderings weakened.
+loom:
+    cargo test -p lsmbench-interleave -- --nocapture

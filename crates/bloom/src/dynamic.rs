@@ -24,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
     "a row of ever larger Bloom filters that holds a target rate without knowing the number of keys",
     "# The share of absent keys that may be reported present, 1e-9 to 0.5; no allocation changes it.\n\
      target_fpr = 0.01\n\
-     # Keys that the first part is made for, 1 to a billion.\n\
+     # Keys that the first part is made for, 1 to 16 million.\n\
      initial_keys = 1024\n\
      # How many times as many keys each further part is made for, above 1 to 16.\n\
      growth = 2.0\n",
@@ -35,6 +35,9 @@ const TAG: [u8; 4] = *b"dynb";
 /// The rate of a part, as a share of that of the part before. The first part has as large a share of the
 /// target as is left by the sum of all others.
 const TIGHTENING: f64 = 0.5;
+
+/// Every table begins a filter for as many keys, however few it has.
+const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
 /// Parts beyond this would be for more keys than there are.
 const MOST_PARTS: u32 = 256;
@@ -64,8 +67,8 @@ impl Build<dyn FilterPolicy> for Dynamic {
         if !(1e-9..=0.5).contains(&target_fpr) {
             return Err(format!("target_fpr is {target_fpr}; it must be from 1e-9 to 0.5"));
         }
-        if !(1..=1_000_000_000).contains(&initial_keys) {
-            return Err(format!("initial_keys is {initial_keys}; it must be from 1 to a billion"));
+        if !(1..=MOST_INITIAL_KEYS).contains(&initial_keys) {
+            return Err(format!("initial_keys is {initial_keys}; it must be from 1 to 16 million"));
         }
         if !(1.1..=16.0).contains(&growth) {
             return Err(format!("growth is {growth}; it must be from 1.1 to 16"));

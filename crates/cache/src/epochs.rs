@@ -12,14 +12,15 @@
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering, compiler_fence, fence};
+use std::sync::atomic::compiler_fence;
 
 use crossbeam_utils::CachePadded;
-use thread_local::ThreadLocal;
+
+use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
 /// Pieces of garbage that are gathered before they are freed together: the barrier costs a third of a
 /// microsecond.
-pub(crate) const COLLECTED: usize = 16;
+pub(crate) const COLLECTED: usize = sized(16, 1);
 
 /// What a cell holds while its thread does not read. Epochs begin after it.
 const IDLE: u64 = 0;
@@ -27,7 +28,7 @@ const IDLE: u64 = 0;
 /// The present epoch, and who reads since when.
 pub(crate) struct Epochs {
     present: AtomicU64,
-    cells: ThreadLocal<CachePadded<AtomicU64>>,
+    cells: PerThread<CachePadded<AtomicU64>>,
     has_process_barrier: bool,
 }
 
@@ -63,7 +64,7 @@ impl Drop for Reading<'_> {
 impl Epochs {
     /// Epochs without readers.
     pub(crate) fn new() -> Self {
-        let (present, cells) = (AtomicU64::new(IDLE + 1), ThreadLocal::new());
+        let (present, cells) = (AtomicU64::new(IDLE + 1), PerThread::new());
         Self { present, cells, has_process_barrier: *HAS_PROCESS_BARRIER }
     }
 
@@ -113,28 +114,6 @@ impl Epochs {
 
 /// Whether the system can put a barrier into all threads of the process, which is asked for once.
 static HAS_PROCESS_BARRIER: LazyLock<bool> = LazyLock::new(register_process_barrier);
-
-#[cfg(target_os = "linux")]
-fn register_process_barrier() -> bool {
-    use rustix::thread::{MembarrierCommand, membarrier};
-    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-}
-
-#[cfg(target_os = "linux")]
-fn process_barrier() {
-    use rustix::thread::{MembarrierCommand, membarrier};
-    membarrier(MembarrierCommand::PrivateExpedited).expect("a registered barrier does not fail");
-}
-
-#[cfg(not(target_os = "linux"))]
-fn register_process_barrier() -> bool {
-    false
-}
-
-#[cfg(not(target_os = "linux"))]
-fn process_barrier() {
-    fence(Ordering::SeqCst);
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,8 @@ mod cache;
 mod clock;
 mod epochs;
 mod fifo;
+#[cfg(feature = "foyer")]
+mod foyer;
 mod ghosts;
 mod hasher;
 mod index;
@@ -23,6 +25,7 @@ mod sieve;
 mod simulate;
 mod sketch;
 mod string_lru;
+mod sync;
 mod two_q;
 mod unbounded;
 mod w_tiny_lfu;
@@ -52,6 +55,8 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog {
         string_lru::VARIANT,
         quick::VARIANT,
         moka::VARIANT,
+        #[cfg(feature = "foyer")]
+        foyer::VARIANT,
         unbounded::VARIANT,
     ],
 };

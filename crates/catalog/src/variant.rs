@@ -28,6 +28,9 @@ pub enum Limit {
     NotDeterministic,
     /// What it holds is gone when the process ends: not for a store that is opened again.
     NotDurable,
+    /// It gives up data by rule, so that a key that was written may not be found: only by its own rule can its
+    /// answers be checked.
+    DropsData,
 }
 
 impl fmt::Display for Limit {
@@ -35,6 +38,7 @@ impl fmt::Display for Limit {
         f.write_str(match self {
             Self::NotDeterministic => "depends on time, so its counters differ from run to run",
             Self::NotDurable => "keeps nothing when the process ends",
+            Self::DropsData => "drops data by rule, so a key that was written may not be found",
         })
     }
 }
@@ -122,6 +126,10 @@ fn params_error(error: &toml::de::Error) -> ChoiceError {
     ChoiceError { key, message }
 }
 
+/// Variants that are in a build only if a feature of the package is asked for, since they take many other packages:
+/// their axis, their name, and the feature.
+const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
+
 /// All variants of one axis. Order has meaning: the baseline first, the textbook next, then the rest.
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML: `bloom`.
@@ -139,6 +147,12 @@ impl<T: ?Sized> Catalog<T> {
     /// Names the closest variant and all there are.
     pub fn variant(&self, kind: &str) -> Result<&'static Variant<T>, ChoiceError> {
         self.variants.iter().find(|variant| variant.kind == kind).ok_or_else(|| {
+            if let Some((axis, _, feature)) =
+                OPTIONAL.iter().find(|(axis, name, _)| *axis == self.axis && *name == kind)
+            {
+                let message = format!("{axis}: {kind} is not in this build; build with --features {feature}");
+                return ChoiceError::whole(message);
+            }
             ChoiceError::whole(format!(
                 "{}: no variant \"{kind}\"; {}there are {}",
                 self.axis,

@@ -16,7 +16,7 @@ pub struct Job {
     /// The run of that level that the output joins; `None` for a new run, which stands where the newest of
     /// the level's own inputs stood, or before all its runs where the level gives no input.
     pub run: Option<RunId>,
-    /// Whether the tables are merged into new ones or moved as they are.
+    /// Whether the tables are merged into new ones, moved as they are, or given up.
     pub action: Action,
 }
 
@@ -27,6 +27,10 @@ pub enum Action {
     Merge,
     /// They change their level without being read: they come from one run.
     Move,
+    /// They go without being read, and nothing takes their place: the oldest runs of the tree, each whole, so
+    /// that nothing that is older than what goes comes to light. The one action that changes answers; it is for
+    /// policies that declare [`catalog::Limit::DropsData`].
+    Drop,
 }
 
 /// Why a job must not be done.
@@ -44,6 +48,9 @@ pub enum InvalidJob {
     /// A move that would need a merge.
     #[error("tables of several runs cannot be moved without a merge")]
     MoveOfSeveralRuns,
+    /// Older data than what goes would stay, and be found in its place.
+    #[error("table {0} may not be dropped: what is as old or older would stay")]
+    DropsBeforeOlder(TableId),
     /// Older data would come to stand above newer data of the same keys.
     #[error("table {input} would pass table {passed}, which overlaps it")]
     OutOfOrder {
@@ -58,7 +65,8 @@ pub enum InvalidJob {
 }
 
 impl Job {
-    /// Checks that doing this job to `levels` changes no answer.
+    /// Checks that doing this job to `levels` changes no answer, or, of a drop, that no answer becomes an older
+    /// one.
     ///
     /// # Errors
     /// The first rule that the job breaks.
@@ -77,6 +85,9 @@ impl Job {
         }
         if let Some(missing) = self.inputs.iter().find(|id| !ranks.contains_key(id)) {
             return Err(InvalidJob::BadInput(*missing));
+        }
+        if self.action == Action::Drop {
+            return drops_the_oldest(&inputs, &runs);
         }
         if self.action == Action::Move && ranks.values().collect::<HashSet<_>>().len() > 1 {
             return Err(InvalidJob::MoveOfSeveralRuns);
@@ -151,6 +162,20 @@ impl Job {
             Some(table) => Err(InvalidJob::OverlapsOutputRun(table.id())),
             None => Ok(()),
         }
+    }
+}
+
+/// What is dropped must be the oldest runs, each whole.
+fn drops_the_oldest<T: Placed>(
+    inputs: &HashSet<TableId>,
+    runs: &[(usize, &Run<T>)],
+) -> Result<(), InvalidJob> {
+    let goes = |run: &Run<T>| run.tables.iter().all(|table| inputs.contains(&table.id()));
+    let oldest = runs.iter().rev().take_while(|(_, run)| goes(run)).count();
+    let stays = runs[..runs.len() - oldest].iter().flat_map(|(_, run)| &run.tables);
+    match stays.map(Placed::id).find(|id| inputs.contains(id)) {
+        Some(id) => Err(InvalidJob::DropsBeforeOlder(id)),
+        None => Ok(()),
     }
 }
 
@@ -248,6 +273,19 @@ mod tests {
         // The hull of the inputs counts, not the inputs alone.
         let levels = levels().edit(&[], Place { level: 1, run: 1 }, &[table(12, "q", "r")]).unwrap();
         assert_eq!(merge(&[2, 11], 1, Some(1)).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
+    }
+
+    #[test]
+    fn only_the_oldest_runs_are_dropped_and_each_whole() {
+        let drop =
+            |inputs: &[TableId]| Job { action: Action::Drop, ..merge(inputs, 2, None) }.validate(&levels());
+        assert_eq!(drop(&[4]), Ok(()));
+        assert_eq!(drop(&[4, 10, 11]), Ok(()));
+        assert_eq!(drop(&[2, 3, 4, 10, 11]), Ok(()));
+        assert_eq!(drop(&[4, 11]), Err(InvalidJob::DropsBeforeOlder(11)));
+        assert_eq!(drop(&[2]), Err(InvalidJob::DropsBeforeOlder(2)));
+        assert_eq!(drop(&[2, 4]), Err(InvalidJob::DropsBeforeOlder(2)));
+        assert_eq!(drop(&[4, 99]), Err(InvalidJob::BadInput(99)));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! The compaction axis: a plain-data picture of the tree in, the next job as data out. No bytes, no files,
 //! no threads: the simulator and the tree run the same code.
 //!
-//! Every job leaves every answer as it is. So there is no policy that drops data by age or size, `fifo` of
-//! `RocksDB` and the expiry of time windows: what was dropped would be answered otherwise than before. A job
-//! has no action for it, and a tree that forgets is another contract than the one that all designs are
-//! checked against. Without dropping, `fifo` is `none`.
+//! Every job leaves every answer as it is, but for those of policies that declare that they drop data
+//! ([`catalog::Limit::DropsData`]): these may give up the oldest runs, whole.
 
 mod binary_counter;
+mod fifo;
 mod fluid;
 mod golden;
 mod job;
@@ -57,5 +56,6 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog {
         partial::VARIANT,
         golden::VARIANT,
         time_window::VARIANT,
+        fifo::VARIANT,
     ],
 };

@@ -6,7 +6,9 @@ use crate::shape::Shape;
 /// Decides what is compacted next. A pure function: it sees plain data and touches nothing.
 ///
 /// Laws:
-/// 1. Every job is valid: doing it changes no answer (see [`Job::validate`]).
+/// 1. Every job is valid: doing it changes no answer (see [`Job::validate`]). A policy that declares
+///    [`catalog::Limit::DropsData`] may drop the oldest runs besides; then a key may be found no more, and none
+///    is found with an older value.
 /// 2. The same shape always gives the same job.
 /// 3. Doing job after job to a tree that takes no flushes ends: the policy comes to rest.
 pub trait CompactionPolicy: Send + Sync {

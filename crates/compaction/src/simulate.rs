@@ -48,6 +48,10 @@ pub struct Report {
     pub merges: u64,
     /// The jobs that moved tables without reading them.
     pub moves: u64,
+    /// The jobs that dropped tables.
+    pub drops: u64,
+    /// The bytes of what was dropped.
+    pub dropped_bytes: u64,
     /// The most runs there were at any time, right after a flush included.
     pub worst_runs: usize,
     /// The levels as they are now.
@@ -180,6 +184,11 @@ impl<'a> Simulator<'a> {
                 self.report.moves += 1;
                 inputs
             }
+            Action::Drop => {
+                self.report.drops += 1;
+                self.report.dropped_bytes += bytes_of(&inputs);
+                Vec::new()
+            }
             Action::Merge => {
                 let outputs = self.tables_of(&merge(&inputs, self.load.distinct_keys));
                 self.report.merges += 1;
@@ -228,8 +237,7 @@ mod tests {
         Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
 
     fn policy(label: &str) -> Box<dyn CompactionPolicy> {
-        let variant = CATALOG.variant(label).unwrap();
-        CATALOG.build(&catalog::Choice::default_of(variant)).unwrap()
+        CATALOG.build(&CATALOG.choose(&toml::Value::from(label)).unwrap()).unwrap()
     }
 
     #[test]
@@ -244,6 +252,15 @@ mod tests {
             assert_eq!(report.compaction_bytes_read, report.compaction_bytes_written);
             assert!(report.worst_runs >= report.runs());
         }
+    }
+
+    #[test]
+    fn what_is_dropped_is_on_the_books() {
+        let report = simulate(&*policy("fifo(capacity=1MB)"), NEW_KEYS, 25).unwrap();
+        assert_eq!((report.drops, report.dropped_bytes), (15, 1_500_000));
+        assert_eq!((report.runs(), report.worst_runs, report.merges), (10, 11, 0));
+        assert_eq!(report.levels[0].bytes, 1_000_000);
+        assert_eq!(report.write_amp().to_bits(), 1f64.to_bits());
     }
 
     #[test]

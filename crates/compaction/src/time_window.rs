@@ -5,8 +5,8 @@
 //! window is `window` buffers of data. Level 0 is the window that is open. In it, `min_runs` neighbours of
 //! like size become one, the smaller ones first. When it has `window` buffers it is closed: all of it
 //! becomes one run of level 1, and is not touched again. Keys that are overwritten inside a window make it
-//! last longer. What Cassandra does next, to drop a window whose time is over, no policy can do here: it
-//! would change answers.
+//! last longer. What Cassandra does next, to drop a window whose time is over, it does
+//! not do: it leaves every answer as it is. The policy that drops what is old is `fifo`.
 //!
 //! # What it costs
 //! With m = `min_runs` and W = `window`, N flushes of keys that are all different close q = ⌊N / W⌋ windows and

@@ -31,14 +31,15 @@ enum Policy {
     Partial { run_threshold: u64, max_runs: u64 },
     Golden { growth: f64 },
     TimeWindow { window: u64, min_runs: u64 },
+    Fifo,
 }
 
 use Policy::{
-    BinaryCounter, Fluid, Golden, L0Tiered, LazyLeveled, Leveled, LeveledPartial, MergeAll, OneLeveling,
-    Partial, Tiered, TimeWindow,
+    BinaryCounter, Fifo, Fluid, Golden, L0Tiered, LazyLeveled, Leveled, LeveledPartial, MergeAll,
+    OneLeveling, Partial, Tiered, TimeWindow,
 };
 
-const POLICIES: [Policy; 32] = [
+const POLICIES: [Policy; 33] = [
     Policy::None,
     Leveled { size_ratio: 4.0, level0_runs: 1 },
     Leveled { size_ratio: 10.0, level0_runs: 1 },
@@ -71,6 +72,7 @@ const POLICIES: [Policy; 32] = [
     Partial { run_threshold: 10, max_runs: 4 },
     Golden { growth: 1.618 },
     TimeWindow { window: 64, min_runs: 4 },
+    Fifo,
 ];
 
 impl Policy {
@@ -93,6 +95,7 @@ impl Policy {
             }
             OneLeveling { size_ratio } => format!("one-leveling(size_ratio={size_ratio})"),
             BinaryCounter => "binary-counter".to_owned(),
+            Fifo => "fifo(capacity=1MiB)".to_owned(),
             MergeAll { runs } => format!("merge-all(runs={runs})"),
             Partial { run_threshold, max_runs } => {
                 format!("partial(run_threshold={run_threshold}, max_runs={max_runs})")
@@ -109,7 +112,7 @@ impl Policy {
     /// The closed form in the documentation of the policy.
     fn exact(self, flushes: u64) -> f64 {
         let writes = match self {
-            Self::None => 0,
+            Self::None | Fifo => 0,
             Leveled { size_ratio, level0_runs }
             | LeveledPartial { size_ratio, level0_runs }
             | L0Tiered { size_ratio, level0_runs } => {

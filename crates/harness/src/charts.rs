@@ -8,7 +8,7 @@ use tree::AXES;
 
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
-use crate::run::wrong_cells;
+use crate::run::{check_name, refuse_link, wrong_cells};
 
 /// Draws charts into a folder and returns the paths of the PNG files. A chart that has nothing to show is
 /// left out with a line that says why, and so is every cell that gave a wrong answer in any trial.
@@ -33,6 +33,9 @@ pub(crate) fn draw_all(
         };
         match Chart::of_table(&chart, results, spec, &context) {
             Ok(chart) => {
+                for ending in ["svg", "png"] {
+                    refuse_link(&folder.join(format!("{}.{ending}", spec.file_stem())))?;
+                }
                 let [_, png] = chart.write(folder, &spec.file_stem())?;
                 chart.notes().iter().for_each(|note| line(&format!("  {}: {note}", spec.file_stem())));
                 drawn.push(png);
@@ -54,6 +57,8 @@ pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>
         )));
     }
     let manifest = Manifest::read(&folder.manifest())?;
+    check_name(&manifest.experiment)
+        .map_err(|problem| Problem::at(&folder.manifest(), None, problem.to_string()))?;
     let resolved: toml::Table = manifest.resolved.parse().map_err(|error: toml::de::Error| {
         Problem::at(
             &folder.manifest(),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 
+use crate::compare::Format;
+
 /// The wind tunnel for LSM-trees.
 ///
 /// An LSM-tree is assembled from swappable components as a TOML file says, driven by a seeded workload, and
@@ -32,6 +34,10 @@ pub(crate) enum Command {
     Shell(ShellArguments),
     /// Check every file of a store, and change nothing
     Verify(VerifyArguments),
+    /// Say what got better and worse from one folder of results to another
+    Compare(CompareArguments),
+    /// The gate for CI: counters exactly against goldens, or times against another build
+    Check(CheckArguments),
     /// Tell what makes times of this machine doubtful, and what to do about it
     Doctor(DoctorArguments),
     /// Let the power fail, or calls to the disk, or what a store left rot, and check what is there then
@@ -49,6 +55,58 @@ pub(crate) enum Command {
     /// The process of one trial: reads its task from standard input
     #[command(name = crate::run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
+    /// A process that writes to a store until it is killed: reads its orders from standard input
+    #[command(name = crate::command::WRITER_COMMAND, hide = true)]
+    WriterProcess,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// Results to compare with: of one experiment, or a folder of several
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+    /// Results that are judged
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+    /// A column to judge, again for each [default: all counters in counted mode, else those that decide]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) metric: Vec<String>,
+    /// How the report is written
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Experiment files [default: those of the goldens]
+    #[arg(value_name = "CONFIG")]
+    pub(crate) configs: Vec<PathBuf>,
+    /// Folder of goldens, one file per experiment
+    #[arg(long, value_name = "DIR", default_value = "results/baseline")]
+    pub(crate) baseline: PathBuf,
+    /// Write the goldens again, and print what changes
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) update: bool,
+    /// Judge times against this build of lsmbench, both run in turn
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) against: Option<PathBuf>,
+    /// Blocks per batch, with --against
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(6..=1000))]
+    pub(crate) blocks: u64,
+    /// A column to judge with --against, again for each [default: those that decide]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) metric: Vec<String>,
+    /// How the report is written
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+    /// Folder for what the runs write [default: that of the system for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
+    /// Run timed experiments in a debug build, whose times mean nothing
+    #[arg(long, hide = true)]
+    pub(crate) allow_debug: bool,
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
 }
 
 #[derive(Debug, Args)]
@@ -197,6 +255,88 @@ pub(crate) enum TortureCommand {
         #[arg(long, value_name = "N", default_value_t = 140, value_parser = value_parser!(u64).range(1..))]
         images: u64,
     },
+    /// Threads that do everything at once: whether one order explains all that they saw
+    Race(RaceArguments),
+    /// A long race on files: whether memory, files and threads stay the same, too
+    Soak(SoakArguments),
+    /// Kills: processes that write to a store, on files and with real threads, end by kill -9
+    Kill(KillArguments),
+    /// Kills of whole runs: each is resumed, and must end with the results of one that was left alone
+    Sweep(SweepArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RaceArguments {
+    /// A design file, or the name of one in configs/designs [default: all that are there, and the default one
+    /// with each memtable, each cache and each log mode]
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(crate) design: Vec<PathBuf>,
+    /// A log mode in place of the design's
+    #[arg(long, value_name = "MODE")]
+    pub(crate) wal: Option<String>,
+    /// The operations to do on each design, at least
+    #[arg(long, value_name = "N", default_value_t = 8000, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) operations: u64,
+    /// The seconds to race on each design, in place of operations
+    #[arg(long, value_name = "N", conflicts_with = "operations", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) seconds: Option<u64>,
+    /// The threads that write and read; the store has its own beside them
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u64).range(1..=64))]
+    pub(crate) threads: u64,
+    /// The seed of what they do; the order in which they do it has none
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SoakArguments {
+    /// A design file, or the name of one in configs/designs
+    #[arg(long, value_name = "FILE|NAME", default_value = "default")]
+    pub(crate) design: PathBuf,
+    /// A log mode in place of the design's
+    #[arg(long, value_name = "MODE")]
+    pub(crate) wal: Option<String>,
+    /// How long
+    #[arg(long, value_name = "N", default_value_t = 3600, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) seconds: u64,
+    /// The seconds from one line to the next
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) every: u64,
+    /// The threads that write and read; the store has its own beside them
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u64).range(1..=64))]
+    pub(crate) threads: u64,
+    /// The seed of what they do
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A new or empty directory for the store; it is kept [default: one that is removed, with other temporary
+    /// files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KillArguments {
+    #[command(flatten)]
+    pub(crate) subjects: SubjectArguments,
+    /// The processes to kill, for each design and log mode
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) kills: u64,
+    /// The folder for the stores [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArguments {
+    /// The runs to kill, in each mode
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) kills: u64,
+    /// The seed of the moments
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The folder for the results [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

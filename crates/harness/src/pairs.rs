@@ -1,13 +1,22 @@
 //! Files of pairs, which the command `l "FILE"` loads: one pair a line.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Split};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Take};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use thiserror::Error;
+use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use workload::Command;
+
+/// The longest line: a key and a value, every byte of them escaped, and some blanks.
+const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
+
+/// Opening a pipe does not wait for somebody to write to it.
+const WITHOUT_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// A file of pairs that cannot be loaded.
 #[derive(Debug, Error)]
@@ -22,9 +31,12 @@ pub(crate) enum PairsError {
 
 /// The pairs of a file, as puts. A line is `KEY VALUE`, as behind a `p` or with it; empty lines and those that
 /// begin with `#` say nothing.
+///
+/// What is loaded has an end: a file of the disk, as long as it was when it was opened, in lines that are no longer
+/// than a pair can be.
 pub(crate) struct Pairs {
     path: PathBuf,
-    lines: Split<BufReader<File>>,
+    text: BufReader<Take<File>>,
     line: usize,
 }
 
@@ -32,10 +44,23 @@ impl Pairs {
     /// Opens the file that a command names; a relative path starts from `folder`.
     pub(crate) fn open(folder: &Path, name: &[u8]) -> Result<Self, PairsError> {
         let path = folder.join(OsStr::from_bytes(name));
-        match File::open(&path) {
-            Ok(file) => Ok(Self { path, lines: BufReader::new(file).split(b'\n'), line: 0 }),
+        match open(&path) {
+            Ok(text) => Ok(Self { path, text: BufReader::new(text), line: 0 }),
             Err(source) => Err(PairsError::Read { path, source }),
         }
+    }
+
+    /// The next line, if there is one.
+    fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut line = Vec::new();
+        let read = self.text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+        if read as u64 == LONGEST_LINE {
+            return Err(io::Error::other(format!("line {} is longer than any pair", self.line)));
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        Ok((read > 0).then_some(line))
     }
 }
 
@@ -44,8 +69,8 @@ impl Iterator for Pairs {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let text = self.lines.next()?;
             self.line += 1;
+            let text = self.read_line().transpose()?;
             let path = || self.path.clone();
             let put = match text {
                 Err(source) => return Some(Err(PairsError::Read { path: path(), source })),
@@ -59,6 +84,16 @@ impl Iterator for Pairs {
                 }
             }
         }
+    }
+}
+
+/// Opens a file of the disk, up to its end as it is now.
+fn open(path: &Path) -> io::Result<Take<File>> {
+    let file = OpenOptions::new().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
+    let found = file.metadata()?;
+    match found.is_file() {
+        true => Ok(file.take(found.len())),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file of the disk")),
     }
 }
 
@@ -93,5 +128,27 @@ mod tests {
         let error = Pairs::open(folder.path(), b"pairs").unwrap().nth(1).unwrap().unwrap_err().to_string();
         assert!(error.contains("pairs:2: "), "{error}");
         assert!(matches!(Pairs::open(folder.path(), b"nothing"), Err(PairsError::Read { .. })));
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["/dev/zero", "/dev/stdin", "/", "."] {
+            let Err(error) = Pairs::open(folder.path(), name.as_bytes()) else { panic!("{name} was opened") };
+            assert!(error.to_string().contains("it is no file of the disk"), "{error}");
+        }
+        // What is appended while a file is read does not count.
+        let path = folder.path().join("grows");
+        std::fs::write(&path, "a 1\nb 2").unwrap();
+        let mut pairs = Pairs::open(folder.path(), b"grows").unwrap();
+        std::fs::write(&path, "a 1\nb 2\nc 3\n").unwrap();
+        assert_eq!(
+            pairs.by_ref().map(|put| put.unwrap().to_string()).collect::<Vec<_>>(),
+            ["p a 1", "p b 2"]
+        );
+        let hole = File::create(folder.path().join("hole")).unwrap();
+        hole.set_len(LONGEST_LINE + 1).unwrap();
+        let error = Pairs::open(folder.path(), b"hole").unwrap().next().unwrap().unwrap_err();
+        assert!(error.to_string().contains("line 1 is longer than any pair"), "{error}");
     }
 }

@@ -19,6 +19,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
     let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree", "torture"]].concat();
+    let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
         ("results", &[]),
@@ -30,7 +31,9 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("plot", &["results", "types"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
+        ("interleave", ground),
         ("harness", &all),
+        ("fuzz", &everything),
     ]);
     arrows.extend(axes.map(|axis| (axis, below_axis)));
     arrows.into_iter().map(|(name, below)| (name, below.iter().copied().collect())).collect()

@@ -43,6 +43,8 @@ pub enum Doubt {
     },
     /// The interval holds both "no difference" and one that matters.
     TooNoisy,
+    /// It regressed in one batch of trials, and not in the one before.
+    OnlyOnce,
     /// It differs, and by no more than counts: δ, or the noise of the machine.
     TooSmall,
     /// It would count by itself, and among so many comparisons one like it comes about by chance.
@@ -67,6 +69,7 @@ impl fmt::Display for Doubt {
                 write!(f, "{blocks} {trials} not carry a verdict; it takes {FEWEST_BLOCKS} or more")
             }
             Self::TooNoisy => f.write_str("the interval is too wide; more trials would narrow it"),
+            Self::OnlyOnce => f.write_str("the batch before did not show it"),
             Self::TooSmall => f.write_str("it differs by less than counts, and the interval reaches further"),
             Self::OneOfMany { comparisons } => write!(
                 f,

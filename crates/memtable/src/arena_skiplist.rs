@@ -15,7 +15,6 @@
 
 use std::cmp::Ordering;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -23,6 +22,7 @@ use types::{HashedKey, SequenceNumber, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{Link, LinkWord, MAX_HEIGHT, MapPool, Record, Ref, SharedArena, Version};
+use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(

@@ -22,11 +22,8 @@
 //! Graefe, "Modern B-Tree Techniques", 2011, section 3.5.
 
 use std::cmp::Ordering as Order;
-use std::hint::{select_unpredictable, spin_loop};
+use std::hint::select_unpredictable;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, fence};
-use std::thread;
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -34,6 +31,8 @@ use types::{HashedKey, SequenceNumber, common_prefix, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{AtomicRef, MapPool, Record, Ref, SharedArena, Version};
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, fence, sized, spin_loop, yield_now};
 use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
@@ -43,7 +42,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 );
 
 /// The most entries of a node, so that it fills 1 KiB.
-const FANOUT: usize = 62;
+const FANOUT: usize = sized(62, 3);
 
 /// What of a record is asked for at once.
 const RECORD_BYTES: usize = 192;
@@ -109,7 +108,7 @@ impl Default for Node {
             prefix_len: AtomicU32::new(0),
             low: AtomicRef::default(),
             high: AtomicRef::default(),
-            heads: [const { AtomicU64::new(0) }; FANOUT],
+            heads: std::array::from_fn(|_| AtomicU64::new(0)),
             records: std::array::from_fn(|_| AtomicRef::default()),
             links: std::array::from_fn(|_| AtomicRef::default()),
         }
@@ -137,7 +136,7 @@ impl Node {
             if version & 1 == 0 {
                 return version;
             }
-            if spin % SPINS == 0 { thread::yield_now() } else { spin_loop() }
+            if spin % SPINS == 0 { yield_now() } else { spin_loop() }
         }
         unreachable!("the loop has no end")
     }

@@ -17,6 +17,7 @@ mod scc;
 mod sharded_btree;
 mod shared_arena;
 mod skiplist;
+mod sync;
 mod vector;
 mod version_map;
 mod versions;

@@ -194,6 +194,9 @@ columns! {
     CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, true;
     /// Checked answers that were wrong. A row where it is not 0 carries no other measurement.
     WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, true;
+    /// Checked gets that found nothing where something was written, of a design that drops data by rule: they are
+    /// not wrong. Ranges and multi-gets that lack something are not checked there. Empty for all other designs.
+    DROPPED_ANSWERS = "dropped_answers", "answers that lack what was dropped", Count, Integer, Neither, true;
     /// Threads that issued operations.
     THREADS = "threads", "threads", Count, Integer, Neither, true;
     /// Open loop only: operations due per second, over all threads.

@@ -8,6 +8,7 @@
 pub mod columns;
 mod error;
 mod folder;
+mod golden;
 mod latency;
 mod manifest;
 mod metric;
@@ -22,6 +23,7 @@ mod writer;
 
 pub use error::ResultsError;
 pub use folder::Folder;
+pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
     BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,

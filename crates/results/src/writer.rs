@@ -184,7 +184,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
 }
 
 /// One line of CSV with its end.
-fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
+pub(crate) fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(cells).expect("writing to memory does not fail");
     writer.into_inner().expect("writing to memory does not fail")

@@ -6,6 +6,7 @@ mod counting;
 mod direct;
 mod faulty;
 mod fuse;
+mod holder;
 mod memory;
 mod mmap;
 mod posix;
@@ -19,6 +20,7 @@ use catalog::Catalog;
 
 pub use counting::{Counting, Counts, PurposeCounts};
 pub use faulty::{Call, DiskError, Effect, Extent, Fault, Faulty, Operation};
+pub use holder::Held;
 pub use memory::{Memory, States, Unsynced};
 pub use recording::{Recording, Replay, Step};
 pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};

@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use self::content::Inode;
 use self::names::Names;
 pub use self::states::States;
-use crate::posix::held;
+use crate::holder::Held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
 
 pub(crate) const VARIANT: Variant<dyn Storage> =
@@ -160,7 +160,7 @@ impl Storage for Memory {
             names.create(path).map_err(error)?;
         }
         if !self.locks.lock().insert(path.to_owned()) {
-            return Err(error(held()));
+            return Err(error(Held { holder: Some(std::process::id()) }.into()));
         }
         Ok(Box::new(Guard { locks: Arc::clone(&self.locks), path: path.to_owned() }))
     }

@@ -1,16 +1,23 @@
 //! What the back ends on POSIX files share: all but how the bytes of a file are read and written.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use rustix::fs::OFlags;
+
+use crate::holder::Held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// New files are for their owner alone.
+/// New files and directories are for their owner alone.
 const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
+
+/// A link in the place of a file is not followed.
+const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
 /// How a back end writes and reads files; the rest of [`Storage`] comes from [`Posix`].
 pub(crate) trait Files: Send + Sync {
@@ -55,7 +62,7 @@ impl<F: Files> Storage for Posix<F> {
         }
         let parent = directory.parent().unwrap_or(directory);
         self.create_directory(parent)?;
-        match fs::create_dir(directory) {
+        match DirBuilder::new().mode(DIRECTORY_MODE).create(directory) {
             Err(error) if !directory.is_dir() => Err(StorageError::new("create directory", directory, error)),
             _ => self.sync_directory(parent),
         }
@@ -68,14 +75,13 @@ impl<F: Files> Storage for Posix<F> {
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
-        let locked =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(FILE_MODE).open(path).and_then(
-                |file| match file.try_lock() {
-                    Ok(()) => Ok(file),
-                    Err(TryLockError::WouldBlock) => Err(held()),
-                    Err(TryLockError::Error(error)) => Err(error),
-                },
-            );
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(FILE_MODE).custom_flags(NO_FOLLOW);
+        let locked = options.open(path).and_then(|file| match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Held::by(&file).into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        });
         match locked {
             Ok(file) => Ok(Box::new(file)),
             Err(error) => Err(StorageError::new("lock", path, error)),
@@ -83,9 +89,10 @@ impl<F: Files> Storage for Posix<F> {
     }
 
     fn lock_existing(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>, StorageError> {
-        let locked = File::open(path).and_then(|file| match file.try_lock_shared() {
+        let opened = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path);
+        let locked = opened.and_then(|file| match file.try_lock_shared() {
             Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(held()),
+            Err(TryLockError::WouldBlock) => Err(Held::by(&file).into()),
             Err(TryLockError::Error(error)) => Err(error),
         });
         match locked {
@@ -94,14 +101,6 @@ impl<F: Files> Storage for Posix<F> {
             Err(error) => Err(StorageError::new("lock", path, error)),
         }
     }
-}
-
-/// The error of a second lock.
-pub(crate) fn held() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::WouldBlock,
-        "it is held by another user of the directory; end that one first",
-    )
 }
 
 /// Creates a file for writing. One of that name is unlinked and not truncated: it may be mapped, or have
@@ -151,12 +150,31 @@ mod tests {
     #[test]
     fn new_files_are_for_their_owner_alone() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("file");
-        let lock = directory.path().join("lock");
-        pread::create(&path).unwrap();
-        let _held = Posix(pread::Pread).lock(&lock).unwrap();
-        for path in [path, lock] {
-            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, FILE_MODE);
+        let store = directory.path().join("above/store");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        Posix(pread::Pread).create_directory(&store).unwrap();
+        pread::create(&store.join("file")).unwrap();
+        let _held = Posix(pread::Pread).lock(&store.join("lock")).unwrap();
+        for (path, expected) in
+            [("", DIRECTORY_MODE), ("..", DIRECTORY_MODE), ("file", FILE_MODE), ("lock", FILE_MODE)]
+        {
+            assert_eq!(mode(&store.join(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let [target, link] = ["target", "link"].map(|name| directory.path().join(name));
+        for content in [None, Some("theirs")] {
+            content.iter().for_each(|content| fs::write(&target, content).unwrap());
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(&target, &link).unwrap();
+            let error = Posix(pread::Pread).lock(&link).err().unwrap();
+            assert!(error.to_string().contains("symbolic link"), "{error}");
+            assert!(create_new(&link, 0).unwrap().metadata().unwrap().is_file());
+            assert!(!fs::symlink_metadata(&link).unwrap().is_symlink(), "the link is replaced");
+            assert_eq!(fs::read_to_string(&target).ok().as_deref(), content, "and its target is not touched");
         }
     }
 

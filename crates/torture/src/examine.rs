@@ -48,10 +48,10 @@ pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> R
         .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
 }
 
-/// What a panic said.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+/// What a panic says.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
 struct Examination<'a> {

@@ -34,7 +34,7 @@ impl<P> Default for Findings<P> {
 
 impl<P> Findings<P> {
     /// Notes a violation.
-    pub(crate) fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
+    pub fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
         self.violations += 1;
         let of_check = |found: &&Finding<P>| found.violation.check == violation.check;
         if self.kept.iter().filter(of_check).count() < MOST_OF_ONE_CHECK {

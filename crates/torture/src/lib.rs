@@ -8,6 +8,11 @@
 //!   ([`storage::States`]), opens the store on each, and holds it to what its log mode promises.
 //! * [`errors`] lets every call fail in every way, asks what the caller was told, and opens the store again.
 //! * [`damage`] damages every part of the files that a life leaves, and asks the store for everything.
+//! * [`kill`] is for processes that die under load, on real disks and with real threads: it has their writers and
+//!   the check of what they leave. Starting and killing them is up to whoever has a program to start.
+//!
+//! * [`race`] lets threads loose on one store in `timed` mode, and asks whether one order of all that they did
+//!   explains all that they saw.
 //!
 //! Whatever is found names the numbers that lead there again.
 
@@ -16,8 +21,10 @@ pub mod damage;
 pub mod errors;
 mod examine;
 mod findings;
+pub mod kill;
 mod parallel;
 mod player;
+pub mod race;
 mod script;
 mod small;
 mod subject;

@@ -65,6 +65,20 @@ pub enum Check {
     Quarantine,
     /// `verify` changes nothing.
     Unchanged,
+    /// A read shows what was acknowledged before it was called.
+    Stale,
+    /// A read shows nothing that was begun after it returned.
+    Future,
+    /// A key that is there is found.
+    Missing,
+    /// All of a read is of one moment.
+    Moments,
+    /// Reads and writes of one key have an order.
+    Register,
+    /// All operations have one order.
+    Serial,
+    /// A cursor gives out the keys of its range, in order, each once.
+    Cursor,
 }
 
 impl fmt::Display for Check {
@@ -90,6 +104,13 @@ impl fmt::Display for Check {
             Self::Answer => "an answer is wrong",
             Self::Quarantine => "the rest of a damaged store cannot be used",
             Self::Unchanged => "verify changes the store",
+            Self::Stale => "a read misses what was acknowledged before it",
+            Self::Future => "a read shows what began after it",
+            Self::Missing => "a key that is there is not found",
+            Self::Moments => "one read shows several moments",
+            Self::Register => "no order of one key explains its reads",
+            Self::Serial => "no order of all operations explains the reads",
+            Self::Cursor => "a cursor gives out keys that are not due",
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use compression::DamagedBlock;
-use storage::StorageError;
+use storage::{Held, StorageError};
 use thiserror::Error;
 use types::{MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
@@ -39,8 +39,8 @@ pub enum Error {
     #[error("the batch would have {0} bytes; batches have at most {MAX_BATCH_BYTES}: write it in several")]
     BatchTooLong(usize),
     /// Another process, or another tree of this one, has the directory open.
-    #[error("{} is in use by another process; close it there first", .0.display())]
-    InUse(PathBuf),
+    #[error("{} is in use by {}; close it there first", .0.display(), .1.user())]
+    InUse(PathBuf, Held),
     /// The directory holds files, but no tree.
     #[error("{} holds files, but no tree; give an empty or a new directory", .0.display())]
     NotATree(PathBuf),
@@ -53,6 +53,9 @@ pub enum Error {
     /// A write or a background job failed before; what was acknowledged is safe, but nothing more is taken.
     #[error("the tree takes no more writes since this error: {0}; open it again")]
     Failed(String),
+    /// Keys that a merge read from tables do not rise, though the checksums of those are right or there are none.
+    #[error("{}: a merge met keys that do not rise, so a table is damaged; `lsmbench verify` names it", .0.display())]
+    OutOfOrder(PathBuf),
     /// An option of the call is out of range.
     #[error("{0}")]
     Misuse(String),
@@ -77,6 +80,6 @@ impl Error {
 
     /// Whether this is damage of a file, as opposed to a failed call or a misuse.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::MissingLog(_))
+        matches!(self, Self::Damaged { .. } | Self::MissingLog(_) | Self::OutOfOrder(_))
     }
 }

@@ -27,9 +27,12 @@ mod range;
 mod read;
 mod recovered;
 mod recovery;
+#[doc(hidden)]
+pub mod reseal;
 mod seals;
 mod snapshot;
 mod stats;
+mod sync;
 mod table;
 mod tree;
 mod verify;

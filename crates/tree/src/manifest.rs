@@ -1,6 +1,7 @@
 //! The manifest: which tables make up the tree. Each change appends the whole new state under a checksum,
 //! so that the last record that is intact is the truth, and a change is there whole or not at all.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use storage::{Purpose, Storage, WriteFile};
@@ -24,6 +25,12 @@ const FRAME_BYTES: usize = 4 + 4;
 
 /// A manifest above this size is begun anew.
 const REWRITE_BYTES: u64 = 4 << 20;
+
+/// Files, runs and writes are numbered below this: no tree lives to reach it.
+pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
+
+/// How many times the bytes of a manifest are read at most in the search for intact records behind damaged ones.
+const MOST_PASSES: usize = 64;
 
 /// All that a tree must know to find its data again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,7 +120,19 @@ impl State {
             state.seals = Seals::decode(&mut reader)?;
             state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
         }
-        reader.is_at_end().then_some(state)
+        (reader.is_at_end() && state.is_sound()).then_some(state)
+    }
+
+    /// Whether a tree can be in this state: every table and every run has a number of its own that is no longer
+    /// free, and no number is near the end of its type.
+    fn is_sound(&self) -> bool {
+        let runs = || self.levels.iter().flatten();
+        let (mut tables, mut run_ids) = (HashSet::new(), HashSet::new());
+        let are_tables_apart = self.tables().all(|table| table < self.next_file && tables.insert(table));
+        let are_runs_apart = runs().all(|run| run.id < self.next_run && run_ids.insert(run.id));
+        let ends = [self.next_file, self.next_run, self.flushed_sequence];
+        let has_room = ends.into_iter().all(|number| number < MOST_NUMBERS);
+        are_tables_apart && are_runs_apart && has_room && self.log.is_none_or(|log| log < self.next_file)
     }
 }
 
@@ -184,11 +203,15 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "no record of the manifest is intact"))
 }
 
-/// Walks the records; where one is damaged, looks for the next intact one at every offset behind it.
+/// Walks the records; where one is damaged, looks for the next intact one at every offset behind it. Of lengths
+/// that lead there, hardly any lies within the file but those of records: where more do, the search is given up, as
+/// it would take the square of the file.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
+    let mut left = bytes.len() * MOST_PASSES;
     let (mut last, mut good_bytes) = (None, 0);
     while at < bytes.len() {
+        left = left.checked_sub(record_len(bytes, at).unwrap_or(0))?;
         match record_at(bytes, at) {
             Some((state, end)) => {
                 good_bytes += end - at;
@@ -206,6 +229,14 @@ fn last_state(bytes: &[u8]) -> Option<Found> {
     })
 }
 
+/// The length of the record at an offset, if one of that length fits there.
+fn record_len(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut reader = Reader::new(&bytes[at..]);
+    let len = reader.u32()? as usize;
+    reader.u32()?;
+    reader.take(len).map(<[u8]>::len)
+}
+
 fn record_at(bytes: &[u8], at: usize) -> Option<(State, usize)> {
     let mut reader = Reader::new(&bytes[at..]);
     let len = reader.u32()? as usize;
@@ -215,6 +246,23 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(State, usize)> {
         return None;
     }
     Some((State::decode(record)?, at + FRAME_BYTES + len))
+}
+
+/// Puts the checksums of the records right: see [`crate::reseal`].
+pub(crate) fn reseal(bytes: &mut [u8]) {
+    let mut at = MAGIC.len();
+    while let Some(end) = reseal_record(bytes, at) {
+        at = end;
+    }
+}
+
+fn reseal_record(bytes: &mut [u8], at: usize) -> Option<usize> {
+    let mut reader = Reader::new(bytes.get(at..)?);
+    let len = reader.u32()? as usize;
+    reader.u32()?;
+    let sum = checksum(0, at as u64, reader.take(len)?);
+    bytes[at + 4..at + FRAME_BYTES].copy_from_slice(&sum.to_le_bytes());
+    Some(at + FRAME_BYTES + len)
 }
 
 #[cfg(test)]
@@ -265,6 +313,44 @@ mod tests {
                 "cut at {cut}"
             );
         }
+    }
+
+    #[test]
+    fn states_that_no_tree_is_in_are_refused() {
+        let good = states()[1].clone();
+        let change = |change: fn(&mut State)| {
+            let mut state = good.clone();
+            change(&mut state);
+            state
+        };
+        assert_eq!(State::decode(&good.encode()).as_ref(), Some(&good));
+        for bad in [
+            change(|state| state.levels[0][0].tables = vec![9, 9]),
+            change(|state| state.levels[2][0].tables[0] = 3),
+            change(|state| state.levels[0][0].id = 1),
+            change(|state| state.next_file = 600),
+            change(|state| state.next_run = 7),
+            change(|state| state.log = Some(700)),
+            change(|state| state.flushed_sequence = u64::MAX),
+            change(|state| (state.next_file, state.log) = (u64::MAX, None)),
+        ] {
+            assert_eq!(State::decode(&bad.encode()), None, "{bad:?}");
+        }
+    }
+
+    /// Lengths that all fit would have every offset read the rest of the file.
+    #[test]
+    fn the_search_behind_damage_ends_soon() {
+        let all = states();
+        let mut bytes = written(&all[..1]);
+        let len = 3 << 20;
+        bytes.extend([0, 0, 1, 0].into_iter().cycle().take(len));
+        assert_eq!(last_state(&bytes), None);
+        // Where nothing fits, all of it is searched.
+        let start = bytes.len() - len;
+        bytes[start..].fill(0xff);
+        let found = last_state(&bytes).unwrap();
+        assert_eq!((found.state, found.torn_bytes), (all[0].clone(), len as u64));
     }
 
     #[test]

@@ -7,22 +7,40 @@ use std::sync::Arc;
 
 use compaction::{Level, Levels, Place, Run};
 use memtable::{Memtable, MemtablePolicy};
-use storage::{Storage, StorageError};
+use storage::{Held, Storage, StorageError};
 use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
 
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
-use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, RunState, State};
+use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
 use crate::wal;
 
 /// The file whose lock keeps other processes out.
-pub(crate) const LOCK: &str = "lock";
+const LOCK: &str = "lock";
 
 /// Where damaged files go.
 pub(crate) const QUARANTINE: &str = "quarantine";
+
+/// Keeps other processes out of a tree's directory until the guard is dropped.
+pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Send + Sync>> {
+    storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
+}
+
+/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing: nobody can be in a
+/// directory without a lock.
+pub(crate) fn lock_existing(storage: &dyn Storage, directory: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
+    storage.lock_existing(&directory.join(LOCK)).map_err(|error| refused(directory, error))
+}
+
+fn refused(directory: &Path, error: StorageError) -> Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned(), Held::of(&error.source)),
+        _ => error.into(),
+    }
+}
 
 /// The numbered files of a tree's directory.
 #[derive(Default)]
@@ -128,7 +146,7 @@ impl Files {
 
 /// The number that a file name begins with, spelt as the tree spells it. No tree lives to reach the last ones.
 fn file_number(digits: &str) -> Option<u64> {
-    let number = digits.parse().ok().filter(|number| *number < u64::MAX / 2)?;
+    let number = digits.parse().ok().filter(|number| *number < MOST_NUMBERS)?;
     (format!("{number:08}") == digits).then_some(number)
 }
 
@@ -228,6 +246,11 @@ fn with_hint(error: Error) -> Error {
 /// Moves a file into the quarantine; one that is gone needs no moving.
 fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
+    // A link would lead out of the store.
+    if storage.list(directory)?.iter().any(|name| name == QUARANTINE) {
+        let error = io::Error::new(io::ErrorKind::NotADirectory, "it is a file or a link; remove it");
+        return Err(StorageError::new("use the quarantine", quarantine, error).into());
+    }
     storage.create_directory(&quarantine)?;
     match storage.rename(&directory.join(name), &quarantine.join(name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -271,7 +294,8 @@ impl<'a> Replay<'a> {
                     set_aside(&*inner.storage, &inner.directory, &name)?;
                     recovery.quarantined_files.push(format!("{name}: {error}"));
                 }
-                Err(error) => return Err(with_hint(error)),
+                Err(error) if is_lost(&error) => return Err(with_hint(error)),
+                Err(error) => return Err(error),
             }
         }
         replay.flush()?;

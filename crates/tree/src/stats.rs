@@ -69,6 +69,8 @@ counters! {
     compactions,
     /// Jobs that moved tables to another level as they were.
     moves,
+    /// Jobs that dropped tables by the rule of their policy.
+    drops,
     /// Bytes of table files read by merges.
     compaction_bytes_read,
     /// Bytes of tables written by merges.

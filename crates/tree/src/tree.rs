@@ -22,7 +22,7 @@ use crate::memory::Slot;
 use crate::range::Range;
 use crate::read::Values;
 use crate::recovered::Recovery;
-use crate::recovery::{Files, LOCK, Replay, open_tables};
+use crate::recovery::{Files, Replay, lock, open_tables};
 use crate::seals::{Seals, new_identity};
 use crate::snapshot::Snapshot;
 use crate::stats::{AllCounters, Stats};
@@ -130,10 +130,7 @@ impl OpenOptions {
         };
         storage.set_waiting(self.mode == Mode::Timed);
         storage.create_directory(directory)?;
-        let lock = storage.lock(&directory.join(LOCK)).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned()),
-            _ => error.into(),
-        })?;
+        let lock = lock(&*storage, directory)?;
         let files = Files::list(&*storage, directory)?;
         let found = files.read_manifest(&*storage, directory)?;
         let wal_mode = *wal::CATALOG.build(design.choice("wal")).map_err(misuse)?;

@@ -1,6 +1,5 @@
 //! Checking a whole store without changing it.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use toml::Table as Toml;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::manifest::{Found, State};
-use crate::recovery::{Files, LOCK, QUARANTINE};
+use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::Table;
 use crate::tree::table_context;
 use crate::wal;
@@ -41,10 +40,7 @@ pub struct Verification {
 /// # Errors
 /// If the directory is in use, is no store, or cannot be read at all.
 pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
-    let _lock = storage.lock_existing(&directory.join(LOCK)).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => Error::InUse(directory.to_owned()),
-        _ => error.into(),
-    })?;
+    let _lock = lock_existing(&**storage, directory)?;
     let files = Files::list(&**storage, directory)?;
     if !files.are_of_a_tree() {
         return Err(Error::NotAStore(directory.to_owned()));

@@ -1,11 +1,11 @@
 //! Which writes can be read: all up to a number, in the order of their numbers.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use types::SequenceNumber;
 
+use crate::sync::{AtomicU64, Ordering, sized};
+
 /// Sequence numbers that commits may be ahead of what is visible before the next one waits.
-const AHEAD: usize = 4096;
+const AHEAD: usize = sized(4096, 4);
 
 /// The number up to which every write can be read, and the commits behind it that are done.
 ///

@@ -227,7 +227,7 @@ impl PhasePlan {
         let mut after = from;
         match &self.work {
             PlannedWork::Load { keys, .. } => {
-                after.keys += keys;
+                after.keys = from.keys.saturating_add(*keys);
                 self.check_capacity("insert", after.keys)?;
                 after.versions = self.check_versions("insert", from, *keys)?;
             }
@@ -236,7 +236,7 @@ impl PhasePlan {
                 self.check_keys(mixed, from)?;
                 let operations = mixed.operations().unwrap_or(0);
                 if spec.mix.has(Kind::Insert) {
-                    self.check_capacity("operations", from.keys + operations)?;
+                    self.check_capacity("operations", from.keys.saturating_add(operations))?;
                 }
                 let members = if spec.mix.has(Kind::Batch) { u64::from(spec.batch) } else { 1 };
                 let writes = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
@@ -261,7 +261,7 @@ impl PhasePlan {
 
     fn check_versions(&self, key: &str, from: Extent, writes: u64) -> Result<u32, ChoiceError> {
         let most = writes.div_ceil(u64::from(self.phase.threads));
-        match u32::try_from(u64::from(from.versions) + most) {
+        match u32::try_from(u64::from(from.versions).saturating_add(most)) {
             Ok(versions) => Ok(versions),
             Err(_) => Err(ChoiceError::at(
                 key,

@@ -26,6 +26,8 @@ pub struct Shadow {
     live_bytes: u64,
     order: Option<KeyOrder>,
     key: Vec<u8>,
+    /// Whether the store may have dropped any of it.
+    may_drop: bool,
 }
 
 /// Versions above `after` have these values, up to the next era.
@@ -39,9 +41,11 @@ struct Era {
 pub struct StoreVerdict {
     /// The entries of the store that were compared.
     pub entries: u64,
-    /// The entries that are missing, not expected, or have another value.
+    /// The entries that are missing from a store that may not, not expected, or have another value.
     pub wrong: u64,
-    /// The first of them, in words.
+    /// The entries that are missing from a store that may drop data.
+    pub dropped: u64,
+    /// The first of those that are wrong, in words.
     pub first: Option<String>,
 }
 
@@ -56,7 +60,20 @@ impl Shadow {
             live_bytes: 0,
             order: None,
             key: Vec::new(),
+            may_drop: false,
         }
+    }
+
+    /// The shadow of a store that may drop data by rule: a key that is missing from it is no wrong answer, while an
+    /// older value, or one that was deleted, is.
+    #[must_use]
+    pub fn of_a_store_that_drops(self) -> Self {
+        Self { may_drop: true, ..self }
+    }
+
+    /// Whether the store may drop data by rule.
+    pub fn may_drop(&self) -> bool {
+        self.may_drop
     }
 
     /// Tells that the writes of `phase` follow, with versions above those of `from`.
@@ -190,7 +207,7 @@ impl Shadow {
         target.range(&all, &mut |key, value| {
             verdict.entries += 1;
             while pending.is_some() && expected.key.as_slice() < key {
-                verdict.complain(|| format!("key {} is missing", dsl::token(&expected.key)));
+                verdict.miss(shadow.may_drop, &expected.key);
                 pending = expected.next();
             }
             if let Some(version) = pending.filter(|_| expected.key == key) {
@@ -205,7 +222,7 @@ impl Shadow {
             }
         })?;
         while pending.is_some() {
-            verdict.complain(|| format!("key {} is missing", dsl::token(&expected.key)));
+            verdict.miss(shadow.may_drop, &expected.key);
             pending = expected.next();
         }
         Ok(verdict)
@@ -287,6 +304,13 @@ impl Expected<'_> {
 }
 
 impl StoreVerdict {
+    fn miss(&mut self, may_drop: bool, key: &[u8]) {
+        match may_drop {
+            true => self.dropped += 1,
+            false => self.complain(|| format!("key {} is missing", dsl::token(key))),
+        }
+    }
+
     fn complain(&mut self, what: impl FnOnce() -> String) {
         self.wrong += 1;
         if self.first.is_none() {

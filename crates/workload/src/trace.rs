@@ -16,6 +16,13 @@ use crate::spelling::Spelling;
 /// The most memory that decompressing may take: enough for every preset of `xz`.
 const XZ_MEMORY_KIB: u32 = 128 << 10;
 
+/// What a compressed trace may decompress to whatever its length, in bytes.
+const XZ_SPARE_BYTES: u64 = 16 << 20;
+
+/// By how much a trace may be compressed beyond that. Recorded accesses shrink to a few hundredths at best; a few
+/// bytes that stand for all memory are no trace.
+const XZ_MOST_RATIO: u64 = 256;
+
 /// Which byte of a number comes first in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,6 +65,16 @@ pub enum TraceError {
         bytes: u64,
         /// The width that was asked for.
         width: usize,
+    },
+    /// A small file decompresses to a large one.
+    #[error(
+        "trace {path}: it decompresses to more than {bytes} bytes, which no trace of its size does; decompress it"
+    )]
+    Bomb {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that a file of its size may decompress to.
+        bytes: u64,
     },
     /// There is nothing to replay.
     #[error("trace {path}: the file holds no accesses")]
@@ -123,14 +140,19 @@ impl TraceFile {
     pub fn read(&self, base: &Path) -> Result<Vec<u64>, TraceError> {
         let path = base.join(&self.file);
         let failed = |source| TraceError::Read { path: path.clone(), source };
-        let file = BufReader::with_capacity(1 << 20, File::open(&path).map_err(failed)?);
+        let file = File::open(&path).map_err(failed)?;
+        let most = file.metadata().map_err(failed)?.len().saturating_mul(XZ_MOST_RATIO) + XZ_SPARE_BYTES;
+        let file = BufReader::with_capacity(1 << 20, file);
         let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xz"));
         let (numbers, rest) = if compressed {
-            self.read_numbers(XzReader::new_mem_limit(file, true, XZ_MEMORY_KIB))
+            self.read_numbers(XzReader::new_mem_limit(file, true, XZ_MEMORY_KIB).take(most + 1))
         } else {
             self.read_numbers(file)
         }
         .map_err(failed)?;
+        if compressed && (numbers.len() * self.width + rest) as u64 > most {
+            return Err(TraceError::Bomb { path, bytes: most });
+        }
         if rest > 0 {
             let bytes = (numbers.len() * self.width + rest) as u64;
             return Err(TraceError::Torn { path, bytes, width: self.width });
@@ -222,6 +244,13 @@ mod tests {
         TraceFile { file: name.into(), width, endian }
     }
 
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let options = lzma_rust2::XzOptions::with_preset(0);
+        let mut writer = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+        std::io::Write::write_all(&mut writer, bytes).unwrap();
+        writer.finish().unwrap()
+    }
+
     #[test]
     fn numbers_are_read_in_both_orders_and_all_widths() {
         let folder = tempfile::tempdir().unwrap();
@@ -259,6 +288,12 @@ mod tests {
         assert!(empty.to_string().contains("no accesses"), "{empty}");
         let garbage = trace(at, "garbage.xz", &[7; 100], 4, Endian::Big).read(at).unwrap_err();
         assert!(matches!(garbage, TraceError::Read { .. }), "{garbage}");
+        let zeros = packed(&vec![0; (XZ_SPARE_BYTES + (8 << 20)) as usize]);
+        assert!((zeros.len() as u64) < (8 << 20) / XZ_MOST_RATIO);
+        let bomb = trace(at, "bomb.xz", &zeros, 8, Endian::Big).read(at).unwrap_err();
+        assert!(matches!(bomb, TraceError::Bomb { .. }), "{bomb}");
+        let fine = packed(&vec![0; 4 << 20]);
+        assert_eq!(trace(at, "fine.xz", &fine, 8, Endian::Big).read(at).unwrap().len(), 4 << 17);
         let missing = TraceFile { file: "missing".into(), width: 4, endian: Endian::Big };
         assert!(missing.read(at).unwrap_err().to_string().contains("check the path"));
         let (a, b) = (trace(at, "a", &[1], 1, Endian::Big), trace(at, "b", &[1, 2], 2, Endian::Big));

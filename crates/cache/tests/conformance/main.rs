@@ -62,6 +62,18 @@ fn every_cache_keeps_its_laws_under_concurrency() {
     }
 }
 
+/// The other policies of a crate that has several.
+#[cfg(feature = "foyer")]
+#[test]
+fn every_policy_of_foyer_keeps_the_laws() {
+    for eviction in ["lfu", "s3-fifo", "sieve", "fifo"] {
+        let label = format!("foyer(capacity=600KiB, eviction={eviction})");
+        let choice = CATALOG.choose(&Value::from(label)).unwrap();
+        laws::check(&|| build(&choice)).unwrap_or_else(|broken| panic!("{choice}: {broken}"));
+        laws::check_concurrent(&*build(&choice)).unwrap_or_else(|broken| panic!("{choice}: {broken}"));
+    }
+}
+
 #[test]
 fn lru_in_one_part_is_exactly_lru() {
     for hasher in HASHERS {

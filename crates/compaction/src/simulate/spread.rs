@@ -82,7 +82,8 @@ pub(super) fn merge(tables: &[TableShape], distinct_keys: Option<u64>) -> Vec<St
             None => parts.sum(),
             Some(keys) => {
                 let keys = keys as f64 * (width / KEY_SPACE as f64);
-                keys * (1.0 - parts.map(|part| (1.0 - part / keys).max(0.0)).product::<f64>())
+                // By logarithms: next to 1, a share of very many keys would be lost to rounding.
+                -keys * parts.map(|part| (-part / keys).max(-1.0).ln_1p()).sum::<f64>().exp_m1()
             }
         };
         if !open.is_empty() {

@@ -29,11 +29,23 @@ pub(crate) enum Fault {
     IsIdle,
     /// Does one thing of two.
     StopsHalfway,
+    /// Drops the oldest run, and never said that it would.
+    DropsInSecret,
+    /// Declares that it drops, and drops the second oldest run.
+    DropsBeforeOlder,
+    /// Declares that it drops, and drops a table of the oldest run.
+    DropsHalfARun,
+    /// Declares that it drops, and drops a run while all fit.
+    DropsWhatFits,
+    /// Declares that it drops, and drops all there is.
+    DropsTheNewest,
+    /// Declares that it drops above a capacity, and does not.
+    KeepsTooMuch,
 }
 
 impl Fault {
     /// Every fault, with the law that must see it.
-    pub(crate) const ALL: [(Self, &'static str); 11] = [
+    pub(crate) const ALL: [(Self, &'static str); 17] = [
         (Self::SkipsOlderRuns, "jobs are valid and change no answer"),
         (Self::PutsOlderRunsFirst, "jobs are valid and change no answer"),
         (Self::MovesUp, "jobs are valid and change no answer"),
@@ -45,7 +57,27 @@ impl Fault {
         (Self::NeverRests, "the policy comes to rest"),
         (Self::IsIdle, "what is promised of a tree at rest holds"),
         (Self::StopsHalfway, "what is promised of a tree at rest holds"),
+        (Self::DropsInSecret, "jobs are valid and change no answer"),
+        (Self::DropsBeforeOlder, "jobs are valid and change no answer"),
+        (Self::DropsHalfARun, "jobs are valid and change no answer"),
+        (Self::DropsWhatFits, "what is dropped is the oldest, and no more than must go"),
+        (Self::DropsTheNewest, "what is dropped is the oldest, and no more than must go"),
+        (Self::KeepsTooMuch, "what is promised of a tree at rest holds"),
     ];
+}
+
+impl Fault {
+    /// The sound policy that the fault is put into.
+    pub(crate) fn host(self) -> &'static str {
+        match self {
+            Self::DropsBeforeOlder
+            | Self::DropsHalfARun
+            | Self::DropsWhatFits
+            | Self::DropsTheNewest
+            | Self::KeepsTooMuch => "fifo(capacity=400B)",
+            _ => "l0-tiered(size_ratio=2, level0_runs=2)",
+        }
+    }
 }
 
 /// A sound policy with a fault put in.
@@ -86,7 +118,27 @@ impl CompactionPolicy for Canary {
                 let (level, run) = shape.levels.runs().last()?;
                 Some(merge(tables(std::iter::once(run)), level, Action::Merge))
             }),
-            Fault::IsIdle => None,
+            Fault::IsIdle | Fault::KeepsTooMuch => None,
+            Fault::DropsInSecret if first_two => {
+                let (level, run) = shape.levels.runs().last()?;
+                Some(merge(tables(std::iter::once(run)), level, Action::Drop))
+            }
+            Fault::DropsBeforeOlder => sound.map(|job| {
+                let (level, run) = shape.levels.runs().rev().nth(1).expect("the newest run stays");
+                Job { inputs: tables(std::iter::once(run)), level, ..job }
+            }),
+            Fault::DropsHalfARun => sound.map(|mut job| {
+                job.inputs.truncate(1);
+                job
+            }),
+            Fault::DropsWhatFits => sound.or_else(|| {
+                let (level, run) = shape.levels.runs().skip(1).last()?;
+                Some(merge(tables(std::iter::once(run)), level, Action::Drop))
+            }),
+            Fault::DropsTheNewest => sound.map(|job| {
+                let all = shape.levels.runs().map(|(_, run)| run);
+                Job { inputs: tables(all), ..job }
+            }),
             Fault::StopsHalfway => sound.filter(|job| job.level == 1),
             _ => sound,
         }

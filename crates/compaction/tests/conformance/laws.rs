@@ -1,6 +1,7 @@
 //! The laws of the compaction axis, each a function of one policy and one history of a store.
 
-use lsmbench_compaction::{CompactionPolicy, Job, Shape};
+use catalog::Limit;
+use lsmbench_compaction::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 
 use crate::store::{RunPlan, Store};
 
@@ -12,6 +13,8 @@ pub(crate) struct Subject {
     pub(crate) label: String,
     pub(crate) policy: Box<dyn CompactionPolicy>,
     pub(crate) promise: Promise,
+    /// What it declares that it cannot do.
+    pub(crate) limits: &'static [Limit],
 }
 
 /// How many runs a policy leaves where it rests, and how large.
@@ -32,6 +35,8 @@ pub(crate) enum Promise {
     Runs { most: usize },
     /// Less than so many buffers in level 0.
     Window { buffers: usize },
+    /// At most so many bytes in the whole tree, or a single run.
+    Capacity { bytes: u64 },
 }
 
 /// A store as it was found, and what is flushed to it.
@@ -47,6 +52,7 @@ type Law = fn(&Subject, &History) -> Result<(), String>;
 /// All laws, by name.
 pub(crate) const LAWS: &[(&str, Law)] = &[
     ("jobs are valid and change no answer", jobs_change_no_answer),
+    ("what is dropped is the oldest, and no more than must go", only_the_oldest_goes),
     ("the bottom is where nothing older is", the_bottom_is_where_nothing_older_is),
     ("the same shape gives the same job", the_same_shape_gives_the_same_job),
     ("the policy comes to rest", the_policy_comes_to_rest),
@@ -89,7 +95,38 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
         job.validate(&store.shape().levels).map_err(|error| format!("{job:?}: {error}"))?;
         let mut after = store.clone();
         after.apply(job)?;
-        ensure(after.answers() == store.answers(), || format!("{job:?} changes an answer"))
+        let kept = |(before, after): (Option<u64>, Option<u64>)| match job.action {
+            // Who drops may find nothing, never something older.
+            Action::Drop if subject.drops_data() => after.is_none() || after == before,
+            _ => after == before,
+        };
+        ensure(store.answers().into_iter().zip(after.answers()).all(kept), || {
+            format!("{job:?} changes an answer")
+        })
+    };
+    play(subject, history, check, |_| Ok(()))
+}
+
+/// What a drop takes is as old as can be, whole, and would not fit; the newest run is none of it.
+fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
+    let check = |store: &Store, job: &Job| {
+        if job.action != Action::Drop {
+            return Ok(());
+        }
+        let Promise::Capacity { bytes } = subject.promise else {
+            return Err(format!("{job:?} drops, and nothing says above which capacity"));
+        };
+        let shape = store.shape();
+        let runs: Vec<&Run<TableShape>> = shape.levels.runs().map(|(_, run)| run).collect();
+        let goes = |run: &Run<TableShape>| run.tables.iter().all(|table| job.inputs.contains(&table.id));
+        let stays = runs.iter().take_while(|run| !goes(run)).count();
+        ensure(stays > 0, || format!("{job:?} takes the newest run"))?;
+        let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
+        ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
+            format!("{job:?} leaves what is older")
+        })?;
+        let with_the_newest_dropped: u64 = runs[..=stays].iter().map(|run| run.bytes()).sum();
+        ensure(with_the_newest_dropped > bytes, || format!("{job:?} takes what would fit"))
     };
     play(subject, history, check, |_| Ok(()))
 }
@@ -130,6 +167,12 @@ fn the_promise_holds(subject: &Subject, history: &History) -> Result<(), String>
     play(subject, history, |_, _| Ok(()), |shape| subject.promise.check(shape))
 }
 
+impl Subject {
+    fn drops_data(&self) -> bool {
+        self.limits.contains(&Limit::DropsData)
+    }
+}
+
 impl Promise {
     fn check(self, shape: &Shape) -> Result<(), String> {
         let last = shape.last_level();
@@ -152,6 +195,10 @@ impl Promise {
                     runs <= most.min(size_ratio - 1) && below(size_ratio as f64, level + 1)
                 }
                 Self::Runs { most } => shape.levels.runs().count() <= most,
+                Self::Capacity { bytes: most } => {
+                    let runs: Vec<u64> = shape.levels.runs().map(|(_, run)| run.bytes()).collect();
+                    runs.len() == 1 || runs.iter().sum::<u64>() <= most
+                }
                 Self::Window { buffers } => level > 0 || below(buffers as f64, 1),
                 Self::Tiered { size_ratio } | Self::LazyLeveled { size_ratio } => runs < size_ratio,
             };

@@ -18,7 +18,7 @@ use store::{KEYS, RunPlan};
 use toml::Value;
 
 /// Every policy, as it is by default and with small numbers, so that small trees have several levels.
-const LABELS: [&str; 35] = [
+const LABELS: [&str; 37] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
@@ -54,6 +54,8 @@ const LABELS: [&str; 35] = [
     "partial(run_threshold=4, max_runs=2, selection=most-overlap)",
     "golden",
     "time-window(window=5, min_runs=2)",
+    "fifo(capacity=400B)",
+    "fifo(capacity=1B)",
 ];
 
 #[test]
@@ -98,6 +100,7 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "partial(max_runs=1)",
         "time-window(window=0)",
         "time-window(min_runs=1)",
+        "fifo(capacity=0)",
     ];
     for label in labels {
         let error = CATALOG.choose(&Value::String(label.to_owned())).unwrap_err().to_string();
@@ -110,10 +113,9 @@ fn every_canary_is_caught_by_its_law() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let histories: Vec<History> = (0..50).map(|_| random_history(&mut random)).collect();
     for (fault, law_name) in Fault::ALL {
-        let label = "l0-tiered(size_ratio=2, level0_runs=2)";
-        let canary = Canary { fault, sound: policy(label), calls: AtomicU64::new(0) };
+        let canary = Canary { fault, sound: policy(fault.host()), calls: AtomicU64::new(0) };
         let subject =
-            Subject { label: format!("{fault:?}"), policy: Box::new(canary), promise: promise(label) };
+            Subject { label: format!("{fault:?}"), policy: Box::new(canary), ..subject(fault.host()) };
         let (_, law) = LAWS.iter().find(|(name, _)| *name == law_name).expect("there is such a law");
         let caught = histories.iter().any(|history| law(&subject, history).is_err());
         assert!(caught, "{fault:?}: \"{law_name}\" did not see it");
@@ -131,7 +133,7 @@ proptest! {
     #[test]
     fn every_policy_keeps_every_law(history in histories()) {
         for label in LABELS {
-            let subject = Subject { label: label.to_owned(), policy: policy(label), promise: promise(label) };
+            let subject = subject(label);
             for (name, law) in LAWS {
                 if let Err(error) = law(&subject, &history) {
                     prop_assert!(false, "{}: {}: {}", subject.label, name, error);
@@ -173,6 +175,15 @@ fn policy(label: &str) -> Box<dyn CompactionPolicy> {
     CATALOG.build(&chosen(label)).unwrap()
 }
 
+fn subject(label: &str) -> Subject {
+    Subject {
+        label: label.to_owned(),
+        policy: policy(label),
+        promise: promise(label),
+        limits: CATALOG.variant(chosen(label).kind()).unwrap().limits,
+    }
+}
+
 /// What a policy promises of a tree at rest, from its parameters.
 fn promise(label: &str) -> Promise {
     let choice = chosen(label);
@@ -202,6 +213,10 @@ fn promise(label: &str) -> Promise {
         "universal" => Promise::Runs { most: whole("num_runs") },
         "merge-all" => Promise::Runs { most: whole("runs") - 1 },
         "time-window" => Promise::Window { buffers: whole("window") },
+        "fifo" => {
+            let capacity: catalog::ByteSize = choice.params()["capacity"].clone().try_into().unwrap();
+            Promise::Capacity { bytes: capacity.0 }
+        }
         "none" => Promise::Nothing,
         kind => panic!("say what {kind} promises of a tree at rest"),
     }

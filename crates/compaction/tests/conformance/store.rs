@@ -121,6 +121,7 @@ impl Store {
         let inputs: Vec<Table> = self.inputs(job);
         let outputs = match job.action {
             Action::Move => inputs,
+            Action::Drop => Vec::new(),
             Action::Merge => {
                 // The newest run comes first: what is there already is newer.
                 let mut merged = BTreeMap::new();

@@ -12,10 +12,13 @@ use crate::output::print;
 use crate::problem::Outcome;
 use crate::run::noisy_baselines;
 
-/// Prints the resolved experiment, with its cells, what its phases are meant to do, and an estimate, as
-/// comments above it.
+/// Prints an experiment as [`described`].
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
-    let experiment = Experiment::load(config, overrides)?;
+    print(&described(&Experiment::load(config, overrides)?)?)
+}
+
+/// The resolved experiment, with its cells, what its phases are meant to do, and an estimate, as comments above it.
+pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     let mut text = format!("# {}: {}\n#\n# cells\n", experiment.name, experiment.question);
     let mut seconds = 0.0;
     let mut worst = Estimate::default();
@@ -26,7 +29,7 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
         worst.memory_bytes = worst.memory_bytes.max(estimate.memory_bytes);
         let _ = writeln!(text, "#   {} {}", cell.number, cell.label);
     }
-    let twice = noisy_baselines(&experiment);
+    let twice = noisy_baselines(experiment);
     for place in &twice {
         let again = experiment.estimate(&experiment.cells[*place])?;
         seconds += again.seconds() * experiment.trials.count as f64;
@@ -38,7 +41,7 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     let _ = writeln!(text, "#\n# phases, as they are meant in cell {}", first.number);
     match experiment.plan(first)? {
         Some(plan) => text.push_str(&phases(first, &plan)),
-        None => text.push_str(&component_phases(&experiment, first)?),
+        None => text.push_str(&component_phases(experiment, first)?),
     }
     let _ = writeln!(
         text,
@@ -51,7 +54,7 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
         format_value(worst.memory_bytes, Unit::Bytes),
     );
     text.push_str(&experiment.resolved());
-    print(&text)
+    Ok(text)
 }
 
 /// What each phase of a component takes, one a line.

@@ -1,5 +1,7 @@
 //! The commands besides `run`.
 
+mod check;
+mod compare;
 mod describe;
 mod doctor;
 mod list;
@@ -10,12 +12,14 @@ mod torture;
 mod verify;
 mod workload;
 
-pub(crate) use describe::describe;
+pub(crate) use check::check;
+pub(crate) use compare::compare;
+pub(crate) use describe::{describe, described};
 pub(crate) use doctor::doctor;
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;
 pub(crate) use shell::shell;
-pub(crate) use torture::torture;
+pub(crate) use torture::{WRITER_COMMAND, torture, write_until_killed};
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

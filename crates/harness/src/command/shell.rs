@@ -1,7 +1,9 @@
 //! `lsmbench shell`: a durable store, driven by the DSL on standard input.
 
-use std::io::{self, BufRead, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::ops::Bound;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use catalog::Limit;
@@ -10,11 +12,13 @@ use workload::{Command, CommandReader, ReadError};
 
 use crate::cli::ShellArguments;
 use crate::experiment::{read_design, set_design};
+use crate::interrupt::{self, UntilInterrupted};
 use crate::output::line;
 use crate::pairs::{Pairs, PairsError};
 use crate::problem::{Outcome, Problem};
 
-/// Opens the store and does what standard input says, until it ends.
+/// Opens the store and does what standard input says, until it ends or the user wants the program to end; the
+/// store is closed then, so that what was done is kept in every log mode.
 pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     let mut design = match &arguments.design {
         Some(path) => read_design(path)?,
@@ -30,10 +34,13 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
             "a shell keeps what it is told, but {axis} = {choice} {limit}; choose another one"
         )));
     }
+    let input = io::stdin().as_fd().try_clone_to_owned();
+    let input = input.map_err(|error| Problem::doing("read standard input", error))?;
+    interrupt::install();
     let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
     tree.recovery().quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));
     let mut shell = Shell { tree: &tree, out: BufWriter::new(io::stdout().lock()) };
-    let outcome = shell.run(io::stdin().lock());
+    let outcome = shell.run(BufReader::new(UntilInterrupted(File::from(input))));
     drop(shell);
     tree.close()?;
     outcome
@@ -50,7 +57,7 @@ impl<W: Write> Shell<'_, W> {
     fn run(&mut self, input: impl BufRead) -> Outcome<()> {
         let mut reader = CommandReader::new(input);
         let mut refused = 0;
-        loop {
+        while !interrupt::is_requested() {
             match reader.read() {
                 Ok(None) => break,
                 Ok(Some(command)) => match self.command(&command) {
@@ -69,6 +76,7 @@ impl<W: Write> Shell<'_, W> {
             }
         }
         match refused {
+            _ if interrupt::is_requested() => Ok(()),
             0 => Ok(()),
             1 => Err(Problem::new("1 line was not done")),
             count => Err(Problem::new(format!("{count} lines were not done"))),
@@ -113,10 +121,15 @@ impl<W: Write> Shell<'_, W> {
         self.answer(|out| out.write_all(&pairs))
     }
 
-    /// Puts the pairs of a file, up to the first line that is none.
+    /// Puts the pairs of a file, up to the first line that is none, or until the user wants the program to end.
     fn load(&mut self, file: &[u8]) -> Result<(), Failure> {
         let refused = |error: PairsError| Failure::Refused(error.to_string());
-        for put in Pairs::open(Path::new(""), file).map_err(refused)? {
+        for (done, put) in Pairs::open(Path::new(""), file).map_err(refused)?.enumerate() {
+            if interrupt::is_requested() {
+                return Err(Failure::Refused(format!(
+                    "interrupted behind pair {done}; what is done is kept"
+                )));
+            }
             self.command(&put.map_err(refused)?)?;
         }
         Ok(())

@@ -1,10 +1,17 @@
-//! `lsmbench torture`: crashes, I/O errors and damage for every design and log mode.
+//! `lsmbench torture`: crashes, I/O errors, damage and kills for every design and log mode, and killed runs.
+
+mod kill;
+mod race;
+mod soak;
+mod sweep;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use catalog::Limit;
+use tempfile::TempDir;
 use toml::{Table, Value};
 use torture::{Finding, Findings, Subject, crash, damage, errors};
 use tree::Design;
@@ -14,6 +21,8 @@ use crate::experiment::read_design;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
 
+pub(crate) use kill::{WRITER_COMMAND, write_until_killed};
+
 /// Where the shipped designs lie, from the root of the repository.
 const DESIGNS: &str = "configs/designs";
 
@@ -21,6 +30,7 @@ const DESIGNS: &str = "configs/designs";
 struct Job {
     design: String,
     wal: String,
+    tree: Design,
     subject: Subject,
 }
 
@@ -70,6 +80,10 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
                 }))
             })
         }
+        TortureCommand::Race(arguments) => race::race(arguments),
+        TortureCommand::Soak(arguments) => soak::soak(arguments),
+        TortureCommand::Kill(arguments) => kill::kill(arguments),
+        TortureCommand::Sweep(arguments) => sweep::sweep(arguments),
     }
 }
 
@@ -100,6 +114,18 @@ fn run(
     rated: usize,
     explore: impl Fn(&Subject) -> Result<Report, String> + Sync,
 ) -> Outcome<bool> {
+    run_jobs((command, "--replay"), arguments, columns, rated, |job| explore(&job.subject))
+}
+
+/// As [`run`], for what wants more of a job than its subject; `again` is the argument that leads to a place
+/// again.
+fn run_jobs(
+    (command, again): (&str, &str),
+    arguments: &SubjectArguments,
+    columns: &[&str],
+    rated: usize,
+    explore: impl Fn(&Job) -> Result<Report, String> + Sync,
+) -> Outcome<bool> {
     let jobs = jobs(arguments)?;
     if arguments.replay.is_some() && jobs.len() != 1 {
         return Err(Problem::new("--replay wants one --design and one --wal"));
@@ -108,24 +134,25 @@ fn run(
     // A place that is not there is refused, and a refusal is no answer: nothing is printed before the first.
     let mut head = format!("{:<width$}  {:<8}{}\n", "design", "wal", row(columns));
     let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
-    torture::in_order(
-        &jobs,
-        arguments.threads as usize,
-        |job| explore(&job.subject),
-        |job, report| {
-            if outcome.is_ok() {
-                outcome = report.map_err(Problem::new).and_then(|report| {
-                    totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);
-                    print(&(std::mem::take(&mut head) + &text(command, job, width, &report)))
-                });
-            }
-        },
-    );
+    torture::in_order(&jobs, arguments.threads as usize, explore, |job, report| {
+        if outcome.is_ok() {
+            outcome = report.map_err(Problem::new).and_then(|report| {
+                totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);
+                print(&(std::mem::take(&mut head) + &text((command, again), job, width, &report)))
+            });
+        }
+    });
     outcome?;
     print(&format!("{:<width$}  {:<8}{}\n", "all", "", row(&totals)))?;
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
     line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
     Ok(totals.last() == Some(&0))
+}
+
+/// A new folder in `folder`; it goes with this value.
+fn scratch(folder: &Path) -> Outcome<TempDir> {
+    let made = tempfile::Builder::new().prefix("lsmbench-").tempdir_in(folder);
+    made.map_err(|error| Problem::doing(format!("make a folder in {}", folder.display()), error))
 }
 
 /// Numbers or their names, in columns.
@@ -137,12 +164,12 @@ fn row(cells: &[impl std::fmt::Display]) -> String {
 }
 
 /// The line of a job, and its violations.
-fn text(command: &str, job: &Job, width: usize, report: &Report) -> String {
+fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report) -> String {
     let Job { design, wal, .. } = job;
     let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));
     for Finding { place, moment, violation } in &report.findings.kept {
         let _ = writeln!(text, "violation ({moment}): {violation}");
-        let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} --replay {place}");
+        let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} {again} {place}");
     }
     text
 }
@@ -162,14 +189,14 @@ fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
         for wal in &modes {
             let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
             let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;
-            let subject = Subject::tree(&name, design)?;
-            jobs.push(Job { design: name.clone(), wal: wal.clone(), subject });
+            let subject = Subject::tree(&name, design.clone())?;
+            jobs.push(Job { design: name.clone(), wal: wal.clone(), tree: design, subject });
         }
     }
     Ok(jobs)
 }
 
-/// A design by the path of its file, or by its name among the shipped ones; small.
+/// A design by the path of its file, or by its name among the shipped ones; small. One that drops data is refused.
 fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {
@@ -184,6 +211,13 @@ fn named(name: &Path) -> Outcome<(String, Design)> {
             return Err(Problem::new(message));
         }
     };
+    if let Some((axis, choice, limit)) =
+        design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
+    {
+        return Err(Problem::new(format!(
+            "design {shown}: torture counts what is lost, but {axis} = {choice} {limit}; choose another one"
+        )));
+    }
     Ok((shown, torture::small(&design)))
 }
 

@@ -23,6 +23,9 @@ const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 /// Memtables that may be in memory at once: the active one and two that are being flushed.
 const MEMTABLES: f64 = 3.0;
 
+/// The bits per key of filters that are not told by that name.
+const MOST_FILTER_BITS: f64 = 32.0;
+
 /// What the model that answers are checked against takes per key, in bytes.
 const MODEL_BYTES: f64 = 8.0;
 
@@ -84,11 +87,14 @@ impl Estimate {
             largest_entry = f64::max(largest_entry, entry);
             estimate.phase_seconds.push(work.seconds);
         }
-        let memtables = cell.design.memtable_capacity.0 as f64 * MEMTABLES;
+        let memtables = memtable_bytes(&cell.design, written_bytes);
         let kept = written_bytes.min(keys * largest_entry * versions(&cell.design) + memtables);
+        let kept = capacity(&cell.design, "compaction").map_or(kept, |most| kept.min(most + memtables));
         estimate.storage_bytes = kept * MERGE_FACTOR;
         let sorting = if plan.format().ordered() { 0.0 } else { SORTING_BYTES };
-        estimate.memory_bytes = memtables + cache_bytes(&cell.design) + keys * (MODEL_BYTES + sorting);
+        let filters = filter_bytes(&cell.design, kept, kept / largest_entry.max(1.0));
+        let cache = capacity(&cell.design, "cache").unwrap_or(0.0);
+        estimate.memory_bytes = memtables + filters + cache + keys * (MODEL_BYTES + sorting);
         estimate.stored_by(&cell.design)
     }
 
@@ -165,13 +171,39 @@ fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
         ("none", _) => f64::INFINITY,
+        // What has a capacity keeps all of them up to it.
+        _ if capacity(design, "compaction").is_some() => f64::INFINITY,
         (_, ratio) => ratio.unwrap_or(MOST_VERSIONS).max(2.0),
     }
 }
 
-fn cache_bytes(design: &Design) -> f64 {
-    let capacity = design.choice("cache").params().get("capacity").and_then(toml::Value::as_str);
-    capacity.and_then(|text| parse_bytes(text).ok()).unwrap_or(0) as f64
+/// What memtables take at most: those that there are anyway, and those that pile up before writers have to wait,
+/// which hold no more than is written.
+fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
+    let capacity = design.memtable_capacity.0 as f64;
+    let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
+    capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
+}
+
+/// What filters take: their bits for every entry, and for every table what they begin with.
+fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
+    let choice = design.choice("bloom");
+    if choice.kind() == "none" {
+        return 0.0;
+    }
+    let number = |key| {
+        let value = choice.params().get(key)?;
+        value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
+    };
+    let tables = (stored_bytes / design.options.table.capacity.0 as f64).ceil() + MEMTABLES;
+    let begun = number("initial_keys").unwrap_or(0.0) * tables;
+    (entries + begun) * number("bits_per_key").unwrap_or(MOST_FILTER_BITS) / 8.0
+}
+
+/// The capacity of a choice in bytes, if it has one.
+fn capacity(design: &Design, axis: &str) -> Option<f64> {
+    let capacity = design.choice(axis).params().get("capacity")?.as_str()?;
+    parse_bytes(capacity).ok().map(|bytes| bytes as f64)
 }
 
 fn in_memory(design: &Design) -> bool {
@@ -211,6 +243,8 @@ mod tests {
         let merged = estimate("", &overwrite).storage_bytes;
         let kept = estimate("compaction = \"none\"", &overwrite).storage_bytes;
         assert!(merged < 5e9 && kept > 2e11, "{merged} {kept}");
+        let dropped = estimate("compaction = \"fifo\"", &overwrite).storage_bytes;
+        assert!((2.6e9..4e9).contains(&dropped), "{dropped}");
         let once = estimate("", load);
         assert!((2e8..4e8).contains(&once.storage_bytes), "{once:?}");
         for storage in ["memory", "simulated"] {

@@ -1,5 +1,7 @@
 //! From a sweep to cells: every combination assembled, named, and left out where it cannot run.
 
+use std::collections::HashMap;
+
 use catalog::{Limit, suggestion};
 use toml::{Table, Value};
 use tree::{Design, axis};
@@ -27,19 +29,22 @@ impl Sweep {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);
         let mut applied = vec![false; self.factors.len()];
+        // By the text of design and task, which no two different cells share.
+        let mut numbers = HashMap::new();
         for combination in self.combinations() {
             let mut cell = self.assemble(base, &combination, &names)?;
             for (at, value) in combination.iter().enumerate() {
                 applied[at] |= value.is_some() && !cell.swept[at].is_empty();
             }
+            let text = format!("{}\n{}", cell.design.to_toml(), cell.task.to_toml());
             let same = || {
-                let same =
-                    cells.iter().find(|other| other.design == cell.design && other.task == cell.task)?;
+                let same: &Cell = &cells[*numbers.get(&text)?];
                 Some(format!("it is the same as cell {}, {}", same.number, same.label))
             };
             if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
                 left_out.push(LeftOut { label: self.describe(&combination), reason });
             } else {
+                numbers.insert(text, cells.len());
                 cell.number = cells.len() as u64;
                 cells.push(cell);
             }

@@ -1,5 +1,6 @@
 //! Reading an experiment file, with everything it refers to, into what will run.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use catalog::{ChoiceError, suggestion};
@@ -23,7 +24,7 @@ use super::task::Task;
 use super::trials::{RunMode, Trials};
 use crate::problem::{Outcome, Problem};
 use crate::run::Replay;
-use crate::subject::{self, COMPONENT, Component, SUBJECT};
+use crate::subject::{self, COMPONENT, SUBJECT};
 
 /// The keys of an experiment file.
 const KEYS: [&str; 14] = [
@@ -389,10 +390,9 @@ impl<'a> Loader<'a> {
 
     /// Makes every cell's workload ready once, so that missing traces and impossible phases come to light.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<()> {
-        let mut checked: Vec<&Workload> = Vec::new();
+        let mut checked = HashSet::new();
         for workload in experiment.cells.iter().filter_map(|cell| cell.task.workload()) {
-            if !checked.contains(&workload) {
-                checked.push(workload);
+            if checked.insert(workload.to_toml().to_string()) {
                 let plan = Plan::new(workload, experiment.trials.seed, &experiment.base)
                     .map_err(|error| self.plan_problem(&error, workload))?;
                 plan.phases().iter().filter_map(|phase| phase.text()).try_for_each(Replay::check)?;
@@ -403,10 +403,9 @@ impl<'a> Loader<'a> {
 
     /// Looks at the files that components name, once each.
     fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
-        let mut checked: Vec<&Component> = Vec::new();
+        let mut checked = HashSet::new();
         for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {
-            if !checked.contains(&component) {
-                checked.push(component);
+            if checked.insert(component.to_toml().to_string()) {
                 let files = component.subject().check_files(&experiment.base);
                 files.map_err(|error| {
                     let key = error.key.map(|key| format!("{COMPONENT}.{key}"));
@@ -436,7 +435,10 @@ fn replays(phase: &Phase, error: &TraceError) -> bool {
     match (&phase.work, error) {
         (
             Work::Mixed(mixed),
-            TraceError::Read { path, .. } | TraceError::Torn { path, .. } | TraceError::Empty { path },
+            TraceError::Read { path, .. }
+            | TraceError::Torn { path, .. }
+            | TraceError::Bomb { path, .. }
+            | TraceError::Empty { path },
         ) => matches!(&mixed.keys, KeySource::Recorded(trace) if path.ends_with(&trace.file)),
         _ => false,
     }

@@ -8,7 +8,7 @@ use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use results::{CellInfo, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
 
 use super::child::run_trial;
-use super::home::{DataFolder, Home, create_folder};
+use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::progress::Progress;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
@@ -127,6 +127,7 @@ impl<'a> Run<'a> {
             fits.map_err(|message| Problem::at(&experiment.file, None, message))?;
             estimates.push(estimate);
         }
+        [&options.out, &options.plots].into_iter().try_for_each(|folder| check_writable(folder))?;
         let swept = experiment.swept();
         let run = Self {
             experiment,
@@ -163,6 +164,8 @@ impl<'a> Run<'a> {
             Some(manifest) => manifest::resume(manifest, self.experiment),
             None => manifest::begin(self.experiment, &self.options.overrides, &self.options.out),
         };
+        // It says whose folder this is: a run that is killed right behind it can be resumed.
+        manifest.write(&self.home.folder().manifest())?;
         let mut books = self.open_books(manifest)?;
         books.seal(&self.home.folder().manifest())?;
         self.announce(&books.manifest);
@@ -252,15 +255,16 @@ impl<'a> Run<'a> {
             let phases = phases.zip(self.estimates[turn.cell].phase_seconds.iter().copied()).collect();
             let again = if turn.again { " again" } else { "" };
             progress.begin(format!("{}{again}, trial {}", cell.label, trial + 1), phases);
-            let report = self.run_one(cell, turn, |step| progress.update(step)).map_err(|problem| {
+            let kept = |problem| {
                 let done = "what is done is kept; when this is mended, go on with --resume";
                 Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
-            })?;
+            };
+            let report = self.run_one(cell, turn, |step| progress.update(step)).map_err(kept)?;
             let Some(report) = report else { return Ok(Ending::Interrupted) };
             for wrong in &report.wrong {
                 progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
             }
-            self.store(cell, turn, report, books)?;
+            self.store(cell, turn, report, books).map_err(kept)?;
             progress.end();
         }
         Ok(Ending::Done)

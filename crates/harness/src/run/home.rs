@@ -1,10 +1,14 @@
 //! The results folder of a run: looked at before anything is changed, held by one run at a time, earlier
 //! results moved aside.
 
-use std::fs::{File, TryLockError};
+use std::fs::{DirEntry, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use results::{Folder, Manifest};
+use rustix::fs::{Access, access};
+use storage::Held;
 
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
@@ -14,6 +18,11 @@ const RESERVED: [&str; 3] = ["baseline", "charts", EARLIER];
 
 /// Where earlier results go.
 const EARLIER: &str = "earlier";
+
+/// How often and how long apart a folder is tried to be removed: the process of a trial whose parent was killed
+/// may be about to end.
+const REMOVALS: usize = 20;
+const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 
 /// The folder of one experiment's results.
 pub(super) struct Home {
@@ -33,6 +42,7 @@ impl Home {
     /// # Errors
     /// If it holds what is not this experiment's, or another run writes to it.
     pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
+        check_name(experiment)?;
         if RESERVED.contains(&experiment) {
             let message = format!(
                 "an experiment cannot be called \"{experiment}\": that folder of results is for something else; \
@@ -49,12 +59,20 @@ impl Home {
             earlier: None,
         };
         let root = home.folder.root();
-        let holds_something = root.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        let holds_something =
+            root.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| !is_begun(&entry)));
         if holds_something {
             home.lock = Some(lock(root)?);
+            home.refuse_links()?;
             home.earlier = Some(home.read_earlier()?);
         }
         Ok(home)
+    }
+
+    /// Refuses links in the folder: what a run writes in their place would be written elsewhere.
+    fn refuse_links(&self) -> Outcome<()> {
+        let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
     }
 
     fn read_earlier(&self) -> Outcome<Manifest> {
@@ -95,6 +113,8 @@ impl Home {
             self.lock = Some(lock(root)?);
         }
         // What a run that was killed left behind.
+        remove_begun(root);
+        remove_begun(&self.folder.histograms());
         remove_folder(&self.data())
     }
 
@@ -125,14 +145,31 @@ impl Home {
     }
 }
 
+/// What the names of files begin with that are being written, to be put in their places when they are whole.
+const BEGUN: &[u8] = b".tmp";
+
+fn is_begun(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(BEGUN)
+}
+
+/// Removes the files of a folder that were never put in their places.
+fn remove_begun(folder: &Path) {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    for entry in entries.filter(is_begun) {
+        // They are in nobody's way.
+        let _ = std::fs::remove_file(entry.path());
+    }
+}
+
 /// Locks a folder against other runs, as long as the file is open.
 fn lock(folder: &Path) -> Outcome<File> {
     let file =
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
-            "{} is being written by another run; wait for it, or give --out another folder",
-            folder.display()
+            "{} is being written by another run, {}; wait for it, or give --out another folder",
+            folder.display(),
+            Held::by(&file).user()
         ))),
         // A file system without locks is no reason not to run.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
@@ -161,16 +198,58 @@ impl Drop for DataFolder {
     }
 }
 
+/// Refuses a name of an experiment that is none of a folder in the output folder.
+pub(crate) fn check_name(experiment: &str) -> Outcome<()> {
+    let is_folder = !matches!(experiment, "" | "." | "..") && !experiment.contains('/');
+    if is_folder && !experiment.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "an experiment cannot be called {experiment:?}: its results lie in a folder of that name; rename its file"
+    )))
+}
+
+/// Refuses a link in the place of a file that is about to be written.
+pub(crate) fn refuse_link(path: &Path) -> Outcome<()> {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => Err(Problem::new(format!(
+            "{} is a link, and what belongs there would be written elsewhere; remove it",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a folder that cannot be made or written to, as far as can be told without trying.
+pub(super) fn check_writable(folder: &Path) -> Outcome<()> {
+    let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
+    let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());
+    let existing = existing.unwrap_or(Path::new("."));
+    let usable = match existing.is_dir() {
+        true => access(existing, Access::WRITE_OK | Access::EXEC_OK).map_err(Into::into),
+        false => Err(ErrorKind::NotADirectory.into()),
+    };
+    usable.map_err(|error: std::io::Error| {
+        let why = if existing == folder { String::new() } else { format!("{}: ", existing.display()) };
+        Problem::doing(format!("write to {}", folder.display()), format!("{why}{error}"))
+    })
+}
+
 pub(super) fn create_folder(folder: &Path) -> Outcome<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
 }
 
 fn remove_folder(folder: &Path) -> Outcome<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Problem::doing(format!("remove {}", folder.display()), error))
+    for again in (0..REMOVALS).rev() {
+        match std::fs::remove_dir_all(folder) {
+            Ok(()) => break,
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && again > 0 => {
+                std::thread::sleep(REMOVAL_PERIOD);
+            }
+            Err(error) => return Err(Problem::doing(format!("remove {}", folder.display()), error)),
         }
-        _ => Ok(()),
     }
+    Ok(())
 }

@@ -46,6 +46,17 @@ pub(super) enum Message {
     Failed(String),
 }
 
+/// A line as what either side reads from the other, if it reads it, in JSON again.
+pub(crate) fn read_messages(line: &str) -> (Option<String>, Option<String>) {
+    let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
+    let spec = serde_json::from_str::<TrialSpec>(line).ok();
+    let message = serde_json::from_str::<Message>(line).ok();
+    (
+        json(spec.map(|spec| serde_json::to_string(&spec))),
+        json(message.map(|read| serde_json::to_string(&read))),
+    )
+}
+
 /// How far a trial is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Step {

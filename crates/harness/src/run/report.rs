@@ -178,6 +178,7 @@ impl PhaseReport<'_> {
         self.set_shape(&mut row);
         self.set_process(&mut row, &of_burst);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
+        row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
         row.set(&c::THREADS, u64::from(self.phase.threads));
         row.set_some(&c::TARGET_OPS_PER_SECOND, self.target_rate());
         self.set_realised(&mut row);

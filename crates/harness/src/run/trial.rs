@@ -1,10 +1,11 @@
 //! One trial of one cell, in a process of its own: open a tree, do the phases, check the answers, report.
 
-use std::io::{BufRead, Read, Write};
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use catalog::Limit;
 use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
 use toml::Table;
@@ -20,6 +21,7 @@ use super::timeline::Sample;
 use super::truth::Truth;
 use super::{probe, profile};
 use crate::experiment::{RunMode, Task};
+use crate::lifeline;
 
 /// How often the process says how far it is.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
@@ -32,11 +34,7 @@ pub(super) type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sy
 /// The body of the trial's process: reads the specification from the first line of standard input, writes
 /// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
 pub(crate) fn run_trial_process() -> bool {
-    let mut text = String::new();
-    let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
-    let spec = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
-    std::thread::spawn(end_with_the_parent);
-    let outcome = spec.and_then(|spec: TrialSpec| {
+    let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
         let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
             Task::Workload(workload) => run_on_tree(spec, &workload),
@@ -49,13 +47,6 @@ pub(crate) fn run_trial_process() -> bool {
     done
 }
 
-/// Ends the process when its parent closes the pipe, as it does by dying.
-fn end_with_the_parent() {
-    // Whatever is read or goes wrong, the parent is done with this process.
-    let _ = std::io::stdin().lock().read(&mut [0]);
-    std::process::exit(1);
-}
-
 fn send(message: &Message) {
     let line = serde_json::to_string(message).expect("messages are plain data");
     let mut out = std::io::stdout().lock();
@@ -64,10 +55,20 @@ fn send(message: &Message) {
 }
 
 fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
-    let design = Design::default().with(&spec.design.parse::<Table>()?)?;
-    let options = OpenOptions::new(design).mode(spec.mode.of_tree()).clock(monotonic_ns);
+    let options = OpenOptions::new(design(&spec)?).mode(spec.mode.of_tree()).clock(monotonic_ns);
     let target = TreeTarget::new(options.open(&spec.directory)?);
     Trial::new(spec, workload, target, send)?.run()
+}
+
+fn design(spec: &TrialSpec) -> TrialResult<Design> {
+    Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
+}
+
+/// What the store must hold before anything is written to it.
+fn truth(spec: &TrialSpec, plan: &Plan) -> TrialResult<Truth> {
+    let shadow = Shadow::new(plan.format());
+    let drops = design(spec)?.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
+    Ok(Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow }))
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -99,7 +100,7 @@ struct Trial<T> {
 impl<T: Store> Trial<T> {
     fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
-        let truth = Truth::Shadow(Shadow::new(plan.format()));
+        let truth = truth(&spec, &plan)?;
         let clock = Clock::new();
         let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong, tell })

@@ -27,11 +27,13 @@ pub(super) struct Checked {
     pub(super) answers: u64,
     /// Answers that were wrong.
     pub(super) wrong: u64,
+    /// Gets that found nothing where something was written, where the design may drop data.
+    pub(super) dropped: Option<u64>,
     /// The first wrong ones, in words.
     pub(super) examples: Vec<String>,
     /// Where the next phase starts.
     pub(super) extent: Extent,
-    /// Key and value bytes of all that is live.
+    /// Key and value bytes of all that is live, where it is known.
     pub(super) live_bytes: Option<u64>,
 }
 
@@ -52,7 +54,8 @@ impl Truth {
             return Ok(None);
         }
         let Self::Shadow(shadow) = self else { return Ok(None) };
-        let copied = shadow.live_bytes() <= MOST_MODEL_BYTES;
+        // A model has no notion of what may be missing.
+        let copied = shadow.live_bytes() <= MOST_MODEL_BYTES && !shadow.may_drop();
         let wrong = self.verify(target)?;
         *self = if copied { Self::Model(replay::copy(target)?) } else { Self::Unknown };
         Ok(wrong)
@@ -77,9 +80,10 @@ impl Truth {
                 Ok(Checked {
                     answers: verdict.checked,
                     wrong: verdict.wrong,
+                    dropped: shadow.may_drop().then_some(verdict.dropped),
                     examples: verdict.examples.iter().map(ToString::to_string).collect(),
                     extent: verdict.extent,
-                    live_bytes: Some(shadow.live_bytes()),
+                    live_bytes: (!shadow.may_drop()).then(|| shadow.live_bytes()),
                 })
             }
             (Self::Model(model), Some(file)) => {
@@ -87,6 +91,7 @@ impl Truth {
                 Ok(Checked {
                     answers: verdict.checked,
                     wrong: verdict.wrong,
+                    dropped: None,
                     examples: verdict.first.into_iter().collect(),
                     extent: from,
                     live_bytes: Some(model.live_bytes()),

@@ -144,6 +144,10 @@ impl Subject for Probes {
         &c::BITS_PER_KEY
     }
 
+    fn quality(&self) -> Option<&'static Metric> {
+        Some(&c::FPR)
+    }
+
     fn cost(&self) -> Cost {
         let (entries, operations) = (self.0.entries.0 as f64, self.0.operations.0 as f64);
         let probe = operations * 40e-9;

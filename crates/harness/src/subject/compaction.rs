@@ -137,7 +137,8 @@ impl Growth {
         cells.set(&c::RUNS_PER_GET, runs as f64 / report.flushes.max(1) as f64);
         let bytes: u64 = report.levels.iter().map(|level| level.bytes).sum();
         cells.set(&c::TABLE_BYTES, bytes);
-        // Where no key is written twice a merge has nothing to drop.
+        // Where no key is written twice a merge has nothing to leave out.
+        let bytes = bytes + report.dropped_bytes;
         let is_right = if load.distinct_keys.is_none() {
             bytes == report.flush_bytes && report.compaction_bytes_read == report.compaction_bytes_written
         } else {

@@ -36,6 +36,12 @@ pub(crate) trait Subject: Send + Sync {
     /// The column that says what a variant costs besides time: memory, in most cases.
     fn price(&self) -> &'static Metric;
 
+    /// The column that says how well a variant does what it is there for, where that is not the same for all: who
+    /// is compared with another one must be like it in this or in its price.
+    fn quality(&self) -> Option<&'static Metric> {
+        None
+    }
+
     /// What a trial takes.
     fn cost(&self) -> Cost;
 

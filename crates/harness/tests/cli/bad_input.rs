@@ -408,3 +408,11 @@ fn damaged_results_are_neither_resumed_nor_drawn() {
         assert!(error.contains("results/small/manifest.json: this is no manifest"), "{error}");
     }
 }
+
+#[cfg(not(feature = "foyer"))]
+#[test]
+fn a_variant_that_was_left_out_of_the_build_says_how_to_get_it() {
+    let bench = Bench::small();
+    let error = bench.run(&["run", "small.toml", "--set", "design.cache=foyer"]).refusal();
+    assert!(error.contains("foyer is not in this build; build with --features foyer"), "{error}");
+}

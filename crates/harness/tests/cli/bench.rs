@@ -109,6 +109,23 @@ impl Bench {
         })
     }
 
+    /// Runs the program to its end under limits of the system, as `ulimit -f 16`. A file that would grow too long is
+    /// an error to it, not its end.
+    pub(crate) fn limited(&self, limits: &str, arguments: &[&str]) -> Answer {
+        Answer::of(self.limited_command(limits, arguments).spawn().expect("there is a shell"))
+    }
+
+    /// The program under limits of the system, ready to start.
+    pub(crate) fn limited_command(&self, limits: &str, arguments: &[&str]) -> Command {
+        let program = self.command(arguments);
+        let mut command = Command::new("sh");
+        let script = format!("trap '' XFSZ; {limits}; exec \"$0\" \"$@\"");
+        command.args(["-c", &script]).arg(program.get_program()).args(program.get_args());
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
     /// Runs the program, which must do what it was asked for, and returns its answer.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         self.run(arguments).expect(0).out
@@ -167,6 +184,16 @@ impl Answer {
         self
     }
 
+    /// The error of a request that turned out to be bad when it was under way: exit code 2, the last line, and no
+    /// panic before it.
+    #[track_caller]
+    pub(crate) fn refusal_behind_progress(self) -> String {
+        let answer = self.expect(2);
+        assert!(!answer.err.contains("panicked"), "{}", answer.err);
+        let error = answer.err.lines().last().and_then(|line| line.strip_prefix("error: "));
+        error.unwrap_or_else(|| panic!("no error: {}", answer.err)).to_owned()
+    }
+
     /// The one error of a request that is bad: exit code 2, nothing on standard output, one line.
     #[track_caller]
     pub(crate) fn refusal(self) -> String {
@@ -176,6 +203,14 @@ impl Answer {
         let error = error.unwrap_or_else(|| panic!("no error: {}", answer.err));
         assert!(!error.contains('\n'), "more than one line: {error}");
         error.to_owned()
+    }
+}
+
+/// Whom an error names as the user of what a process has locked: nobody, where the system does not list locks.
+pub(crate) fn user(process: &Child) -> String {
+    match Path::new("/proc/locks").exists() {
+        true => format!("process {}", process.id()),
+        false => "another process".to_owned(),
     }
 }
 

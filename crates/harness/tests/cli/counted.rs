@@ -5,7 +5,7 @@ use std::path::Path;
 
 use results::{Row, columns as c};
 
-use crate::bench::{Bench, exact_cells, number, of, text};
+use crate::bench::{Bench, SMALL, exact_cells, number, of, text};
 
 /// One factor at a time, on a tree of a few levels, with every kind of operation.
 const EXPERIMENT: &str = r#"
@@ -141,4 +141,34 @@ fn a_modelled_device_takes_the_same_time_in_every_run_and_a_real_one_none() {
     }
     assert_eq!(exact_cells(&rows), exact_cells(&run("hdd")));
     assert_ne!(exact_cells(&rows), exact_cells(&run("nvme")));
+}
+
+/// A design that drops data gets its numbers, what is missing is counted by itself, and the verdict says so.
+#[test]
+fn a_design_that_drops_is_not_wrong_and_is_called_so() {
+    let bench = Bench::new();
+    let sweep = "\"design.compaction\" = [\"none\", \"fifo\", \"fifo(capacity=64KiB)\"]";
+    let experiment = SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
+    bench.write(
+        "x.toml",
+        experiment
+            .replace("\"fpr\"", "\"write_amp\"")
+            .replace("x    = \"design.bloom\"", "x = \"design.compaction\""),
+    );
+    let answer = bench.ok(&["run", "x.toml"]);
+    let dropping = "Some of what fifo(capacity=64KiB) was asked for had been dropped";
+    assert_eq!(answer.matches(dropping).count(), 1, "{answer}");
+    let rows = bench.rows("x");
+    for row in of(&rows, "look", "all") {
+        let label = text(row, &c::LABEL);
+        assert_eq!(text(row, &c::WRONG_ANSWERS), "0", "{label}");
+        assert!(number(row, &c::CHECKED_ANSWERS) > 2_000.0, "{label}");
+        let dropped = text(row, &c::DROPPED_ANSWERS);
+        let is_right = match label.as_str() {
+            "none" => dropped.is_empty() && number(row, &c::SPACE_AMP) >= 1.0,
+            "fifo" => dropped == "0" && text(row, &c::LIVE_BYTES).is_empty(),
+            _ => number(row, &c::DROPPED_ANSWERS) > 500.0,
+        };
+        assert!(is_right, "{label}: {dropped}");
+    }
 }

@@ -1,13 +1,15 @@
 //! Runs that are killed, and go on.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Read;
+use std::path::Path;
 use std::process::ExitStatus;
 
 use results::{Row, Table, columns as c};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, exact_cells, text, wait_for};
+use crate::bench::{Bench, SMALL, exact_cells, text, user, wait_for};
 
 /// Six cells that take a moment each, so that there is a middle to be killed in.
 const EXPERIMENT: &str = r#"
@@ -100,17 +102,121 @@ fn a_killed_run_goes_on_and_ends_with_the_rows_of_an_unbroken_one() {
     goes_on_as_if_unbroken(&bench);
 }
 
+/// Whatever ends it, the exit code is that of Ctrl-C.
 #[test]
-fn ctrl_c_saves_what_is_done_and_says_how_to_go_on() {
+fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let bench = Bench::new();
+        bench.write("x.toml", EXPERIMENT);
+        let (status, said) = break_off(&bench, signal);
+        assert_eq!(status.code(), Some(130), "{said}");
+        let advice = "interrupted; what is done is in results/x; go on with the same command and --resume";
+        assert!(said.contains(advice), "{said}");
+        assert!(!bench.path("results/x/data").exists(), "no tree is left behind");
+        assert!(bench.manifest("x").ended.is_none());
+        if signal == Signal::INT {
+            goes_on_as_if_unbroken(&bench);
+        }
+    }
+}
+
+/// How many processes work in a folder.
+fn working_in(folder: &Path) -> usize {
+    let folder = folder.canonicalize().unwrap();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let works =
+        |process: &fs::DirEntry| fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == folder);
+    processes.filter(works).count()
+}
+
+#[test]
+fn the_process_of_a_trial_does_not_outlive_a_parent_that_is_killed() {
     let bench = Bench::new();
     bench.write("x.toml", EXPERIMENT);
-    let (status, said) = break_off(&bench, Signal::INT);
-    assert_eq!(status.code(), Some(130), "{said}");
-    let advice = "interrupted; what is done is in results/x; go on with the same command and --resume";
-    assert!(said.contains(advice), "{said}");
+    let mut child = bench.command(&["run", "x.toml"]).spawn().unwrap();
+    wait_for("the store of a trial", || bench.path("results/x/data/tree/manifest").exists().then_some(()));
+    assert!(working_in(&bench.path(".")) >= 1, "the trial has a process");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for("the end of the trial's process", || (working_in(&bench.path(".")) == 0).then_some(()));
+    assert!(bench.path("results/x/data").exists(), "its store is left to the next run");
+    bench.ok(&["run", "x.toml", "--resume"]);
+    assert!(!bench.path("results/x/data").exists(), "which takes it away");
+    assert_eq!(bench.rows("x").len(), TRIALS * ROWS_PER_TRIAL);
+}
+
+#[test]
+fn runs_that_are_killed_anywhere_end_as_one_that_is_left_alone() {
+    let bench = Bench::new();
+    let out = bench.ok(&["torture", "sweep", "--kills", "3", "--seed", "2", "--dir", "."]);
+    for (mode, line) in ["counted", "timed"].iter().zip(out.lines().skip(1)) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!((words[0], words[2], words[4]), (*mode, "3", "0"), "{out}");
+        assert!(words[1] != "0" && words[3] != "0", "{out}");
+    }
+    assert!(bench.content().is_empty(), "something was left behind");
+}
+
+#[test]
+fn a_run_that_was_killed_before_its_first_file_was_whole_is_begun_anew() {
+    let bench = Bench::small();
+    bench.write("results/small/.tmpAbCdEf", "{ \"version\": 1, \"experi");
+    bench.write("results/small/histograms/.tmpGhIjKl", "#");
+    fs::remove_dir_all(bench.path("results/small/histograms")).unwrap();
+    bench.ok(&["run", "small.toml", "--resume"]);
+    assert!(!bench.path("results/small/.tmpAbCdEf").exists(), "what was never whole is gone");
+    // One that was killed behind its first file.
+    fs::remove_file(bench.path("results/small/runs.csv")).unwrap();
+    fs::remove_file(bench.path("results/small/timeline.csv")).unwrap();
+    bench.write("results/small/histograms/.tmpGhIjKl", "#");
+    bench.ok(&["run", "small.toml", "--resume"]);
+    assert_eq!(bench.rows("small").len(), 3 * ROWS_PER_TRIAL);
+    assert!(!bench.path("results/small/histograms/.tmpGhIjKl").exists(), "what was never whole is gone");
+}
+
+#[test]
+fn two_runs_do_not_write_to_one_folder() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    let mut first = bench.command(&["run", "x.toml"]).spawn().unwrap();
+    wait_for("the first row", || (lines_of_runs(&bench) > 1).then_some(()));
+    for arguments in [&["run", "x.toml"][..], &["run", "x.toml", "--resume"]] {
+        let error = bench.run(arguments).refusal();
+        let saying = format!("results/x is being written by another run, {}; wait for it", user(&first));
+        assert!(error.contains(&saying), "{error}");
+    }
+    // Another experiment may be written beside it.
+    bench.write("small.toml", SMALL);
+    bench.ok(&["run", "small.toml"]);
+    assert!(first.wait().unwrap().success());
+    assert_eq!(bench.rows("x").len(), TRIALS * ROWS_PER_TRIAL);
+}
+
+/// The limit is one of the system on the length of files: writing beyond it is an error like that of a full disk.
+#[test]
+fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
+    let bench = Bench::new();
+    // The files of the trees stay below the limit; the rows of all trials do not.
+    let small = "capacity = \"4KiB\" }\ntable = { capacity = \"4KiB\" }";
+    let experiment = EXPERIMENT.replace("capacity = \"64KiB\" }", small).replace("60_000", "300");
+    bench.write("x.toml", experiment.replace("count = 2", "count = 5"));
+    let full = bench.limited("ulimit -f 48", &["run", "x.toml"]).refusal_behind_progress();
+    assert!(full.contains("results/x/runs.csv: cannot append: File too large"), "{full}");
+    assert!(full.contains("what is done is kept; when this is mended, go on with --resume"), "{full}");
+    let kept = bench.read("results/x/runs.csv");
+    assert!(
+        kept.ends_with('\n') && (kept.lines().count() - 1).is_multiple_of(ROWS_PER_TRIAL),
+        "rows stand whole"
+    );
+    assert!(kept.lines().count() > ROWS_PER_TRIAL, "earlier rows are there");
     assert!(!bench.path("results/x/data").exists(), "no tree is left behind");
-    assert!(bench.manifest("x").ended.is_none());
-    goes_on_as_if_unbroken(&bench);
+    bench.ok(&["run", "x.toml", "--resume"]);
+    assert!(bench.read("results/x/runs.csv").starts_with(&kept));
+    let rows = bench.rows("x");
+    assert_eq!(groups(&rows).len(), 30 * ROWS_PER_TRIAL);
+    bench.ok(&["run", "x.toml", "--out", "unbroken"]);
+    let unbroken = Table::read(&bench.path("unbroken/x/runs.csv")).unwrap();
+    assert_eq!(exact_cells(&rows), exact_cells(unbroken.rows()));
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The shell: a durable store, driven by commands on standard input.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::bench::{Bench, wait_for};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::{Bench, user, wait_for};
 
 /// Opens the store `db`, does the commands, and returns the answers.
 fn session(bench: &Bench, commands: &str) -> Vec<String> {
@@ -131,6 +135,115 @@ fn a_design_file_makes_the_store() {
     let answer = bench.run_with(&["shell", "db", "--design", "design.toml"], &(puts + "s\n")).expect(0);
     let flushes = answer.out.lines().find_map(|line| line.strip_prefix("flushes: ")).unwrap();
     assert!(flushes.parse::<u64>().unwrap() >= 1, "{}", answer.out);
+}
+
+/// Without a log nothing is kept but what is flushed, which closing the store does.
+#[test]
+fn a_shell_that_is_told_to_end_closes_its_store() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let bench = Bench::new();
+        let mut child =
+            bench.command(&["shell", "db", "--set", "wal=none"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"p a 1\np b 2\ng b\n").unwrap();
+        let mut answer = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+        assert_eq!(answer, "2\n");
+        // It waits for more, which does not come.
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(session(&bench, "r a z\n"), ["a:1 b:2"]);
+    }
+}
+
+#[test]
+fn a_long_load_ends_when_it_is_told_to() {
+    let bench = Bench::new();
+    let pairs = (0..2_000_000).map(|number| format!("key{number} value\n")).collect::<Vec<_>>().concat();
+    bench.write("pairs", pairs);
+    let mut child = bench.command(&["shell", "db"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"g none\nl pairs\n").unwrap();
+    let mut answer = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    bench.run(&["verify", "db"]).expect(0);
+}
+
+#[test]
+fn a_store_has_one_user() {
+    let bench = Bench::new();
+    let mut first = bench.command(&["shell", "db"]).stdin(Stdio::piped()).spawn().unwrap();
+    first.stdin.as_mut().unwrap().write_all(b"p a 1\ng a\n").unwrap();
+    let mut answer = String::new();
+    BufReader::new(first.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+    let user = user(&first);
+    for arguments in [&["shell", "db"][..], &["shell", "db", "--set", "storage=mmap"], &["verify", "db"]] {
+        let error = bench.run(arguments).refusal();
+        assert_eq!(error, format!("db is in use by {user}; close it there first"), "{arguments:?}");
+    }
+    drop(first.stdin.take());
+    assert!(first.wait().unwrap().success());
+    assert_eq!(session(&bench, "g a\n"), ["1"]);
+}
+
+/// Keys and values are bytes; what looks like a way out of the directory is none.
+#[test]
+fn no_command_leaves_the_directory_of_the_store() {
+    let bench = Bench::new();
+    bench.write("beside.txt", "theirs");
+    let tricks =
+        ["../beside.txt", "/tmp/x", "..", "a/../../b", "db/lock", "manifest", "\"\\x00/\"", "\"$(id)\""];
+    let puts = tricks
+        .iter()
+        .map(|trick| format!("p {trick} {trick}\np k {trick}\nd k\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let gets = tricks.iter().map(|trick| format!("g {trick}\n")).collect::<Vec<_>>().concat();
+    let small = ["shell", "db", "--set", "memtable.capacity=4KiB"];
+    let answers = bench.run_with(&small, &(puts + &gets + "s\n")).expect(0);
+    assert_eq!(answers.err, "");
+    assert!(answers.out.starts_with("../beside.txt\n/tmp/x\n..\na/../../b\n"), "{}", answers.out);
+    let names: Vec<_> =
+        fs::read_dir(bench.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert_eq!(bench.read("beside.txt"), "theirs");
+    let is_plain = |name: &str| {
+        matches!(name, "lock" | "manifest") || matches!(name.split_once('.'), Some((_, "wal" | "table")))
+    };
+    for entry in fs::read_dir(bench.path("db")).unwrap() {
+        let entry = entry.unwrap();
+        assert!(is_plain(entry.file_name().to_str().unwrap()), "{entry:?}");
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{entry:?}");
+    }
+    assert_eq!(fs::metadata(bench.path("db")).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn loads_of_what_is_no_file_of_pairs_end_and_change_nothing() {
+    let bench = Bench::new();
+    let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status().unwrap();
+    assert!(made.success());
+    session(&bench, "p a 1\n");
+    let endless = ["/dev/zero", "/dev/full", "/dev/stdin", "pipe", ".", "db", "/", "nowhere"];
+    let own = ["db/lock", "db/manifest"];
+    let commands =
+        |files: &[&str]| files.iter().map(|file| format!("l {file}\n")).collect::<Vec<_>>().concat();
+    let answer = bench.run_with(&["shell", "db"], &(commands(&endless) + "r a z\n")).expect(2);
+    assert_eq!(answer.out, "a:1\n");
+    for (number, file) in endless.iter().enumerate() {
+        let start = format!("line {}: cannot read {file}: ", number + 1);
+        assert!(answer.err.lines().nth(number).unwrap().starts_with(&start), "{}", answer.err);
+    }
+    // The store's own files are read like any other, and say nothing that is a pair.
+    bench.run_with(&["shell", "db"], &commands(&own)).expect(2);
+    // A log that holds pairs, and grows by every one that is loaded from it, has an end.
+    let pair = "p x \"\\nk \\\"v\\\"\\n\"\n".repeat(50);
+    let names = fs::read_dir(bench.path("db")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap()).filter(|name| name.contains(".wal"));
+    let logs = names.map(|name| format!("l db/{name}\n")).collect::<Vec<_>>().concat();
+    bench.run_with(&["shell", "db"], &(pair + &logs));
+    bench.run(&["verify", "db"]).expect(0);
 }
 
 /// Everything that a shell has answered, it did: of a store with `wal = "sync"` nothing of that is lost,

@@ -60,6 +60,14 @@ const SMALL: &[Small<'_>] = &[
         &[&c::WRITE_AMP, &c::RUNS_PER_GET, &c::WORST_RUNS, &c::FLUSHES, &c::COMPACTION_BYTES_WRITTEN],
     ),
     (
+        "format",
+        "entries = 500\noperations = 3000",
+        ["delta", "btree-page"],
+        "timed",
+        &["build", "hit", "miss", "check"],
+        &[&c::BYTES_PER_ENTRY, &c::BUILD_NS_PER_ENTRY, &c::TABLE_BYTES, &c::P50_SLICE_NS, &c::LOOP_NS],
+    ),
+    (
         "storage",
         "file = \"1MiB\"\nsyncs = 2\noperations = 200",
         ["pread", "memory"],
@@ -160,6 +168,28 @@ fn oracles_and_theory_stand_beside_what_was_measured() {
         assert!((fpr - expected).abs() <= spread, "{}: {fpr}, not {expected}", text(row, &c::LABEL));
         assert!(row.get(&c::P50_SLICE_NS).is_empty(), "no time is measured");
     }
+}
+
+/// Options of blocks are swept as in a tree; what a block by itself does not know of is left out.
+#[test]
+fn block_formats_are_swept_with_their_options() {
+    let bench = Bench::new();
+    let sweep = "[\"delta\", \"plain\"]\n\"design.block.index\" = [\"none\", \"fingerprint\"]\n\
+                 \"design.block.align\" = [false, true]";
+    bench.write("x.toml", experiment("format", "entries = 300\noperations = 2000", sweep, "timed"));
+    let described = bench.ok(&["describe", "x.toml"]);
+    assert!(described.contains("leave block.align out"), "{described}");
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let rows = bench.rows("component-x");
+    assert_eq!(rows.len(), 4 * 4);
+    let bytes = |label: &str| {
+        let rows = of(&rows, "hit", "all");
+        let row = rows.iter().find(|row| text(row, &c::LABEL) == label);
+        number(row.unwrap_or_else(|| panic!("no {label}")), &c::BYTES_PER_ENTRY)
+    };
+    let taken = bytes("delta + block.index=fingerprint + block.align=false")
+        - bytes("delta + block.index=none + block.align=false");
+    assert!((1.0..2.0).contains(&taken), "a fingerprint takes a byte and its share of the head: {taken}");
 }
 
 #[test]

@@ -59,6 +59,39 @@ fn bad_requests_are_refused() {
 }
 
 #[test]
+fn threads_race_on_a_design_under_every_log_mode() {
+    let bench = Bench::new();
+    for wal in ["none", "group"] {
+        let what = ["torture", "race", "--design", "default", "--wal", wal, "--operations", "2000"];
+        let out = bench.ok(&what);
+        let counts: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
+        assert_eq!((counts[0], counts.last()), ("all", Some(&"0")), "{out}");
+        assert!(counts[2].parse::<u64>().unwrap() >= 2000, "{out}");
+    }
+}
+
+#[test]
+fn a_soak_prints_samples_and_says_whether_they_are_flat() {
+    let bench = Bench::new();
+    let what = ["torture", "soak", "--seconds", "1", "--every", "1", "--dir", "soaked"];
+    let out = bench.ok(&what);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].contains("memory KiB") && lines[0].contains("files open"), "{out}");
+    assert_eq!(lines[1].split_whitespace().count(), 7, "{out}");
+    assert!(lines.last().unwrap().contains("no verdict: it needs 8 samples"), "{out}");
+    let refused = bench.run(&what).refusal();
+    assert!(refused.contains("soaked is not empty"), "{refused}");
+}
+
+#[test]
+fn a_design_that_drops_data_is_refused() {
+    let bench = Bench::new();
+    bench.write("own.toml", "[design]\ncompaction = \"fifo\"\n");
+    let error = bench.run(&["torture", "crash", "--design", "own.toml"]).refusal();
+    assert!(error.contains("own.toml") && error.contains("compaction = fifo drops data"), "{error}");
+}
+
+#[test]
 fn damage_is_explored_too_and_found_again() {
     let bench = Bench::new();
     let what = ["torture", "damage", "--design", "default", "--wal", "group"];

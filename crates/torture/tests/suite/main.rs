@@ -3,8 +3,10 @@
 #![allow(clippy::print_stdout)] // what caught a bug is worth reading in the output of a test
 
 mod damage;
+mod kills;
 mod largest;
 mod planted;
+mod raced;
 mod shipped;
 mod wrong;
 

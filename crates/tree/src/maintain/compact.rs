@@ -59,6 +59,10 @@ impl Inner {
         let counters = self.counters.local();
         let inputs: HashSet<u64> = job.inputs.iter().copied().collect();
         let added = match job.action {
+            Action::Drop => {
+                counters.drops.bump();
+                Vec::new()
+            }
             Action::Move => {
                 counters.moves.bump();
                 version

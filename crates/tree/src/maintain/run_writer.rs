@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bloom::LevelLoad;
 use types::Entry;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::table::{TableWriter, table_path};
 use crate::version::TableRef;
@@ -83,7 +83,13 @@ impl NewTables {
     }
 
     /// Makes the names of the files durable, and hands the tables over.
+    ///
+    /// # Errors
+    /// Also if the keys of one do not lie behind those of the one before: then what was merged is damaged.
     pub(super) fn keep(mut self, inner: &Inner) -> Result<Vec<TableRef>> {
+        if self.0.windows(2).any(|pair| pair[0].0.properties().largest >= pair[1].0.properties().smallest) {
+            return Err(Error::OutOfOrder(inner.directory.clone()));
+        }
         if !self.0.is_empty() {
             inner.storage.sync_directory(&inner.directory)?;
         }

@@ -9,6 +9,13 @@ use crate::merge::head;
 /// them, then stays out of each other's way.
 const ENTRIES_AT_ONCE: usize = 16;
 
+/// Bytes of keys that are decoded at once, or one more key: prefixes that many keys share stand in a block once, and
+/// here with each of them.
+const KEY_BYTES_AT_ONCE: usize = 256 << 10;
+
+/// The largest block of more than one entry.
+const MOST_BYTES_OF_MANY: usize = 64 << 10;
+
 /// The bytes of a key that fit in a register.
 const SHORT_KEY_BYTES: usize = 16;
 
@@ -30,6 +37,8 @@ pub(super) struct BlockCursor {
     next_at: usize,
     /// Backward: the restart points before the one whose entries are decoded.
     restarts_left: usize,
+    /// Backward: where the entries end that stand behind that restart point and are not decoded, if there are any.
+    rest_end: Option<usize>,
 }
 
 /// A decoded entry.
@@ -47,6 +56,16 @@ struct Decoded {
 /// Stands where a value would begin.
 const TOMBSTONE: u32 = u32::MAX;
 
+/// Hands every entry of a block to `visit`, in a direction; `None` where the block turns out to be damaged.
+pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
+    let mut cursor = BlockCursor::default();
+    cursor.enter(block, direction)?;
+    while cursor.advance()? {
+        visit(cursor.key(), cursor.value());
+    }
+    Some(())
+}
+
 impl Default for BlockCursor {
     fn default() -> Self {
         Self {
@@ -58,6 +77,7 @@ impl Default for BlockCursor {
             at: 0,
             next_at: 0,
             restarts_left: 0,
+            rest_end: None,
         }
     }
 }
@@ -88,6 +108,10 @@ impl BlockCursor {
         self.layout = Layout::of(&block)?;
         if block.len() >= TOMBSTONE as usize {
             return None;
+        }
+        if block.len() > MOST_BYTES_OF_MANY {
+            let first = self.layout.entry(&block, self.layout.entries_start)?;
+            (first.value.end == self.layout.entries_end).then_some(())?;
         }
         self.block = Some(block);
         self.direction = direction;
@@ -136,6 +160,7 @@ impl BlockCursor {
         self.entries.clear();
         self.keys.clear();
         self.at = 0;
+        self.rest_end = None;
     }
 
     /// Decodes the next entries in the direction of the walk and stands at the first of them; `Some(false)` at
@@ -152,16 +177,22 @@ impl BlockCursor {
                 self.at = 0;
             }
             Direction::Backward => {
+                let mut rest_end = self.rest_end.take();
                 self.forget();
-                while self.entries.is_empty() && self.restarts_left > 0 {
-                    self.restarts_left -= 1;
+                while self.entries.is_empty() && (rest_end.is_some() || self.restarts_left > 0) {
+                    if rest_end.is_none() {
+                        self.restarts_left -= 1;
+                    }
                     let block = self.block.as_deref()?;
                     let start = self.layout.restart(block, self.restarts_left)?;
-                    let end = match self.restarts_left + 1 < self.layout.restart_count {
-                        true => self.layout.restart(block, self.restarts_left + 1)?,
-                        false => self.layout.entries_end,
+                    let end = match (rest_end.take(), self.restarts_left + 1 < self.layout.restart_count) {
+                        (Some(end), _) => end,
+                        (None, true) => self.layout.restart(block, self.restarts_left + 1)?,
+                        (None, false) => self.layout.entries_end,
                     };
-                    self.decode(start, end, usize::MAX)?;
+                    if self.decode(start, end, usize::MAX)? < end {
+                        self.decode_last(start, end)?;
+                    }
                 }
                 self.at = self.entries.len().wrapping_sub(1);
             }
@@ -169,13 +200,46 @@ impl BlockCursor {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes the entries from offset `at` to `end`, `limit` of them at most; returns where it stopped. What
-    /// `keys` holds is the key before the first of them.
+    /// Decodes the last of the entries from `start`, a restart point, to `end`, whose keys are too many bytes to have
+    /// all of them at once.
+    #[cold]
+    fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
+        self.forget();
+        let block = self.block.as_deref()?;
+        let mut all_bytes = 0;
+        let mut at = start;
+        while at < end {
+            let entry = self.layout.entry(block, at)?;
+            all_bytes += entry.shared + entry.suffix.len();
+            at = entry.value.end;
+        }
+        // Up to the first entry to decode, keys are put together one in the place of the other.
+        let mut from = start;
+        loop {
+            let entry = self.layout.entry(block, from)?;
+            let bytes = entry.shared + entry.suffix.len();
+            if all_bytes <= KEY_BYTES_AT_ONCE || entry.value.end >= end {
+                break;
+            }
+            (entry.shared <= self.keys.len()).then_some(())?;
+            self.keys.truncate(entry.shared);
+            self.keys.extend_from_slice(&block[entry.suffix]);
+            all_bytes -= bytes;
+            from = entry.value.end;
+        }
+        self.decode(from, end, usize::MAX)?;
+        self.rest_end = (from > start).then_some(from);
+        Some(())
+    }
+
+    /// Decodes the entries from offset `at` to `end`, `limit` of them at most, and not many more than
+    /// [`KEY_BYTES_AT_ONCE`] of keys; returns where it stopped. What `keys` holds is the key before the first of them.
     #[inline]
     fn decode(&mut self, mut at: usize, end: usize, limit: usize) -> Option<usize> {
         let block = self.block.as_deref()?;
         let mut last = LastKey::of(&self.keys);
-        while at < end && self.entries.len() < limit {
+        let most_bytes = self.keys.len() + KEY_BYTES_AT_ONCE;
+        while at < end && self.entries.len() < limit && self.keys.len() <= most_bytes {
             let entry = self.layout.entry(block, at)?;
             at = entry.value.end;
             let key_start = self.keys.len();
@@ -312,6 +376,52 @@ mod tests {
             if let Some((first, others)) = expected.split_first() {
                 assert_eq!(cursor.key(), first);
                 assert_eq!(walk(&mut cursor), others);
+            }
+        }
+    }
+
+    /// Long prefixes that many keys share stand in a block once; a walk has room for some of them at a time.
+    #[test]
+    fn long_prefixes_take_no_more_room_than_some_keys() {
+        let delta = BlockOptions { restart_interval: 4096, ..BlockOptions::default() };
+        let format = &formats()[0].1;
+        let prefix = vec![b'p'; 30_000];
+        let keys: Vec<Vec<u8>> = (0..3000u32).map(|i| [&*prefix, &i.to_be_bytes()[..]].concat()).collect();
+        let mut builder = BlockBuilder::new(&**format, &delta);
+        keys.iter().for_each(|key| builder.add(Entry { key, value: Some(b"v") }, KeyHash(0)));
+        let block = Bytes::copy_from(&builder.finish(<[u8]>::to_vec));
+        assert!(block.len() < MOST_BYTES_OF_MANY);
+        let room = |cursor: &BlockCursor| cursor.keys.capacity();
+        for direction in [Direction::Forward, Direction::Backward] {
+            let mut cursor = BlockCursor::default();
+            cursor.enter(block.clone(), direction).unwrap();
+            let mut seen = 0..keys.len();
+            while cursor.advance().unwrap() {
+                let expected = if direction == Direction::Forward { seen.next() } else { seen.next_back() };
+                assert!(cursor.key() == keys[expected.unwrap()]);
+                assert!(room(&cursor) < 4 * KEY_BYTES_AT_ONCE, "room for {} bytes", room(&cursor));
+            }
+            assert!(seen.is_empty());
+            for at in [0, 7, 1500, 2999] {
+                cursor.enter(block.clone(), direction).unwrap();
+                assert_eq!(cursor.seek(&keys[at]), Some(true));
+                assert!(cursor.key() == keys[at]);
+            }
+        }
+    }
+
+    /// No tree writes a block of more than 64 KiB with more than one entry.
+    #[test]
+    fn a_large_block_has_one_entry() {
+        for (_, format) in formats() {
+            for (count, is_taken) in [(1, Some(())), (2, None)] {
+                let mut builder = BlockBuilder::new(&*format, &BlockOptions::default());
+                let value = vec![b'v'; MOST_BYTES_OF_MANY];
+                (0..count).for_each(|key: u8| {
+                    builder.add(Entry { key: &[key], value: Some(&value) }, KeyHash(0));
+                });
+                let block = Bytes::copy_from(&builder.finish(<[u8]>::to_vec));
+                assert_eq!(BlockCursor::default().enter(block, Direction::Forward), is_taken);
             }
         }
     }

@@ -75,7 +75,24 @@ impl Footer {
         }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    /// Puts right the checksums in a footer that stands at `at` of the file of table `table`: those of the parts
+    /// that it tells of and that are there, and its own.
+    pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
+        let sections = Self::read(&mut Reader::new(&file[at..])).map(|footer| footer.sections());
+        for (number, section) in sections.into_iter().flatten().enumerate() {
+            let part = file.get(section.offset as usize..).and_then(|rest| rest.get(..section.len as usize));
+            if let Some(sum) = part.map(|part| checksum(seal, section.offset, part)) {
+                let end = at + (number + 1) * SECTION_BYTES;
+                file[end - 4..end].copy_from_slice(&sum.to_le_bytes());
+            }
+        }
+        let end = at + 4 * SECTION_BYTES + 4;
+        let sum = checksum(seal, at as u64, &file[at..end]);
+        file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
+    }
+
+    /// Reads the places of the parts, whatever they are.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let mut section =
             || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
         Some(Self { filter: section()?, fence: section()?, directory: section()?, properties: section()? })

@@ -2,10 +2,17 @@
 
 use std::sync::Arc;
 
-use types::ENTRY_CHARGE_BYTES;
+use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::codec::{Reader, put_bytes, put_varint};
 use crate::design::Checksum;
+
+/// No table has more entries, or bytes of keys or of values: positions in its file are 32-bit numbers.
+const MOST_BYTES: u64 = 1 << 40;
+
+/// The bytes of a block before compression at most: a block takes one entry, however large, and more only below
+/// 64 KiB; what stands around an entry takes less than another key.
+const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
 /// What a table says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +80,17 @@ impl Properties {
             checksum: *Checksum::ALL.get(usize::from(reader.byte()?))?,
             dictionaries: bytes[reader.position()..].to_vec(),
         };
-        (properties.smallest <= properties.largest).then_some(properties)
+        properties.is_sound().then_some(properties)
+    }
+
+    /// Whether a table can be like that: no sum of its numbers with those of others overflows, and no block is
+    /// larger than one that holds the largest entry.
+    fn is_sound(&self) -> bool {
+        let numbers = [self.entries, self.key_bytes, self.value_bytes];
+        self.smallest <= self.largest
+            && self.tombstones <= self.entries
+            && numbers.into_iter().all(|number| number <= MOST_BYTES)
+            && self.largest_block_bytes <= LARGEST_BLOCK_BYTES
     }
 }
 
@@ -102,6 +119,19 @@ mod tests {
         assert_eq!(Properties::decode(&bytes).as_ref(), Some(&properties));
         for cut in 0..bytes.len() {
             assert_eq!(Properties::decode(&bytes[..cut]), None);
+        }
+        let (most, whole) = (u64::MAX, properties.clone());
+        for impossible in [
+            Properties { entries: most, ..whole.clone() },
+            Properties { tombstones: 11, ..whole.clone() },
+            Properties { key_bytes: most, ..whole.clone() },
+            Properties { value_bytes: most, ..whole.clone() },
+            Properties { largest_block_bytes: 1 << 32, ..whole.clone() },
+            Properties { largest: (*b"A").into(), ..whole },
+        ] {
+            let mut bytes = Vec::new();
+            impossible.encode(&mut bytes);
+            assert_eq!(Properties::decode(&bytes), None, "{impossible:?}");
         }
         let properties = Properties { dictionaries: b"what codecs read".to_vec(), ..properties };
         bytes.clear();

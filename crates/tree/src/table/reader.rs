@@ -29,7 +29,7 @@ use crate::seals::Seals;
 use crate::stats::Counters;
 
 /// The bytes behind each stored block: codec, stored length, length before compression, checksum.
-pub(super) const TRAILER_BYTES: usize = 1 + 4 + 4 + 4;
+pub const TRAILER_BYTES: usize = 1 + 4 + 4 + 4;
 
 /// The piece of a fence that has a checksum of its own.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;

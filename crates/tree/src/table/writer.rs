@@ -13,7 +13,7 @@ use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext};
 use super::store::Store;
 use crate::checksum::checksum;
 use crate::codec::put_varint;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Writes one table. Entries come in key order; nothing is durable before [`finish`](Self::finish).
 pub(crate) struct TableWriter {
@@ -73,7 +73,13 @@ impl TableWriter {
     }
 
     /// Appends an entry; its key is above the last one.
+    ///
+    /// # Errors
+    /// Also if it is not: a merge hands on the keys of its tables in the order in which they stand there.
     pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
+        if !self.is_empty() && self.block.last_key() >= entry.key {
+            return Err(Error::OutOfOrder(self.context.directory.clone()));
+        }
         let limit = self.context.options.block.size.0 as usize - TRAILER_BYTES;
         if !self.block.is_empty() && self.block.would_exceed(&entry, limit) {
             self.close_block()?;

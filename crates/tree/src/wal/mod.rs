@@ -19,6 +19,11 @@ pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
     if mode.syncs_at_rotation() { HEADER_BYTES as u64 } else { 0 }
 }
 
+/// Puts the checksums of log `number` right: see [`crate::reseal`].
+pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
+    record::reseal(bytes, seal);
+}
+
 /// The file of a log.
 pub(crate) fn log_path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{number:08}.wal"))

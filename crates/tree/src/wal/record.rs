@@ -109,6 +109,35 @@ pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
+/// Puts right every checksum of the log under `seal` whose place can be told, so that fuzzing reaches what stands behind
+/// them; lengths and all else stay.
+pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
+    let sum = HEADER_BYTES - 4;
+    if bytes.len() < HEADER_BYTES {
+        return;
+    }
+    let header = checksum(seal, 0, &bytes[..sum]).to_le_bytes();
+    bytes[sum..HEADER_BYTES].copy_from_slice(&header);
+    let mut at = HEADER_BYTES;
+    while let Some(end) = reseal_record(bytes, seal, at) {
+        at = end;
+    }
+}
+
+fn reseal_record(bytes: &mut [u8], seal: u64, at: usize) -> Option<usize> {
+    let head_at = at + SUMS_BYTES;
+    let mut reader = Reader::new(bytes.get(head_at..)?);
+    let length = reader.u32()? as usize;
+    reader.varint()?;
+    reader.varint()?;
+    let operations_at = head_at + reader.position();
+    let end = operations_at + length;
+    let parts = [bytes.get(head_at..operations_at)?, bytes.get(operations_at..end)?];
+    let sums = parts.map(|part| checksum(seal, at as u64, part).to_le_bytes());
+    bytes[at..head_at].copy_from_slice(sums.as_flattened());
+    Some(end)
+}
+
 /// What a record says of itself.
 struct Head {
     operations_sum: u32,

@@ -8,6 +8,7 @@ mod concurrent;
 mod counters;
 mod crash;
 mod damage;
+mod dropping;
 mod model;
 mod power;
 mod probe;

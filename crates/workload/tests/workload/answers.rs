@@ -310,3 +310,98 @@ fn the_no_op_store_takes_everything() {
     let (verdicts, _) = run(&plan, &NoOp);
     assert!(verdicts[1].wrong > 1000);
 }
+
+/// A store that finds some keys no more, and once gives the value that a key had before.
+struct Forgetful {
+    model: Model,
+    lies: bool,
+}
+
+impl Forgetful {
+    fn forgot(key: &[u8]) -> bool {
+        key.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)).is_multiple_of(8)
+    }
+}
+
+impl Target for Forgetful {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        // The lie: the second version of a key is not taken.
+        let stale = self.lies && self.model.get(key, &mut Vec::new())?;
+        if stale { Ok(()) } else { self.model.put(key, value) }
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        Ok(!Self::forgot(key) && self.model.get(key, value)?)
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        self.model.delete(key)
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        let mut left = scan.limit;
+        self.model.range(&Scan { limit: usize::MAX, ..*scan }, &mut |key, value| {
+            if left > 0 && !Self::forgot(key) {
+                left -= 1;
+                visit(key, value);
+            }
+        })?;
+        Ok(scan.limit - left)
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        self.model.write(writes)
+    }
+
+    fn multi_get(
+        &self,
+        keys: &[&[u8]],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), TargetError> {
+        self.model.multi_get(keys, &mut |at, value| visit(at, value.filter(|_| !Self::forgot(keys[at]))))
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+/// What is missing is no wrong answer of a store that may drop data; what is older than it should be still is.
+#[test]
+fn of_a_store_that_drops_only_wrong_values_are_wrong() {
+    let plan = everything("u64", "");
+    let judge = |lies, drops| {
+        let target = Forgetful { model: Model::default(), lies };
+        let shadow = Shadow::new(plan.format());
+        let mut shadow = if drops { shadow.of_a_store_that_drops() } else { shadow };
+        let mut sums = Verdict::default();
+        let mut extent = Extent::default();
+        for phase in plan.phases() {
+            let verdict = check(phase, extent, &perform(phase, extent, &target, 1), &mut shadow);
+            extent = verdict.extent;
+            sums.wrong += verdict.wrong;
+            sums.dropped += verdict.dropped;
+            sums.unchecked += verdict.unchecked;
+        }
+        let whole = shadow.verify(&target).unwrap();
+        (sums.wrong, sums.dropped, sums.unchecked, whole.wrong, whole.dropped)
+    };
+    let (wrong, dropped, unchecked, missing, _) = judge(false, false);
+    assert!(
+        wrong > 300 && missing > 80 && dropped + unchecked == 0,
+        "{wrong} {missing} {dropped} {unchecked}"
+    );
+    let (wrong, dropped, unchecked, missing, gone) = judge(false, true);
+    assert!(dropped > 200 && unchecked > 200 && gone > 80, "{dropped} {unchecked} {gone}");
+    assert_eq!((wrong, missing), (0, 0));
+    let (wrong, _, _, stale, _) = judge(true, true);
+    assert!(wrong > 200 && stale > 80, "{wrong} {stale}");
+}

@@ -3,25 +3,31 @@
 use std::collections::BTreeSet;
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
-use results::{Better, Column, Metric, Schema, Table, Unit, columns as c};
+use results::{Better, Column, Metric, Schema, Table, columns as c};
 use tree::axis;
 
 use super::group::Group;
-use crate::experiment::{Cell, Experiment, RunMode, Task, differences};
+use super::price::Prices;
+use crate::experiment::{Cell, Experiment, RunMode, differences};
 use crate::problem::Outcome;
 use crate::run::report::ALL;
 
 /// The numbers of the cells that gave a wrong answer in any trial.
 pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
-    let is_wrong = |row: &&results::Row| row.get(&c::WRONG_ANSWERS).integer().is_some_and(|wrong| wrong > 0);
-    table.rows().iter().filter(is_wrong).filter_map(|row| row.get(&c::CELL).integer()).collect()
+    cells_with(table, &c::WRONG_ANSWERS)
+}
+
+/// The numbers of the cells of which some row counts more than 0 in a column.
+fn cells_with(table: &Table, counted: &Metric) -> BTreeSet<u64> {
+    let has_some = |row: &&results::Row| row.get(counted).integer().is_some_and(|count| count > 0);
+    table.rows().iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
 }
 
 /// The samples of all cells of a group for one metric, and what they come to.
 pub(super) struct Judged<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) column: Column,
-    pub(super) price: Price,
+    pub(super) prices: Prices,
     pub(super) phase: String,
     pub(super) operation: String,
     /// What the cells agree in.
@@ -34,41 +40,16 @@ pub(super) struct Judged<'a> {
     pub(super) noise: Option<Noise>,
     /// Cells that gave wrong answers, and so have no number.
     pub(super) wrong: Vec<&'a str>,
+    /// Cells that dropped what they were asked for.
+    pub(super) dropping: Vec<&'a str>,
 }
 
 /// One cell with its numbers.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a Cell,
     pub(super) sample: Sample,
-    /// What it costs besides, the median over trials.
-    pub(super) price: Option<f64>,
-}
-
-/// What stands beside the number that decides: the memory of a tree, or what the subject says of its component.
-#[derive(Clone, Copy)]
-pub(super) struct Price(Option<&'static Metric>);
-
-impl Price {
-    fn of(task: &Task) -> Self {
-        Self(task.component().map(|component| component.subject().price()))
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        self.0.map_or("memory", |metric| metric.name)
-    }
-
-    pub(super) fn unit(self) -> Unit {
-        self.0.map_or(Unit::Bytes, |metric| metric.unit)
-    }
-
-    /// Whether it is the memory of a tree.
-    pub(super) fn is_memory(self) -> bool {
-        self.0.is_none()
-    }
-
-    fn value(self, row: &results::Row) -> Option<f64> {
-        self.0.map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
-    }
+    /// What it costs besides, the medians over trials.
+    pub(super) prices: Vec<Option<f64>>,
 }
 
 impl<'a> Judged<'a> {
@@ -79,7 +60,7 @@ impl<'a> Judged<'a> {
         group: &Group<'a>,
         metric: &str,
     ) -> Outcome<Self> {
-        let (spec, price) = (&experiment.verdict, Price::of(&experiment.task));
+        let (spec, prices) = (&experiment.verdict, Prices::of(&experiment.task, metric));
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
         let phase = phase_of(experiment);
         let column = runs.column(metric)?.clone();
@@ -92,8 +73,9 @@ impl<'a> Judged<'a> {
             let name = name_of(experiment, cell);
             let sample = sample(&judged, (cell, &name), |row| row.cells()[position].number());
             if !sample.blocks.is_empty() {
-                let price = self::sample(&whole, (cell, &name), |row| price.value(row)).median();
-                entries.push(Entry { cell, sample, price });
+                let price = |at| self::sample(&whole, (cell, &name), |row| prices.value(at, row)).median();
+                let prices = (0..prices.names().len()).map(price).collect();
+                entries.push(Entry { cell, sample, prices });
             }
         }
         let baseline = group.baseline(experiment).map(|cell| cell.number);
@@ -108,10 +90,25 @@ impl<'a> Judged<'a> {
         let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor));
         let criteria = Criteria { delta, ..Criteria::default() };
         let ranked = rank_all(&entries, column.better(), experiment.trials.mode, &criteria);
-        let wrong = group.cells.iter().filter(|cell| wrong.contains(&cell.number));
-        let wrong = wrong.map(|cell| cell.label.as_str()).collect();
+        let labels = |numbers: BTreeSet<u64>| {
+            let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
+            cells.map(|cell| cell.label.as_str()).collect()
+        };
+        let (wrong, dropping) = (labels(wrong), labels(cells_with(runs, &c::DROPPED_ANSWERS)));
         let within = group.heading("");
-        Ok(Self { experiment, column, price, phase, operation, within, entries, ranked, noise, wrong })
+        Ok(Self {
+            experiment,
+            column,
+            prices,
+            phase,
+            operation,
+            within,
+            entries,
+            ranked,
+            noise,
+            wrong,
+            dropping,
+        })
     }
 
     /// The comparisons with the baseline.
@@ -121,8 +118,19 @@ impl<'a> Judged<'a> {
 
     /// The cell of this name, beside the baseline's.
     pub(super) fn beside_baseline(&self, name: &str) -> Option<(&Cell, &Cell)> {
-        let entry = self.entries.iter().find(|entry| entry.sample.name == name)?;
-        Some((self.entries.first()?.cell, entry.cell))
+        let (baseline, entry) = self.both(name)?;
+        Some((baseline.cell, entry.cell))
+    }
+
+    /// The baseline, and the entry of this name.
+    pub(super) fn both(&self, name: &str) -> Option<(&Entry<'a>, &Entry<'a>)> {
+        self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
+    }
+
+    /// Whether a cell can be compared with the baseline: a filter of twice the bits is no rival of another one.
+    pub(super) fn is_rival(&self, name: &str) -> bool {
+        let both = self.both(name);
+        both.is_some_and(|(baseline, entry)| self.prices.are_rivals(&entry.prices, &baseline.prices))
     }
 
     /// Whether a cell has an oracle where the baseline has none: it bounds the others, and is no rival.
@@ -153,11 +161,6 @@ fn sample(
 ) -> Sample {
     let rows = table.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
     Sample::new(name, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
-}
-
-fn memory_bytes(row: &results::Row) -> Option<f64> {
-    let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
-    parts.into_iter().map(|part| row.get(part).number()).sum()
 }
 
 /// In `counted` mode numbers are exact and need no interval.

@@ -2,6 +2,7 @@
 
 mod group;
 mod judged;
+mod price;
 mod record;
 mod text;
 

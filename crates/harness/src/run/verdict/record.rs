@@ -44,9 +44,9 @@ impl Judged<'_> {
         number(&v::EFFECT_SIZE, comparison.effect_size);
         number(&v::NOISE_FLOOR, self.noise.map(|noise| noise.floor));
         number(&v::DETECTABLE, self.noise.map(|noise| noise.detectable));
-        if self.price.is_memory() {
-            number(&v::BASELINE_MEMORY_BYTES, baseline.price);
-            number(&v::CANDIDATE_MEMORY_BYTES, candidate.price);
+        if self.prices.are_memory() {
+            number(&v::BASELINE_MEMORY_BYTES, baseline.prices[0]);
+            number(&v::CANDIDATE_MEMORY_BYTES, candidate.prices[0]);
         }
         let differences = differences(baseline.cell, candidate.cell);
         row.set(&v::FACTORS, differences.len() as u64).set(&v::DIFFERS_IN, differences.join(", "));

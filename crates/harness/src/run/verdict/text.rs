@@ -19,6 +19,13 @@ impl Judged<'_> {
         if !self.wrong.is_empty() {
             let _ = write!(text, "Wrong answers by {}: they get no number. ", self.wrong.join(", "));
         }
+        if !self.dropping.is_empty() {
+            let cells = self.dropping.join(", ");
+            let _ = write!(
+                text,
+                "Some of what {cells} was asked for had been dropped: it does less than others. "
+            );
+        }
         let Some(baseline) = self.entries.first() else {
             return text + &format!("Nothing was measured of {}.", self.what());
         };
@@ -27,10 +34,15 @@ impl Judged<'_> {
 
     fn winner(&self, baseline: &str, sample: &Sample) -> String {
         let what = self.what();
-        let rivals: Vec<&Ranked> = self.ranked.iter().filter(|other| !self.is_oracle(&other.name)).collect();
+        let is_rival = |other: &&Ranked| !self.is_oracle(&other.name) && self.is_rival(&other.name);
+        let rivals: Vec<&Ranked> = self.ranked.iter().filter(is_rival).collect();
         let Some(best) = rivals.first() else {
             let value = sample.median().map_or_else(String::new, |value| self.value(value));
-            let rivals = if self.ranked.is_empty() { "nothing" } else { "nothing but oracles" };
+            let rivals = match self.ranked.iter().all(|other| self.is_oracle(&other.name)) {
+                _ if self.ranked.is_empty() => "nothing",
+                true => "nothing but oracles",
+                false => "nothing of its like",
+            };
             return format!("{baseline} has a {what} of {value}; there is {rivals} to compare it with.");
         };
         let all = |verdict| rivals.iter().all(|other| other.comparison.verdict == verdict);
@@ -42,7 +54,7 @@ impl Judged<'_> {
                 _ => format!(" ({} others do too)", better - 1),
             };
             let confounded = self.confounded(&best.name);
-            let memory = self.other_memory(&best.name);
+            let memory = self.other_memory(&best.name) + &self.other_prices(&best.name);
             let change = best.comparison.change();
             return format!("{} beats {baseline}{others}: {what} {change}{confounded}{memory}.", best.name);
         }
@@ -53,7 +65,8 @@ impl Judged<'_> {
             return format!("No difference that matters: every {what} is about that of {baseline}.");
         }
         let change = best.comparison.change();
-        let best = format!(" The best of the others is {}: {what} {change}.", best.name);
+        let prices = self.other_prices(&best.name);
+        let best = format!(" The best of the others is {}: {what} {change}{prices}.", best.name);
         format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
     }
 
@@ -67,17 +80,26 @@ impl Judged<'_> {
 
     /// What stands behind the change of a cell that uses other memory than the baseline.
     fn other_memory(&self, label: &str) -> String {
-        let bytes =
-            |entry: Option<&Entry<'_>>| entry.and_then(|entry| entry.price).filter(|bytes| *bytes > 0.0);
+        let bytes = |entry: Option<&Entry<'_>>| {
+            let price = entry.and_then(|entry| *entry.prices.first()?);
+            price.filter(|bytes| *bytes > 0.0)
+        };
         let candidate = self.entries.iter().find(|entry| entry.sample.name == label);
         let (Some(base), Some(own)) = (bytes(self.entries.first()), bytes(candidate)) else {
             return String::new();
         };
         match own / base {
-            _ if !self.price.is_memory() => String::new(),
+            _ if !self.prices.are_memory() => String::new(),
             ratio if (ratio - 1.0).abs() <= EQUAL_MEMORY => String::new(),
             ratio => format!("; memory ×{ratio:.2}"),
         }
+    }
+
+    /// In which prices a component is not like the baseline.
+    fn other_prices(&self, label: &str) -> String {
+        self.both(label).map_or_else(String::new, |(baseline, entry)| {
+            self.prices.differences(&entry.prices, &baseline.prices)
+        })
     }
 
     /// `throughput in phase mixed`, or `p99 service time of get in phase lookup`.
@@ -97,22 +119,19 @@ impl Judged<'_> {
             Better::Neither => {}
         }
         let apart = if self.common_factors().is_some() { "" } else { "differs in" };
-        let mut rows = vec![
-            ["", self.column.name(), self.price.name(), "against the baseline", apart].map(str::to_owned),
-        ];
+        let head = [&["", self.column.name()][..], &self.prices.names(), &["against the baseline", apart]];
+        let mut rows: Vec<Vec<String>> = vec![head.concat().into_iter().map(str::to_owned).collect()];
         for entry in entries {
             let ranked = self.ranked.iter().find(|ranked| ranked.name == entry.sample.name);
             let oracle = if self.is_oracle(&entry.sample.name) { " [oracle]" } else { "" };
-            rows.push([
-                format!("{}{oracle}", entry.sample.name),
-                self.value(median(entry)),
-                entry.price.map_or_else(String::new, |price| plot::format_value(price, self.price.unit())),
-                ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()),
-                match ranked {
-                    Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
-                    _ => String::new(),
-                },
-            ]);
+            let mut row = vec![format!("{}{oracle}", entry.sample.name), self.value(median(entry))];
+            row.extend(entry.prices.iter().enumerate().map(|(at, price)| self.prices.shown(at, *price)));
+            row.push(ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()));
+            row.push(match ranked {
+                Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
+                _ => String::new(),
+            });
+            rows.push(row);
         }
         aligned(&rows)
     }
@@ -153,6 +172,12 @@ impl Judged<'_> {
         doubts.sort_unstable();
         doubts.dedup();
         notes.extend(doubts.iter().map(|doubt| format!("inconclusive: {doubt}")));
+        let no_rivals: Vec<&str> =
+            self.ranked.iter().map(|other| &*other.name).filter(|name| !self.is_rival(name)).collect();
+        if !no_rivals.is_empty() {
+            let (near, names) = (self.prices.names().join(" nor near its "), no_rivals.join(", "));
+            notes.push(format!("not near its {near}, so no rivals of the baseline: {names}"));
+        }
         notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
         notes.iter().fold(String::new(), |text, note| text + "  " + note + "\n")
     }
@@ -182,16 +207,20 @@ impl Judged<'_> {
     }
 }
 
-/// Columns of even width: the first to the left, the two with numbers to the right.
-fn aligned(rows: &[[String; 5]]) -> String {
+/// Columns of even width: the first and the last two to the left, those with numbers to the right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let [label, value, memory, comparison, _] = std::array::from_fn(width);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
-        let line = format!(
-            "  {:<label$}  {:>value$}  {:>memory$}  {:<comparison$}  {}",
-            row[0], row[1], row[2], row[3], row[4]
-        );
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match at > 0 && at + 2 < columns {
+                true => write!(line, "  {cell:>width$}"),
+                false => write!(line, "  {cell:<width$}"),
+            };
+        }
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text

@@ -1,0 +1,78 @@
+//! The allocator of every program that links this crate: the system's, with what each thread holds counted.
+//!
+//! It is how a target proves that no allocation is sized by its input alone. A count per thread, so that targets
+//! that run side by side do not see each other.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The system's allocator, counted.
+struct Counting;
+
+thread_local! {
+    /// Bytes that this thread has allocated and not freed; below 0 where it frees what others allocated.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    /// The most that it held at once.
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Runs `work`, and says how many bytes this thread held at most beyond those it held before.
+pub(crate) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
+    let before = HELD.get();
+    MOST.set(before);
+    let result = work();
+    (result, (MOST.get() - before).max(0).cast_unsigned())
+}
+
+fn add(bytes: isize) {
+    let held = HELD.get() + bytes;
+    HELD.set(held);
+    MOST.set(MOST.get().max(held));
+}
+
+// SAFETY: every call is handed to the system's allocator as it is. The counters are thread-locals without
+// destructors or lazy initialisation, so that to use them neither allocates nor can fail while a thread ends.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        add(layout.size().cast_signed());
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        add(layout.size().cast_signed());
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        add(-layout.size().cast_signed());
+        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        add(size.cast_signed() - layout.size().cast_signed());
+        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_is_what_was_held_at_once() {
+        let ((), most) = most_held(|| {
+            (0..3).for_each(|_| drop(Vec::<u8>::with_capacity(1000)));
+            let mut grown: Vec<u8> = Vec::with_capacity(10);
+            grown.reserve_exact(5000);
+        });
+        assert!((5000..6000).contains(&most), "{most}");
+    }
+}

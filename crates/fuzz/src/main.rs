@@ -1,0 +1,81 @@
+//! Fuzzing by hand: built with coverage (`just fuzz`) it is a libFuzzer program for the target that `FUZZ` names;
+//! built as usual it lists targets, writes their corpora and feeds files to them.
+#![cfg_attr(fuzzing, no_main)]
+
+#[cfg(fuzzing)]
+mod guided {
+    use std::sync::LazyLock;
+
+    use lsmbench_fuzz::{TARGETS, Target};
+
+    /// What `FUZZ` names.
+    static TARGET: LazyLock<&Target> = LazyLock::new(|| {
+        let name = std::env::var("FUZZ").unwrap_or_default();
+        let target = TARGETS.iter().find(|target| target.name == name);
+        target.unwrap_or_else(|| panic!("FUZZ={name} names no target"))
+    });
+
+    libfuzzer_sys::fuzz_target!(|input: &[u8]| (TARGET.run)(input));
+}
+
+#[cfg(not(fuzzing))]
+fn main() -> std::process::ExitCode {
+    plain::main()
+}
+
+#[cfg(not(fuzzing))]
+mod plain {
+    use std::io::Write;
+    use std::path::Path;
+    use std::process::ExitCode;
+    use std::{env, fs, io};
+
+    use lsmbench_fuzz::{TARGETS, Target, regressions};
+
+    const USAGE: &str = "usage: fuzz list | fuzz corpus TARGET FOLDER | fuzz feed TARGET FILE...";
+
+    pub(super) fn main() -> ExitCode {
+        let arguments: Vec<String> = env::args().skip(1).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let done = match arguments[..] {
+            ["list"] => list(),
+            ["corpus", target, folder] => {
+                named(target).and_then(|target| write_corpus(target, folder.as_ref()))
+            }
+            ["feed", target, ref files @ ..] => named(target).and_then(|target| feed(target, files)),
+            _ => Err(io::Error::other(USAGE)),
+        };
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                let _ = writeln!(io::stderr(), "{error}");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    fn named(name: &str) -> io::Result<&'static Target> {
+        let target = TARGETS.iter().find(|target| target.name == name);
+        target.ok_or_else(|| io::Error::other(format!("there is no target {name}; `fuzz list` names all")))
+    }
+
+    fn list() -> io::Result<()> {
+        TARGETS.iter().try_for_each(|target| writeln!(io::stdout(), "{}: {}", target.name, target.about))
+    }
+
+    /// Writes what a fuzzer starts from, one file for each input.
+    fn write_corpus(target: &Target, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        for (number, input) in (target.seeds)().iter().enumerate() {
+            fs::write(folder.join(format!("seed-{number:04}")), input)?;
+        }
+        regressions(target.name).iter().try_for_each(|(name, input)| fs::write(folder.join(name), input))
+    }
+
+    fn feed(target: &Target, files: &[&str]) -> io::Result<()> {
+        files.iter().try_for_each(|file| {
+            (target.run)(&fs::read(file)?);
+            writeln!(io::stdout(), "{file}: every law holds")
+        })
+    }
+}

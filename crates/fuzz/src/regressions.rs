@@ -1,0 +1,22 @@
+//! Inputs that once broke a law, one file each, named after what was wrong.
+
+use std::fs;
+use std::path::Path;
+
+/// The inputs of a target with their names, sorted.
+///
+/// # Panics
+/// If the folder of the crate cannot be read.
+pub fn regressions(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(target);
+    let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
+    let mut inputs: Vec<(String, Vec<u8>)> = files
+        .map(|file| {
+            let path = file.expect("the folder of regressions can be listed").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (name, fs::read(&path).expect("a regression can be read"))
+        })
+        .collect();
+    inputs.sort();
+    inputs
+}

@@ -1,0 +1,144 @@
+//! Data blocks of every format.
+
+use tree::block::{BlockBuilder, CATALOG, find, walk};
+use tree::{BlockIndex, BlockOptions};
+use types::{Bytes, Direction, Entry, HashedKey, KeyHash};
+
+use super::SPARE_BYTES;
+use crate::bounds::bounded;
+use crate::target::{Form, Target};
+
+/// The walk over a block and the search in it. Laws: a walk ends, and tells of no more entries than the block has
+/// bytes; a block whose keys rise is walked backward in the reverse order; one without an index gives back by
+/// searching what the walk told of; entries that rise, laid out anew in any format, are walked as they were.
+pub(super) const TARGET: Target = Target {
+    name: "block",
+    about: "a data block, walked in both directions and searched",
+    form: Form::Bytes,
+    seeds,
+    run,
+};
+
+/// An entry as a walk tells of it.
+type Owned = (Vec<u8>, Option<Vec<u8>>);
+
+/// Half of the bytes of a tail: the kind of the index is in the lower half of the first of them.
+const KINDS_BYTES: usize = 4;
+
+fn hashed(key: &[u8]) -> HashedKey<'_> {
+    HashedKey { bytes: key, hash: tree_hash(key) }
+}
+
+/// A hash that is as good as any here: the first bytes of the key, spread.
+fn tree_hash(key: &[u8]) -> KeyHash {
+    KeyHash(key.iter().fold(7u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+fn seeds() -> Vec<Vec<u8>> {
+    let long = vec![b'k'; 300];
+    let keys: [&[&[u8]]; 4] = [
+        &[b"key0001", b"key0002", b"key0002a", b"key0010", b"other", b"x"],
+        &[b"", b"a", b"aa", b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", b"b"],
+        &[b"aaaa", b"aaab", b"aaac", b"aaad", b"aaae", b"aaaf", b"aaag", b"aaah", b"aaai"],
+        &[&long],
+    ];
+    let mut blocks = Vec::new();
+    for index in BlockIndex::ALL {
+        for restart_interval in [1, 3, 16] {
+            let options = BlockOptions { index, restart_interval, ..BlockOptions::default() };
+            blocks.extend(keys.iter().flat_map(|keys| {
+                let value = |at: usize| (at % 3 != 2).then_some(&b"value"[..]);
+                let entries = keys.iter().enumerate();
+                let entries = entries.map(|(at, key)| (key.to_vec(), value(at).map(<[u8]>::to_vec)));
+                lay_out(&entries.collect::<Vec<_>>(), &options)
+            }));
+        }
+    }
+    blocks
+}
+
+/// Entries as one block of each format.
+fn lay_out(entries: &[Owned], options: &BlockOptions) -> Vec<Vec<u8>> {
+    let formats = CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"));
+    let block = |format: Box<dyn tree::block::BlockFormat>| {
+        let mut builder = BlockBuilder::new(&*format, options);
+        for (key, value) in entries {
+            builder.add(Entry { key, value: value.as_deref() }, tree_hash(key));
+        }
+        builder.finish(<[u8]>::to_vec)
+    };
+    formats.map(block).collect()
+}
+
+fn entries(block: &[u8], direction: Direction) -> Option<Vec<Owned>> {
+    let mut entries: Vec<Owned> = Vec::new();
+    walk(Bytes::copy_from(block), direction, |key, value| {
+        entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
+        assert!(entries.len() <= block.len(), "there are more entries than bytes");
+    })?;
+    Some(entries)
+}
+
+fn run(input: &[u8]) {
+    for direction in [Direction::Forward, Direction::Backward] {
+        bounded(input.len(), SPARE_BYTES, || {
+            let mut count = 0;
+            walk(Bytes::copy_from(input), direction, |_, _| count += 1);
+            assert!(count <= input.len(), "there are more entries than bytes");
+        });
+    }
+    let Some(forward) = entries(input, Direction::Forward) else { return };
+    let rises = forward.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    for (key, value) in &forward {
+        let found = find(input, hashed(key));
+        let has_index = input[input.len() - KINDS_BYTES] & 0xf != BlockIndex::None as u8;
+        // What an index or bounds lead astray is for the checksum to tell; a search by order alone is held to it.
+        if !rises || has_index || is_bounded(input) {
+            continue;
+        }
+        if let Some(found) = found {
+            check_found(input, &found, value.as_deref());
+        }
+    }
+    if rises && !forward.is_empty() {
+        check_relaid(&forward);
+    }
+}
+
+/// Whether a block may name bounds of its own: those of the format `plain`.
+fn is_bounded(block: &[u8]) -> bool {
+    block[block.len() - KINDS_BYTES] >> 4 == 1
+}
+
+fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
+    use tree::block::Found;
+    match found {
+        // Restart points that do not rise lead a search astray.
+        Found::Absent => {}
+        Found::Tombstone => assert_eq!(value, None, "a value is found to be a tombstone"),
+        Found::Value(range) => assert_eq!(Some(&block[range.clone()]), value, "another value is found"),
+    }
+}
+
+/// Entries that rise are the same in every format, both ways.
+fn check_relaid(forward: &[Owned]) {
+    let bytes: usize =
+        forward.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum();
+    // Slots have two bytes: no block is closed later than at 64 KiB.
+    if bytes + forward.len() * 16 > 60_000 {
+        return;
+    }
+    for block in lay_out(forward, &BlockOptions::default()) {
+        assert_eq!(entries(&block, Direction::Forward).as_deref(), Some(forward), "laid out anew it differs");
+        let mut backward = entries(&block, Direction::Backward).expect("what was laid out can be walked");
+        backward.reverse();
+        assert_eq!(backward, forward, "backward it differs");
+        for (key, value) in forward {
+            match find(&block, hashed(key)) {
+                Some(tree::block::Found::Value(range)) => assert_eq!(Some(&block[range]), value.as_deref()),
+                Some(tree::block::Found::Tombstone) => assert_eq!(*value, None),
+                other => panic!("a key that was laid out is {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Compressed blocks of every codec, with and without dictionaries.
+
+use compression::{CATALOG, Decompressor, Dictionaries, RAW, decompress};
+
+use super::{SPARE_BYTES, choose};
+use crate::bounds::bounded;
+use crate::target::{Form, Target};
+
+/// A compressed block. An input is a tag, two bytes of length, and what is stored. Laws: what decodes decodes to the
+/// same again; any bytes, compressed by any codec, come back.
+pub(super) const TARGET: Target = Target {
+    name: "codec",
+    about: "a compressed block of any codec",
+    form: Form::Bytes,
+    seeds: codec_seeds,
+    run: run_codec,
+};
+
+/// A block under dictionaries. An input is two bytes of length, dictionaries of that length, a tag, two bytes of
+/// length, and what is stored.
+pub(super) const DICTIONARIES: Target = Target {
+    name: "dictionaries",
+    about: "the dictionaries of a table, and a block compressed with one",
+    form: Form::Bytes,
+    seeds: dictionary_seeds,
+    run: run_dictionaries,
+};
+
+/// Blocks as a tree has them: rows of text, numbers, and what nothing shrinks.
+fn blocks() -> Vec<Vec<u8>> {
+    let rows: Vec<u8> =
+        (0..120u32).flat_map(|i| format!("user{:06} name-{} true;", i * 3, i % 7).into_bytes()).collect();
+    let numbers: Vec<u8> = (0..300u64).flat_map(|i| (1_700_000_000 + i * 13).to_le_bytes()).collect();
+    let noise: Vec<u8> = (0..500u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    vec![rows, numbers, noise, vec![7; 2000], b"x".to_vec(), Vec::new()]
+}
+
+/// Which codec, how long the block is, and what is stored.
+fn framed(tag: u8, len: usize, stored: &[u8]) -> Vec<u8> {
+    [&[tag][..], &(len as u16).to_le_bytes(), stored].concat()
+}
+
+fn codec_seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for choice in CATALOG.all() {
+        let codec = CATALOG.build(&choice).expect("defaults build");
+        for block in blocks() {
+            let mut stored = Vec::new();
+            let tag = codec.compress(0, &block, &mut stored);
+            if tag != RAW || seeds.is_empty() {
+                seeds.push(framed(tag, block.len(), &stored));
+            }
+        }
+    }
+    seeds
+}
+
+fn dictionary_seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for codec in ["zstd(dictionary=256)", "fsst"] {
+        let choice = CATALOG.choose(&toml::Value::from(codec)).expect("the codec is in the catalog");
+        let codec = CATALOG.build(&choice).expect("the codec builds");
+        let samples: Vec<Vec<u8>> = (0..64).flat_map(|_| blocks().into_iter().take(1)).collect();
+        let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
+        let mut dictionaries = Dictionaries::default();
+        let learnt = codec.learn(0, &samples, &mut dictionaries).expect("there is something to learn");
+        let encoded = dictionaries.encode();
+        for block in blocks() {
+            let mut stored = Vec::new();
+            let tag = learnt.compress(0, &block, &mut stored);
+            let front = (encoded.len() as u16).to_le_bytes();
+            seeds.push([&front[..], &encoded, &framed(tag, block.len(), &stored)].concat());
+        }
+    }
+    seeds
+}
+
+fn run_codec(input: &[u8]) {
+    decode_framed(input, |tag, stored, out| decompress(tag, stored, out).is_ok());
+    for choice in CATALOG.all() {
+        let codec = CATALOG.build(&choice).expect("defaults build");
+        let mut stored = Vec::new();
+        let tag = codec.compress(0, input, &mut stored);
+        assert!(stored.len() <= input.len(), "{} makes a block longer", choice.label());
+        let mut back = vec![0; input.len()];
+        let decoded = decompress(tag, &stored, &mut back);
+        assert!(decoded.is_ok() && back == input, "{} does not give back what it took", choice.label());
+    }
+}
+
+fn run_dictionaries(input: &[u8]) {
+    let Some((len, rest)) = input.split_first_chunk::<2>() else { return };
+    let Some((dictionaries, framed)) = rest.split_at_checked(usize::from(u16::from_le_bytes(*len))) else {
+        return;
+    };
+    let opened = bounded(input.len(), SPARE_BYTES, || Decompressor::open(dictionaries));
+    if let Ok(decompressor) = opened {
+        decode_framed(framed, |tag, stored, out| decompressor.decompress(tag, stored, out).is_ok());
+    }
+}
+
+/// Decodes a framed block twice.
+fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) {
+    let Some((tag, rest)) = choose(framed) else { return };
+    let Some((len, stored)) = rest.split_first_chunk::<2>() else { return };
+    let len = usize::from(u16::from_le_bytes(*len));
+    let (mut first, mut second) = (vec![0; len], vec![0xff; len]);
+    bounded(framed.len() + len, SPARE_BYTES, || {
+        let decoded = decode(tag as u8, stored, &mut first);
+        assert_eq!(decoded, decode(tag as u8, stored, &mut second), "the second time it decodes otherwise");
+        assert!(!decoded || first == second, "the second time it decodes to other bytes");
+    });
+}

@@ -1,0 +1,113 @@
+//! Experiment and design files, and what a run and its trials say to each other.
+
+use std::fs;
+use std::path::Path;
+
+use harness::hostile;
+
+use super::SPARE_BYTES;
+use super::workload::in_file;
+use crate::bounds::bounded;
+use crate::target::{Form, Target};
+
+/// An experiment file, resolved and described, but not run. Law: the file that it resolves to resolves to itself.
+pub(super) const EXPERIMENT: Target = Target {
+    name: "experiment",
+    about: "an experiment file, as `lsmbench describe` reads it",
+    form: Form::Text,
+    seeds: || {
+        shipped("configs", "phase").into_iter().chain(shipped("configs/components", "subject")).collect()
+    },
+    run: run_experiment,
+};
+
+/// A design file. Law: the design that it resolves to resolves to itself.
+pub(super) const DESIGN: Target = Target {
+    name: "design",
+    about: "a design file",
+    form: Form::Text,
+    seeds: || shipped("configs/designs", "design"),
+    run: run_design,
+};
+
+/// A line between the process of a run and that of a trial. Law: what is read, written again, is read as the same.
+pub(super) const MESSAGE: Target = Target {
+    name: "message",
+    about: "a task or a report between a run and the process of a trial",
+    form: Form::Text,
+    seeds: message_seeds,
+    run: run_message,
+};
+
+/// What the plan of a workload takes whatever it is: a pool of random bytes for each kind of value, and the catalogs.
+const PLAN_BYTES: usize = 512 << 20;
+
+/// The shipped files of a folder that have some key.
+fn shipped(folder: &str, key: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut paths: Vec<_> = fs::read_dir(&folder)
+        .expect("there are configs")
+        .map(|file| file.expect("they are listed").path())
+        .collect();
+    paths.sort();
+    let texts =
+        paths.into_iter().filter(|path| path.is_file()).map(|path| fs::read(path).expect("they are read"));
+    texts.filter(|text| text.windows(key.len()).any(|window| window == key.as_bytes())).collect()
+}
+
+fn run_experiment(input: &[u8]) {
+    let read = |input: &[u8]| {
+        in_file("experiment.toml", input, |path| {
+            bounded(input.len(), PLAN_BYTES, || hostile::experiment(path))
+        })
+    };
+    if let Ok(resolved) = read(input) {
+        let again = read(resolved.as_bytes());
+        let again = again.unwrap_or_else(|error| panic!("what it resolves to is refused: {error}"));
+        assert_eq!(body(&again), body(&resolved), "what it resolves to is another experiment");
+    }
+}
+
+/// A description without the comments above the file.
+fn body(description: &str) -> &str {
+    description.find("\nquestion").map_or(description, |at| &description[at..])
+}
+
+fn run_design(input: &[u8]) {
+    let read = |input: &[u8]| {
+        in_file("design.toml", input, |path| bounded(input.len(), 16 * SPARE_BYTES, || hostile::design(path)))
+    };
+    if let Ok(resolved) = read(input) {
+        let table: toml::Table = resolved.parse().expect("a design is TOML");
+        let file = toml::Table::from_iter([("design".to_owned(), toml::Value::Table(table))]).to_string();
+        assert_eq!(read(file.as_bytes()).as_deref(), Ok(&*resolved), "what it resolves to is another design");
+    }
+}
+
+fn message_seeds() -> Vec<Vec<u8>> {
+    let spec = r#"{"design":"bloom = \"none\"","task":"[[phase]]\nname = \"load\"","base":"configs","seed":42,"mode":"timed",
+        "sampling":1,"check":16,"directory":"data","results":"results","cell":0,"trial":2}"#;
+    let done = r#"{"done":{"rows":[[["ops",7],["seconds",0.25],["phase","load"]]],"timeline":[],"streams":[{"phase":"load",
+        "hash":null,"intended":{"operations":7,"mix":{"insert":1.0},"absent":null,"hottest_key":null,
+        "hottest_1_percent":null,"hottest_10_percent":null,"key_bytes":16.0,"value_bytes":100.0,"range_entries":null},
+        "realised":{"operations":7,"mix":{},"absent":null,"hottest_key":null,"hottest_1_percent":null,
+        "hottest_10_percent":null,"key_bytes":null,"value_bytes":null,"range_entries":null}}],"wrong":["a","b"]}}"#;
+    let progress = r#"{"progress":{"phase":1,"share":0.5,"checking":false}}"#;
+    let failed = r#"{"failed":"the disk is full"}"#;
+    [spec, done, progress, failed].map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+fn run_message(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let (spec, message) = bounded(input.len(), SPARE_BYTES, || hostile::message(text));
+    if let Some(spec) = spec {
+        assert_eq!(hostile::message(&spec).0.as_deref(), Some(&*spec), "a task reads back otherwise");
+    }
+    if let Some(message) = message {
+        assert_eq!(
+            hostile::message(&message).1.as_deref(),
+            Some(&*message),
+            "a message reads back otherwise"
+        );
+    }
+}

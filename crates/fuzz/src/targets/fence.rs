@@ -1,0 +1,137 @@
+//! Stored fences of every variant.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use fence::{CATALOG, Fence, FenceInput, FencePolicy, ReadError, Separators, TableView};
+use types::{Bytes, HashedKey, KeyHash};
+
+use super::{SPARE_BYTES, choose};
+use crate::bounds::bounded;
+use crate::target::{Form, Target};
+
+/// Opening a stored fence and asking it. The first byte of an input is the number of the variant, the two behind it
+/// the number of blocks. Laws: an answer is a block of the table; batches answer as single questions do; a question
+/// reads so many pages at most.
+pub(super) const TARGET: Target = Target {
+    name: "fence",
+    about: "the stored bytes of a fence of any variant, opened and asked",
+    form: Form::Bytes,
+    seeds,
+    run,
+};
+
+/// The most reads that one question may make: a search over blocks by halves, or a tree of pages.
+const MOST_READS: u32 = 200;
+
+/// A table that is its fence, and blocks whose first keys are numbers.
+struct View<'a> {
+    stored: &'a [u8],
+    blocks: u32,
+    reads: Cell<u32>,
+}
+
+impl View<'_> {
+    fn count(&self) {
+        self.reads.set(self.reads.get() + 1);
+        assert!(self.reads.get() <= MOST_READS, "one question reads more than {MOST_READS} times");
+    }
+}
+
+impl TableView for View<'_> {
+    fn block_count(&self) -> u32 {
+        self.blocks
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.stored.len() as u64
+    }
+
+    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        self.count();
+        let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
+        self.stored.get(range).map(Bytes::copy_from).ok_or_else(|| "outside of what is stored".into())
+    }
+
+    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        self.read_stored(range)
+    }
+
+    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
+        self.count();
+        match block < self.blocks {
+            true => Ok(Bytes::copy_from(&separator(block))),
+            false => Err("there is no such block".into()),
+        }
+    }
+}
+
+fn separator(number: u32) -> Vec<u8> {
+    format!("user{:06}", number * 5).into_bytes()
+}
+
+fn policies() -> impl Iterator<Item = Box<dyn FencePolicy>> {
+    CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"))
+}
+
+fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for blocks in [1u16, 3, 40, 700] {
+        let separators: Vec<Vec<u8>> = (0..blocks).map(|number| separator(number.into())).collect();
+        let separators: Separators = separators.iter().map(Vec::as_slice).collect();
+        let hashes: Vec<KeyHash> =
+            (0..u64::from(blocks) * 2).map(|i| KeyHash(i.wrapping_mul(1 << 45))).collect();
+        let block_starts: Vec<u32> = (0..u32::from(blocks)).map(|block| block * 2).collect();
+        for (number, policy) in policies().enumerate() {
+            let input = FenceInput { separators: &separators, hashes: &hashes, block_starts: &block_starts };
+            seeds.push([&[number as u8][..], &blocks.to_le_bytes(), &policy.build(&input)].concat());
+        }
+    }
+    seeds
+}
+
+fn run(input: &[u8]) {
+    let Some((variant, rest)) = choose(input) else { return };
+    let Some((blocks, stored)) = rest.split_first_chunk::<2>() else { return };
+    let blocks = u32::from(u16::from_le_bytes(*blocks)).max(1);
+    let policy = policies().nth(variant % CATALOG.variants.len()).expect("the number is one of the variants");
+    let view = View { stored, blocks, reads: Cell::new(0) };
+    // A fence may hold something for each block of the table, beside what it stored.
+    bounded(input.len() + blocks as usize, SPARE_BYTES, || {
+        if let Ok(fence) = policy.open(&view) {
+            check(&*fence, &view);
+        }
+    });
+}
+
+fn check(fence: &dyn Fence, view: &View<'_>) {
+    let numbers = [0, 1, 2, 17, 199, 3500].map(separator);
+    let keys =
+        numbers.iter().map(Vec::as_slice).chain([&b""[..], b"a", b"user", b"user000003x", &[0xff; 50]]);
+    let keys: Vec<HashedKey<'_>> =
+        keys.zip(0..).map(|(bytes, hash)| HashedKey { bytes, hash: KeyHash(hash << 60 | hash) }).collect();
+    let ask = |answer: Result<u32, fence::FenceError>| {
+        view.reads.set(0);
+        if let Ok(block) = &answer {
+            assert!(*block < view.blocks, "block {block} of {}", view.blocks);
+        }
+        answer.ok()
+    };
+    let mut single = Vec::new();
+    for key in &keys {
+        ask(fence.seek(key.bytes, view));
+        single.push(ask(fence.find(*key, view)));
+    }
+    let mut blocks = vec![0; keys.len()];
+    let mut several = Vec::new();
+    for (key, block) in keys.chunks(3).zip(blocks.chunks_mut(3)) {
+        view.reads.set(0);
+        let answered = fence.find_batch(key, block, view).is_ok();
+        several.extend(block.iter().map(|block| answered.then_some(*block)));
+    }
+    for (single, several) in single.iter().zip(several) {
+        if let Some(block) = several {
+            assert_eq!(*single, Some(block), "a batch answers otherwise");
+        }
+    }
+}

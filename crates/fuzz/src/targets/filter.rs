@@ -1,0 +1,96 @@
+//! Stored filters of every variant.
+
+use std::ops::Bound;
+
+use bloom::{CATALOG, Filter, FilterInput, FilterPolicy};
+use types::{Bytes, HashedKey, KeyHash, KeyList};
+
+use super::{SPARE_BYTES, choose};
+use crate::bounds::bounded;
+use crate::target::{Form, Target};
+
+/// Opening a stored filter and asking it. The first byte of an input is the number of the variant. Laws: what opens
+/// answers every question, the same each time and in batches; its rate is a share; it holds no more memory than it
+/// had bytes, and some.
+pub(super) const TARGET: Target = Target {
+    name: "filter",
+    about: "the stored bytes of a filter of any variant, opened and asked",
+    form: Form::Bytes,
+    seeds,
+    run,
+};
+
+/// Questions for each filter that opens.
+const QUESTIONS: u64 = 40;
+
+fn policies() -> Vec<Box<dyn FilterPolicy>> {
+    CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build")).collect()
+}
+
+fn hash(number: u64) -> KeyHash {
+    KeyHash(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn key(number: u64) -> Vec<u8> {
+    format!("user{:08}", number * 7).into_bytes()
+}
+
+fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (number, policy) in policies().iter().enumerate() {
+        for count in [1, 5, 60, 300] {
+            let hashes: Vec<KeyHash> = (0..count).map(hash).collect();
+            let keys: KeyList = (0..count).map(key).collect();
+            for bits_per_key in [None, Some(3.0)] {
+                let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key, keys: Some(&keys) });
+                seeds.push([&[number as u8][..], &stored].concat());
+            }
+        }
+    }
+    seeds
+}
+
+fn run(input: &[u8]) {
+    let Some((variant, stored)) = choose(input) else { return };
+    let variants = CATALOG.variants.len();
+    let choice = CATALOG.all().nth(variant % variants).expect("the number is one of the variants");
+    let policy = CATALOG.build(&choice).expect("defaults build");
+    let stored = Bytes::copy_from(stored);
+    bounded(input.len(), SPARE_BYTES, || {
+        let Ok(filter) = policy.open(stored.clone()) else { return };
+        check(&*filter, input.len());
+        let again = policy.open(stored.clone()).expect("what opened opens");
+        for number in 0..QUESTIONS {
+            let same = filter.may_contain(hash(number)) == again.may_contain(hash(number));
+            assert!(same, "the same bytes answer otherwise");
+        }
+    });
+}
+
+fn check(filter: &dyn Filter, bytes: usize) {
+    let rate = filter.expected_fpr();
+    assert!((0.0..=1.0).contains(&rate), "a rate of {rate}");
+    assert!(filter.memory_bytes() <= 64 * bytes + 4096, "{} bytes of memory", filter.memory_bytes());
+    let edges = [KeyHash(0), KeyHash(u64::MAX), KeyHash(1 << 63)];
+    let hashes: Vec<KeyHash> = (0..QUESTIONS).map(hash).chain(edges).collect();
+    let keys: Vec<Vec<u8>> = (0..hashes.len() as u64).map(key).collect();
+    let asked: Vec<HashedKey<'_>> =
+        keys.iter().zip(&hashes).map(|(key, hash)| HashedKey { bytes: key, hash: *hash }).collect();
+    let mut answers = vec![false; hashes.len()];
+    filter.may_contain_keys(&asked, &mut answers);
+    for (question, answer) in asked.iter().zip(&answers) {
+        assert_eq!(filter.may_contain_key(*question), *answer, "a batch answers otherwise");
+    }
+    filter.may_contain_batch(&hashes, &mut answers);
+    for (hash, answer) in hashes.iter().zip(&answers) {
+        assert_eq!(filter.may_contain(*hash), *answer, "a batch of hashes answers otherwise");
+    }
+    for pair in keys.windows(2) {
+        for (low, high) in [(&pair[0], &pair[1]), (&pair[1], &pair[0])] {
+            filter.may_contain_range(Bound::Included(low), Bound::Excluded(high));
+            filter.may_contain_range(Bound::Excluded(low), Bound::Unbounded);
+        }
+    }
+    filter.may_contain_range(Bound::Unbounded, Bound::Included(b""));
+    filter.may_contain_range(Bound::Included(b""), Bound::Included(&[0xff; 40]));
+}

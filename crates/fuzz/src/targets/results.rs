@@ -1,0 +1,158 @@
+//! The files of a results folder.
+
+use std::time::Duration;
+
+use results::columns::{CELL, EXPERIMENT, LABEL, MODE, OPERATION, PHASE, SEED, TRIAL};
+use results::{LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Table, Value};
+
+use super::SPARE_BYTES;
+use super::workload::in_file;
+use crate::bounds::bounded;
+use crate::target::{Form, Target};
+
+/// `runs.csv`. Law: the rows of a table that is read, written again, are read as the same.
+pub(super) const ROWS: Target = Target {
+    name: "rows",
+    about: "the rows of a runs.csv",
+    form: Form::Text,
+    seeds: row_seeds,
+    run: run_rows,
+};
+
+/// `manifest.json`. Law: a manifest that is read, written again, is read as the same.
+pub(super) const MANIFEST: Target = Target {
+    name: "results-manifest",
+    about: "a manifest.json",
+    form: Form::Text,
+    seeds: || vec![serde_json::to_vec_pretty(&manifest()).expect("a manifest is plain data")],
+    run: run_manifest,
+};
+
+/// A latency log. Law: what is read, written again, is read as the same.
+pub(super) const LATENCIES: Target = Target {
+    name: "latencies",
+    about: "a log of HDR histograms",
+    form: Form::Text,
+    seeds: latency_seeds,
+    run: run_latencies,
+};
+
+/// What stands before the checksum on the last line of a latency log.
+const SEAL: &str = "#[XXH3-64 of the bytes above: ";
+
+/// The most memory that one histogram takes: of all of 64 bits, with five digits.
+const HISTOGRAM_BYTES: usize = 64 << 20;
+
+fn schema() -> Schema {
+    Schema::runs(&["design.bloom.bits_per_key", "phase.load.insert"]).expect("the paths are paths")
+}
+
+fn rows() -> Vec<Row> {
+    let row = |cell: u64| {
+        let mut row = Row::new(&schema());
+        row.set(&EXPERIMENT, "bloom").set(&CELL, cell).set(&LABEL, "blocked(bits_per_key=12), \"quoted\"");
+        row.set(&TRIAL, 0u64)
+            .set(&PHASE, "load")
+            .set(&OPERATION, "all")
+            .set(&MODE, "counted")
+            .set(&SEED, 42u64);
+        for (path, value) in [("design.bloom.bits_per_key", "12"), ("phase.load.insert", "1_000")] {
+            row.set_swept(path, value).expect("the path is swept");
+        }
+        for (number, metric) in results::columns::METRICS.iter().enumerate() {
+            match number % 3 {
+                0 => row.set(metric, 7u64 << number.min(50)),
+                _ => &mut row,
+            };
+        }
+        row
+    };
+    (0..3).map(row).collect()
+}
+
+/// Rows as the bytes of a file.
+fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
+    in_file("fresh.csv", b"", |path| {
+        std::fs::remove_file(path).expect("the file was just written");
+        let mut writer = RowWriter::create(path, schema).expect("a new file is begun");
+        writer.append(rows).expect("rows that were read can be written");
+        std::fs::read(path).expect("what was written is read")
+    })
+}
+
+fn row_seeds() -> Vec<Vec<u8>> {
+    let plain = Schema::runs::<&str>(&[]).expect("there is no path to be wrong");
+    let timeline = Schema::timeline::<&str>(&[]).expect("there is no path to be wrong");
+    vec![written(&schema(), &rows()), written(&plain, &[]), written(&timeline, &[])]
+}
+
+fn run_rows(input: &[u8]) {
+    let read = |bytes: &[u8]| in_file("runs.csv", bytes, Table::read);
+    let read_input = bounded(input.len(), SPARE_BYTES, || read(input));
+    let Ok(table) = read_input else { return };
+    let again = read(&written(table.schema(), table.rows())).expect("what was written is read");
+    assert!(again.torn().is_none(), "a whole table is torn");
+    let cells =
+        |table: &Table| table.rows().iter().map(|row| row.cells().to_vec()).collect::<Vec<Vec<Value>>>();
+    assert_eq!(cells(&again), cells(&table), "the rows read back otherwise");
+}
+
+fn manifest() -> Manifest {
+    let cell =
+        results::CellInfo { label: "a".to_owned(), swept: vec!["12".to_owned()], ..Default::default() };
+    Manifest {
+        version: MANIFEST_VERSION,
+        experiment: "bloom".to_owned(),
+        seed: u64::MAX,
+        swept: vec!["design.bloom.bits_per_key".to_owned()],
+        phases: vec!["load".to_owned()],
+        cells: vec![cell],
+        left_out: vec![results::LeftOut { label: "x".to_owned(), reason: "y".to_owned() }],
+        ended: Some("2026-01-01T00:00:00Z".to_owned()),
+        ..Manifest::default()
+    }
+}
+
+fn run_manifest(input: &[u8]) {
+    let read = |bytes: &[u8]| in_file("manifest.json", bytes, Manifest::read);
+    let Ok(manifest) = bounded(input.len(), SPARE_BYTES, || read(input)) else { return };
+    let again = in_file("again.json", b"", |path| {
+        manifest.write(path).expect("a manifest that was read is written");
+        Manifest::read(path)
+    });
+    assert_eq!(again.expect("what was written is read"), manifest, "it reads back otherwise");
+}
+
+fn latency_seeds() -> Vec<Vec<u8>> {
+    let mut log = LatencyLog::default();
+    let mut histogram =
+        hdrhistogram::Histogram::new_with_bounds(1, 1_000_000, 2).expect("the bounds are bounds");
+    (1..200u64).for_each(|value| histogram.record(value * value).expect("the value is within bounds"));
+    log.push("get", histogram.clone());
+    log.push("all:response", histogram);
+    vec![logged(&log), logged(&LatencyLog::default())]
+}
+
+fn logged(log: &LatencyLog) -> Vec<u8> {
+    in_file("latencies.hlog", b"", |path| {
+        log.write(path, Duration::from_millis(1500)).expect("a log is written");
+        std::fs::read(path).expect("what was written is read")
+    })
+}
+
+fn run_latencies(input: &[u8]) {
+    check_log(input);
+    let body = input.windows(SEAL.len()).rposition(|window| window == SEAL.as_bytes()).unwrap_or(input.len());
+    let seal = format!("{SEAL}{:016x}]\n", xxhash_rust::xxh3::xxh3_64(&input[..body]));
+    check_log(&[&input[..body], seal.as_bytes()].concat());
+}
+
+fn check_log(input: &[u8]) {
+    let intervals = input.split(|byte| *byte == b'\n').count();
+    let read = |bytes: &[u8]| in_file("read.hlog", bytes, LatencyLog::read);
+    let Ok(log) = bounded(input.len(), SPARE_BYTES + 2 * intervals * HISTOGRAM_BYTES, || read(input)) else {
+        return;
+    };
+    let again = read(&logged(&log)).expect("what was written is read");
+    assert!(again.histograms == log.histograms, "it reads back otherwise");
+}

@@ -1,0 +1,285 @@
+//! Whole stores in which one file is the input: the way in that damage takes.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use storage::{Memory, Purpose, Storage};
+use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
+
+use crate::bounds::bounded;
+use crate::target::{Form, Target};
+
+/// A table of any design. Laws of all three: a store opens or names the damage; what it then answers is an answer or
+/// an error; where `verify` finds no damage, ranges rise, are the same both ways, and agree with gets; quarantine
+/// and going on end, too.
+pub(super) const TABLE: Target = Target {
+    name: "table",
+    about: "a table file in a store that is verified, opened, read and written to",
+    form: Form::Bytes,
+    seeds: table_seeds,
+    run: |input| feed(&[&TABLE_HOST], input, |bytes, host| reseal::table(bytes, host.seal)),
+};
+
+/// A write-ahead log, of a store that syncs and of one that does not.
+pub(super) const LOG: Target = Target {
+    name: "log",
+    about: "a write-ahead log in a store that is verified, opened, read and written to",
+    form: Form::Bytes,
+    seeds: || LOG_HOSTS.iter().map(|host| host.content().to_vec()).collect(),
+    run: |input| feed(&LOG_HOSTS.each_ref(), input, |bytes, host| reseal::log(bytes, host.seal)),
+};
+
+/// A manifest.
+pub(super) const MANIFEST: Target = Target {
+    name: "manifest",
+    about: "a manifest in a store that is verified, opened, read and written to",
+    form: Form::Bytes,
+    seeds: || vec![MANIFEST_HOST.content().to_vec()],
+    run: |input| feed(&[&MANIFEST_HOST], input, |bytes, _| reseal::manifest(bytes)),
+};
+
+/// The bytes that a store may take whatever its files are: its memtable, its cache, and the buffers of the tables
+/// that it writes.
+const STORE_BYTES: usize = 16 << 20;
+
+/// The directory of every store.
+const DIRECTORY: &str = "store";
+
+/// A small tree, of which every part is met with few entries.
+const SMALL: &str = r#"
+    memtable = { capacity = "64KiB" }
+    table = { capacity = "64KiB" }
+    block = { size = "512B", restart_interval = 4 }
+    cache = { capacity = "16KiB" }
+    wal = "buffered"
+"#;
+
+/// Designs whose tables differ, beside every variant of the axes that leave something in tables.
+const TABLE_DESIGNS: [&str; 9] = [
+    "block = { index = \"hash\" }",
+    "block = { index = \"fingerprint\" }",
+    "block = { align = true }\ncompression = \"lz4\"",
+    "block = { checksum = \"none\" }",
+    "block = { checksum = \"none\" }\ncompression = \"zstd\"",
+    "block = { checksum = \"xxh3\", format = \"plain(version=1)\" }",
+    "block = { format = \"btree-page\" }\nfence = \"page-search\"",
+    "compression = \"zstd(dictionary=256)\"",
+    "fence = \"static-btree\"\nbloom = \"none\"",
+];
+
+/// The axes that leave something in tables.
+const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"];
+
+static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(""));
+
+static LOG_HOSTS: [LazyLock<Host>; 2] = [
+    LazyLock::new(|| Host::with_log("wal = \"sync\"")),
+    LazyLock::new(|| Host::with_log("wal = \"buffered\"")),
+];
+
+static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
+
+/// A store as files, one of which gives way to inputs.
+struct Host {
+    design: Design,
+    /// The name and the content of each file.
+    files: Vec<(String, Vec<u8>)>,
+    /// Which of them gives way.
+    replaced: usize,
+    /// What the checksums of that file begin with; the manifest's do with nothing.
+    seal: u64,
+}
+
+fn small(toml: &str) -> Design {
+    let parsed = |text: &str| text.parse().expect("designs are TOML");
+    let small = Design::default().with(&parsed(SMALL)).expect("the small design builds");
+    small.with(&parsed(toml)).expect("the design builds")
+}
+
+fn key(number: u32) -> Vec<u8> {
+    format!("user{:04}", number * 13 % 1000).into_bytes()
+}
+
+/// Opens a store for counted work.
+fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result<Tree, Error> {
+    let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
+    options.quarantine(quarantine).open(DIRECTORY)
+}
+
+/// A new store with the entries of the numbers, every seventh of them deleted.
+fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, Tree) {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let tree = open(design, &storage, false).expect("a new store opens");
+    for number in numbers {
+        let done = match number % 7 {
+            6 => tree.delete(&key(number)),
+            _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),
+        };
+        done.expect("storage in memory takes writes");
+    }
+    (storage, tree)
+}
+
+impl Host {
+    /// A store with one table and an empty log; the table gives way.
+    fn with_table(toml: &str) -> Self {
+        let design = small(toml);
+        let (storage, tree) = filled(&design, 0..60);
+        tree.flush().expect("storage in memory takes a flush");
+        drop(tree);
+        Self::of(design, &*storage, ".table")
+    }
+
+    /// A store with writes in its log, which gives way.
+    fn with_log(toml: &str) -> Self {
+        let design = small(toml);
+        let (storage, tree) = filled(&design, 0..20);
+        let mut batch = tree::WriteBatch::new();
+        (20..24).for_each(|number| batch.put(&key(number), b"of a batch").expect("a batch takes a write"));
+        tree.write(&batch).expect("storage in memory takes a batch");
+        drop(tree);
+        Self::of(design, &*storage, ".wal")
+    }
+
+    /// A store with several tables; its manifest gives way.
+    fn with_manifest() -> Self {
+        let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
+        let (storage, tree) = filled(&design, 0..10);
+        for first in [10, 20, 30] {
+            tree.flush().expect("storage in memory takes a flush");
+            (first..first + 10).for_each(|number| {
+                tree.put(&key(number), b"later").expect("storage in memory takes writes");
+            });
+        }
+        drop(tree);
+        Self::of(design, &*storage, "manifest")
+    }
+
+    /// The files of a store; the first whose name ends so gives way.
+    fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
+        let directory = Path::new(DIRECTORY);
+        let names = storage.list(directory).expect("a store can be listed");
+        let content = |name: &String| {
+            let file = storage.open(&directory.join(name), Purpose::Table).expect("a file opens");
+            file.read(0, file.len() as usize).expect("a file is read").to_vec()
+        };
+        let files: Vec<_> =
+            names.iter().filter(|name| *name != "lock").map(|name| (name.clone(), content(name))).collect();
+        let replaced = files.iter().position(|(name, _)| name.ends_with(replaced));
+        let replaced = replaced.expect("there is a file of that kind");
+        let number = files[replaced].0.split('.').next().and_then(|number| number.parse().ok());
+        let seal = number.map_or(0, |number| {
+            reseal::seal(storage, directory, number).expect("the manifest of a new store is read")
+        });
+        Self { design, files, replaced, seal }
+    }
+
+    /// The name of the file that gives way.
+    fn name(&self) -> &str {
+        &self.files[self.replaced].0
+    }
+
+    /// The file that gives way, as it was written.
+    fn content(&self) -> &[u8] {
+        &self.files[self.replaced].1
+    }
+
+    /// The store with another content of that file.
+    fn storage(&self, input: &[u8]) -> Arc<dyn Storage> {
+        let (storage, directory) = (Memory::default(), Path::new(DIRECTORY));
+        storage.create_directory(directory).expect("memory has directories");
+        for (at, (name, content)) in self.files.iter().enumerate() {
+            let content = if at == self.replaced { input } else { content };
+            let mut file = storage.create(&directory.join(name), Purpose::Table).expect("memory has files");
+            file.append(content).and_then(|()| file.sync()).expect("memory takes bytes");
+        }
+        Arc::new(storage)
+    }
+}
+
+/// The tables of all designs that leave something in them, as table of the one host.
+fn table_seeds() -> Vec<Vec<u8>> {
+    let variants = tree::AXES.iter().filter(|axis| TABLE_AXES.contains(&axis.name())).flat_map(|axis| {
+        axis.variants().into_iter().map(|variant| format!("{} = \"{}\"", axis.name(), variant.kind))
+    });
+    let designs = variants.chain(TABLE_DESIGNS.map(str::to_owned));
+    let table = |design: String| {
+        let host = Host::with_table(&design);
+        assert_eq!(host.name(), TABLE_HOST.name(), "{design} numbers its files otherwise");
+        host.content().to_vec()
+    };
+    designs.map(table).collect()
+}
+
+/// Reads an input as it is and with its checksums put right.
+fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) {
+    for host in hosts {
+        let mut sealed = input.to_vec();
+        reseal(&mut sealed, host);
+        check(host, input);
+        if sealed != input {
+            check(host, &sealed);
+        }
+    }
+}
+
+fn check(host: &Host, input: &[u8]) {
+    LazyLock::force(&TABLE_HOST);
+    bounded(input.len(), STORE_BYTES, || {
+        let storage = host.storage(input);
+        let report = verify(&storage, Path::new(DIRECTORY));
+        let is_clean = report.as_ref().is_ok_and(|report| report.damage.is_empty());
+        match open(&host.design, &storage, false) {
+            Ok(tree) => live(&tree, is_clean),
+            Err(error) => assert!(!is_clean, "verify finds nothing, and the store does not open: {error}"),
+        }
+        if !is_clean && let Ok(tree) = open(&host.design, &host.storage(input), true) {
+            live(&tree, false);
+        }
+    });
+}
+
+/// Reads everything both ways, and writes.
+fn live(tree: &Tree, is_clean: bool) {
+    let forward = scan(tree, false);
+    let backward = scan(tree, true);
+    for number in (0..60).step_by(7) {
+        let got = tree.get(&key(number));
+        assert!(!is_clean || got.is_ok(), "verify finds nothing, and a get fails");
+    }
+    if is_clean {
+        let (forward, mut backward) = (
+            forward.expect("what verify passes is read"),
+            backward.expect("what verify passes is read backward"),
+        );
+        backward.reverse();
+        assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "keys do not rise");
+        assert!(forward == backward, "the two directions differ");
+        for (key, value) in &forward {
+            let got = tree.get(key).expect("what verify passes is found");
+            assert_eq!(got.as_ref(), Some(value), "a get and a range differ");
+        }
+    }
+    let goes_on = tree.put(b"one more", b"value").and_then(|()| tree.flush()).and_then(|()| tree.compact());
+    if let Err(error) = goes_on {
+        assert!(!is_clean, "verify finds nothing, and the store does not go on: {error}");
+    }
+    if is_clean {
+        assert_eq!(tree.get(b"one more").expect("a store that goes on is read"), Some(b"value".to_vec()));
+    }
+}
+
+type Entries = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// All entries, or the error on the way.
+fn scan(tree: &Tree, backward: bool) -> Result<Entries, Error> {
+    let mut range = tree.range(..)?;
+    let mut entries = Entries::new();
+    loop {
+        let entry = if backward { range.next_back()? } else { range.next()? };
+        match entry {
+            Some((key, value)) => entries.push((key.to_vec(), value.to_vec())),
+            None => return Ok(entries),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! `lsmbench torture kill`: processes that write to a store and die by `kill -9`, and what they leave.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use storage::{Purpose, Storage};
+use tempfile::TempDir;
+use toml::{Table, Value};
+use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
+use torture::{Check, Findings, Subject, Violation};
+use tree::{Design, OpenOptions};
+
+use super::{Job, Report, run_jobs, scratch};
+use crate::cli::KillArguments;
+use crate::output::line;
+use crate::problem::{Outcome, Problem};
+use crate::{interrupt, lifeline};
+
+/// The hidden subcommand of a process that is there to be killed.
+pub(crate) const WRITER_COMMAND: &str = "writer-process";
+
+/// The back ends that keep files, which the stores have in turn.
+const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
+
+/// How often one store loses its process.
+const KILLS_PER_STORE: u64 = 4;
+
+/// The capacity of memtables: flushes sync files, and writers that wait for disks are no load.
+const MEMTABLE: &str = "8KiB";
+
+/// What stands before the words of a writing process about what went wrong.
+const FAILURE: &str = "! ";
+
+/// How long a process is waited for that has told nothing yet, and one that has not told enough.
+const FIRST_PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Held to read while a store is open here, and to write while a process is started: a process that has just been
+/// forked shares all locks of this one until it becomes another program, and a store would seem to be in use.
+static OPEN_HERE: RwLock<()> = RwLock::new(());
+
+/// What a writing process is to do.
+#[derive(Debug, Serialize, Deserialize)]
+struct Orders {
+    /// The design, as TOML.
+    design: String,
+    /// The directory of the store.
+    directory: PathBuf,
+    /// The seed of the writers' scripts.
+    seed: u64,
+    /// How many commits of each writer the store holds.
+    from: Commits,
+}
+
+/// What the kills of a job came to.
+#[derive(Default)]
+struct Tally {
+    stores: u64,
+    kills: u64,
+    /// Those that came before the first commit was acknowledged.
+    early: u64,
+    acknowledged: u64,
+    findings: Findings<String>,
+}
+
+/// Kills processes under every design and log mode; whether no store was the worse for it.
+pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
+    if arguments.subjects.replay.is_some() {
+        return Err(Problem::new(
+            "no process dies twice at the same moment; --seed plays the same scripts again",
+        ));
+    }
+    interrupt::install();
+    let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let back_ends = usable(&folder)?;
+    let columns = ["stores", "kills", "early", "acknowledged", "violations"];
+    run_jobs(("kill", "--seed"), &arguments.subjects, &columns, 1, |job| {
+        let tally = kill_often(job, arguments, &folder, &back_ends)?;
+        let Tally { stores, kills, early, acknowledged, findings } = tally;
+        let counts = vec![stores, kills, early, acknowledged, findings.violations];
+        Ok(Report { counts, findings })
+    })
+}
+
+/// The back ends that work in a folder.
+fn usable(folder: &Path) -> Outcome<Vec<&'static str>> {
+    let probe = scratch(folder)?;
+    let mut usable = Vec::new();
+    for kind in BACK_ENDS {
+        let storage = build(kind).map_err(Problem::new)?;
+        match storage.create(&probe.path().join(kind), Purpose::Table) {
+            Ok(_) => usable.push(kind),
+            Err(error) if kind != BACK_ENDS[0] => line(&format!("left out: storage = {kind}: {error}")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(usable)
+}
+
+fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
+    let choice = storage::CATALOG.choose(&Value::String(kind.to_owned())).map_err(|error| error.message)?;
+    storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
+}
+
+/// Kills the processes of one design under one log mode, store after store.
+fn kill_often(
+    job: &Job,
+    arguments: &KillArguments,
+    folder: &Path,
+    back_ends: &[&str],
+) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    let mut seed = arguments.subjects.seed;
+    while tally.kills < arguments.kills && !interrupt::is_requested() {
+        let kind = back_ends[(seed % back_ends.len() as u64) as usize];
+        let mut store = Victim::new(job, seed, kind, folder)?;
+        tally.stores += 1;
+        for _ in 0..KILLS_PER_STORE.min(arguments.kills - tally.kills) {
+            let death = store.live_and_die()?;
+            tally.kills += 1;
+            tally.early += u64::from(death.ledger.acknowledged() == 0);
+            tally.acknowledged += death.ledger.acknowledged() as u64;
+            if let Err(violation) = store.judge(&death) {
+                let kept = store.scratch.keep();
+                let moment = format!("storage = {kind}; the store is kept in {}", kept.display());
+                tally.findings.add(seed.to_string(), moment, violation);
+                break;
+            }
+            if interrupt::is_requested() || !store.life.goes_on(store.from) {
+                break;
+            }
+        }
+        seed = seed.wrapping_add(1);
+    }
+    Ok(tally)
+}
+
+/// A store whose processes are killed.
+struct Victim {
+    seed: u64,
+    design: Design,
+    subject: Subject,
+    storage: Arc<dyn Storage>,
+    scratch: TempDir,
+    life: Life,
+    moments: Moments,
+    /// The commits that it holds.
+    from: Commits,
+}
+
+impl Victim {
+    fn new(job: &Job, seed: u64, kind: &str, folder: &Path) -> Result<Self, String> {
+        let table: Table = format!("storage = \"{kind}\"\nmemtable = {{ capacity = \"{MEMTABLE}\" }}")
+            .parse()
+            .map_err(|error: toml::de::Error| error.to_string())?;
+        let design = job.tree.with(&table).map_err(|error| error.message)?;
+        Ok(Self {
+            seed,
+            subject: Subject::tree(&job.design, design.clone()).map_err(|error| error.to_string())?,
+            design,
+            storage: build(kind)?,
+            scratch: scratch(folder).map_err(|problem| problem.to_string())?,
+            life: Life::new(seed),
+            moments: Moments::new(seed),
+            from: [0; WRITERS],
+        })
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.scratch.path().join("store")
+    }
+
+    /// Starts a process that writes to the store, and kills it.
+    fn live_and_die(&mut self) -> Result<Death, String> {
+        let orders = Orders {
+            design: self.design.to_toml().to_string(),
+            directory: self.directory(),
+            seed: self.seed,
+            from: self.from,
+        };
+        let moment = self.moments.next().expect("there is always another moment");
+        let process = Process::start(&orders).map_err(|error| format!("cannot start a process: {error}"))?;
+        let (told, mut failure) = process.die(moment).map_err(|error| error.to_string())?;
+        let mut ledger = Ledger::new(self.from);
+        for line in told.lines() {
+            match line.strip_prefix(FAILURE) {
+                Some(message) => failure = Some(message.to_owned()),
+                None => line.parse().and_then(|event| ledger.note(event))?,
+            }
+        }
+        Ok(Death { ledger, failure })
+    }
+
+    /// Holds the store to what was told, and takes note of what it holds.
+    fn judge(&mut self, death: &Death) -> Result<(), Violation> {
+        if let Some(failure) = &death.failure {
+            return Err(Violation::new(Check::GoesOn, failure));
+        }
+        let _open = OPEN_HERE.read();
+        self.from = self.life.check(&self.subject, &self.storage, &self.directory(), &death.ledger)?;
+        Ok(())
+    }
+}
+
+/// What is known of a process that is no more.
+struct Death {
+    ledger: Ledger,
+    /// What went wrong before it was killed.
+    failure: Option<String>,
+}
+
+/// A process that writes to a store; it ends with this value.
+struct Process {
+    child: Child,
+    /// What it tells, as it comes.
+    told: Receiver<Vec<u8>>,
+    /// When this end is closed, as by the death of this process, it ends itself.
+    _lifeline: ChildStdin,
+}
+
+impl Process {
+    fn start(orders: &Orders) -> io::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(WRITER_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // Ctrl-C at a terminal is for the parent.
+        command.process_group(0);
+        let forking = OPEN_HERE.write();
+        let mut child = command.spawn()?;
+        drop(forking);
+        let mut lifeline = child.stdin.take().expect("standard input is piped");
+        let mut out = child.stdout.take().expect("standard output is piped");
+        let (sender, told) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(read @ 1..) = out.read(&mut buffer)
+                && sender.send(buffer[..read].to_vec()).is_ok()
+            {}
+        });
+        let sent = writeln!(lifeline, "{}", serde_json::to_string(orders).expect("orders are plain data"));
+        let process = Self { child, told, _lifeline: lifeline };
+        sent.map(|()| process)
+    }
+
+    /// Waits for the moment and kills the process; what it told, and how it ended if it ended before.
+    fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
+        let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
+        while events < moment.events {
+            let Ok(part) = self.told.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
+                break;
+            };
+            if events == 0 {
+                deadline = Instant::now() + PATIENCE;
+            }
+            events += part.split(|byte| *byte == b'\n').count() - 1;
+            told.extend(part);
+        }
+        std::thread::sleep(moment.wait);
+        let ended = self.child.try_wait()?;
+        self.child.kill()?;
+        self.child.wait()?;
+        self.told.iter().for_each(|part| told.extend(part));
+        // Lines are written whole; still, what comes after the last end of a line says nothing.
+        told.truncate(told.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        let failure = ended.map(|status| format!("the process ended by itself ({status})"));
+        Ok((String::from_utf8_lossy(&told).into_owned(), failure))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The body of a writing process: opens the store and writes until it is killed, or ends with what went wrong.
+pub(crate) fn write_until_killed() {
+    if let Err(message) = lifeline::take_orders().and_then(|orders: Orders| write(&orders)) {
+        tell(&format!("{FAILURE}{message}"));
+        return;
+    }
+    // There is nothing left to write.
+    loop {
+        std::thread::park();
+    }
+}
+
+fn write(orders: &Orders) -> Result<(), String> {
+    let table: Table = orders.design.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let design = Design::default().with(&table).map_err(|error| error.message)?;
+    let tree = OpenOptions::new(design).open(&orders.directory).map_err(|error| error.to_string())?;
+    Life::new(orders.seed).play(&tree, orders.from, &|event: Event| tell(&event.to_string()))
+}
+
+/// Writes one line to standard output, whole.
+fn tell(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // A parent that is gone has no use for it.
+    let _ = out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush());
+}

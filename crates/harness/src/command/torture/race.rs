@@ -1,0 +1,108 @@
+//! `lsmbench torture race`: threads that do everything at once, and what they saw held to one order.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use torture::Violation;
+use torture::race::{Contestant, Race, Tally};
+use tree::Design;
+
+use super::{named, row, shipped};
+use crate::cli::RaceArguments;
+use crate::output::{line, print};
+use crate::problem::{Outcome, Problem};
+
+/// The axes whose variants threads share, and which are raced one by one.
+const AXES: [&str; 3] = ["memtable", "cache", "wal"];
+
+/// The columns that are printed.
+const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
+
+/// Sizes with which a few thousand operations flush, compact and evict, and threads still meet.
+const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
+
+/// Races on every design that is asked for, and prints a line for each; whether nothing was wrong.
+pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
+    let contestants = contestants(arguments)?;
+    let names = contestants.iter().map(|contestant| contestant.name.len());
+    let width = names.max().unwrap_or(0).max("design".len());
+    print(&format!("{:<width$}{}\n", "design", row(&COLUMNS)))?;
+    let (mut totals, start) = ([0; COLUMNS.len()], Instant::now());
+    for contestant in &contestants {
+        let (tally, violation) = one(contestant, arguments);
+        let counts = counts(&tally, violation.is_some());
+        totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+        let told = violation.map_or_else(String::new, |violation| {
+            let (round, seed) = (tally.rounds, arguments.seed);
+            format!("violation (round {round} of seed {seed}, which replays no race): {violation}\n")
+        });
+        print(&format!("{:<width$}{}\n{told}", contestant.name, row(&counts)))?;
+    }
+    print(&format!("{:<width$}{}\n", "all", row(&totals)))?;
+    let seconds = start.elapsed().as_secs_f64();
+    line(&format!(
+        "{} operations in {seconds:.1} s: {:.0} per second",
+        totals[1],
+        totals[1] as f64 / seconds
+    ));
+    Ok(totals[COLUMNS.len() - 1] == 0)
+}
+
+/// Races on one design, up to the first violation.
+fn one(contestant: &Contestant, arguments: &RaceArguments) -> (Tally, Option<Violation>) {
+    let mut race = Race::in_memory(contestant, arguments.threads as usize, arguments.seed);
+    let start = Instant::now();
+    let is_over = |tally: &Tally| match arguments.seconds {
+        Some(seconds) => start.elapsed() >= Duration::from_secs(seconds),
+        None => tally.operations >= arguments.operations,
+    };
+    while !is_over(&race.tally) {
+        if let Err(violation) = race.round() {
+            return (race.tally, Some(violation));
+        }
+    }
+    (race.tally, None)
+}
+
+fn counts(tally: &Tally, is_violated: bool) -> [u64; COLUMNS.len()] {
+    let Tally { rounds, operations, commits, reads, opened } = *tally;
+    [rounds, operations, commits, reads, opened, u64::from(is_violated)]
+}
+
+/// What races on the designs that are asked for, or on [all](every_design).
+fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
+    let designs = match &arguments.design[..] {
+        [] => every_design()?,
+        names => names.iter().map(|name| named(name)).collect::<Outcome<_>>()?,
+    };
+    let of_design = |(name, design): (String, Design)| contestant(&name, &design, arguments.wal.as_deref());
+    designs.into_iter().map(of_design).collect()
+}
+
+/// The shipped designs, and the default one with each variant of the [`AXES`].
+fn every_design() -> Outcome<Vec<(String, Design)>> {
+    let mut designs = shipped()?;
+    let (_, plain) = named(Path::new("default"))?;
+    for axis in tree::AXES.iter().filter(|axis| AXES.contains(&axis.name())) {
+        for variant in axis.variants() {
+            let (axis, kind) = (axis.name(), variant.kind);
+            designs.push((format!("{axis}={kind}"), changed(&plain, &format!("{axis} = \"{kind}\""))?));
+        }
+    }
+    Ok(designs)
+}
+
+/// What races on a design, under this log mode if one is named.
+pub(super) fn contestant(name: &str, design: &Design, wal: Option<&str>) -> Outcome<Contestant> {
+    let design = changed(design, SIZES)?;
+    let design = match wal {
+        Some(mode) => changed(&design, &format!("wal = \"{mode}\""))?,
+        None => design,
+    };
+    Ok(Contestant::tree(name, design)?)
+}
+
+fn changed(design: &Design, change: &str) -> Outcome<Design> {
+    let change = change.parse().map_err(|error| Problem::doing(format!("read {change}"), error))?;
+    design.with(&change).map_err(|error| Problem::new(error.message))
+}

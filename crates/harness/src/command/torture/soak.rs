@@ -1,0 +1,220 @@
+//! `lsmbench torture soak`: a long race on files, in which memory, files and threads must stay the same.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use storage::Storage;
+use torture::race::{Contestant, Race};
+use tree::Design;
+
+use super::race::contestant;
+use super::{named, row};
+use crate::cli::SoakArguments;
+use crate::interrupt;
+use crate::output::{line, print};
+use crate::problem::{Outcome, Problem};
+
+/// What is printed of each sample.
+const COLUMNS: [&str; 7] =
+    ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
+
+/// The columns that must not grow, and the part of its mean by which each may rise over the second half.
+const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
+
+/// The standard errors above which a rise is none of chance.
+const ERRORS: f64 = 3.0;
+
+/// Samples in the second half that a verdict needs.
+const LEAST_SAMPLES: usize = 4;
+
+/// Races for as long as it is told, prints a sample now and then, and says whether all was right and flat.
+pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
+    let (name, design) = named(&arguments.design)?;
+    let contestant = contestant(&name, &design, arguments.wal.as_deref())?;
+    let place = Place::new(arguments.dir.as_deref())?;
+    interrupt::install();
+    let samples = match race(arguments, &contestant, &design, &place.directory)? {
+        Ok(samples) => samples,
+        Err(violation) => {
+            print(&format!("violation (seed {}, which replays no race): {violation}\n", arguments.seed))?;
+            return Ok(false);
+        }
+    };
+    let (verdict, is_flat) = verdict(&samples);
+    print(&verdict)?;
+    Ok(is_flat)
+}
+
+/// Where the store is; removed again where nobody named it.
+struct Place {
+    directory: PathBuf,
+    is_kept: bool,
+}
+
+impl Place {
+    fn new(named: Option<&Path>) -> Outcome<Self> {
+        let own = || std::env::temp_dir().join(format!("lsmbench-soak-{}", std::process::id()));
+        let directory = named.map_or_else(own, Path::to_owned);
+        let cannot = |error| Problem::doing(format!("use {}", directory.display()), error);
+        fs::create_dir_all(&directory).map_err(cannot)?;
+        if fs::read_dir(&directory).map_err(cannot)?.next().is_some() {
+            let message = format!("{} is not empty; a soak wants a new directory", directory.display());
+            return Err(Problem::new(message));
+        }
+        Ok(Self { directory, is_kept: named.is_some() })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // Temporary files that cannot be removed are the system's to remove.
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+}
+
+/// A line of numbers, as [`COLUMNS`] says.
+type Sample = [u64; COLUMNS.len()];
+
+/// Races, and prints samples; what was wrong if something was.
+fn race(
+    arguments: &SoakArguments,
+    contestant: &Contestant,
+    design: &Design,
+    directory: &Path,
+) -> Outcome<Result<Vec<Sample>, torture::Violation>> {
+    let storage = storage::CATALOG.build(design.choice("storage"));
+    let storage: Arc<dyn Storage> = Arc::from(storage.map_err(|error| Problem::new(error.message))?);
+    let mut race =
+        Race::on_storage(contestant, storage, directory, arguments.threads as usize, arguments.seed);
+    print(&format!("{}\n", row(&COLUMNS)))?;
+    let (mut samples, start) = (Vec::new(), Instant::now());
+    let mut next = Duration::ZERO;
+    while start.elapsed() < Duration::from_secs(arguments.seconds) && !interrupt::is_requested() {
+        if let Err(violation) = race.round() {
+            return Ok(Err(violation));
+        }
+        if start.elapsed() >= next {
+            next = start.elapsed() + Duration::from_secs(arguments.every);
+            let (memory, threads) = status()?;
+            let tally = race.tally;
+            let sample = [
+                start.elapsed().as_secs(),
+                tally.operations,
+                tally.opened,
+                memory,
+                open_files()?,
+                threads,
+                bytes_below(directory).map_err(|error| Problem::doing("measure the store", error))? >> 10,
+            ];
+            print(&format!("{}\n", row(&sample)))?;
+            samples.push(sample);
+        }
+    }
+    let (operations, seconds) = (race.tally.operations, start.elapsed().as_secs_f64());
+    line(&format!(
+        "{operations} operations in {seconds:.1} s: {:.0} per second",
+        operations as f64 / seconds
+    ));
+    Ok(Ok(samples))
+}
+
+/// For each column that must not grow, how much of its mean the line of least squares rises over the second
+/// half of the samples. It grows if that is more than it may, and more than chance explains.
+fn verdict(samples: &[Sample]) -> (String, bool) {
+    let half = &samples[samples.len() / 2..];
+    if half.len() < LEAST_SAMPLES {
+        return (format!("no verdict: it needs {} samples\n", 2 * LEAST_SAMPLES), true);
+    }
+    let mut text = String::new();
+    let mut is_flat = true;
+    for (column, most) in FLAT {
+        let values: Vec<f64> = half.iter().map(|sample| sample[column] as f64).collect();
+        let (rise, error) = rise(&values);
+        let grows = rise > most && rise > ERRORS * error;
+        is_flat &= !grows;
+        let (name, word) = (COLUMNS[column], if grows { "grows" } else { "flat" });
+        let (rise, error) = (rise * 100.0, error * 100.0);
+        let _ =
+            writeln!(text, "{name}: {word}, {rise:+.1} % over the second half, standard error {error:.1} %");
+    }
+    (text, is_flat)
+}
+
+/// By how much of their mean the line of least squares through values rises from the first to the last, and
+/// the standard error of that.
+fn rise(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let distances = || (0..values.len()).map(|at| at as f64 - (count - 1.0) / 2.0);
+    let squares: f64 = distances().map(|distance| distance * distance).sum();
+    let slope =
+        distances().zip(values).map(|(distance, value)| distance * (value - mean)).sum::<f64>() / squares;
+    let off = distances().zip(values).map(|(distance, value)| (value - mean - slope * distance).powi(2));
+    let error = (off.sum::<f64>() / (count - 2.0) / squares).sqrt();
+    (slope * (count - 1.0) / mean, error * (count - 1.0) / mean)
+}
+
+/// The resident memory of this process in KiB, without that of files (the program itself is one), and its
+/// threads.
+fn status() -> Outcome<(u64, u64)> {
+    let text = fs::read_to_string("/proc/self/status")
+        .map_err(|error| Problem::doing("read /proc/self/status, which a soak needs", error))?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    };
+    Ok((field("RssAnon:"), field("Threads:")))
+}
+
+fn open_files() -> Outcome<u64> {
+    let files = fs::read_dir("/proc/self/fd");
+    let files = files.map_err(|error| Problem::doing("list /proc/self/fd, which a soak needs", error))?;
+    // One is that of the list itself.
+    Ok((files.count() as u64).saturating_sub(1))
+}
+
+/// The bytes of all files below a directory. A file that goes meanwhile has none.
+fn bytes_below(directory: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => bytes += bytes_below(&entry.path())?,
+            Ok(metadata) => bytes += metadata.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(memory: impl Fn(u64) -> u64) -> Vec<Sample> {
+        (0..40).map(|at| [at, at * 1000, at, memory(at), 20, 9, 300 + at % 7]).collect()
+    }
+
+    #[test]
+    fn a_line_that_rises_is_told_from_one_that_only_trembles() {
+        assert_eq!(rise(&[1.0, 2.0, 3.0]), (1.0, 0.0));
+        assert_eq!(rise(&[5.0, 5.0, 5.0, 5.0]), (0.0, 0.0));
+        let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 7 % 11 * 2000));
+        assert!(is_flat && text.contains("memory KiB: flat"), "{text}");
+        // What grows while it begins has an end.
+        assert!(verdict(&samples(|at| 10_000 + at.min(15) * 1000)).1);
+        let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 200 + at % 5 * 100));
+        assert!(!is_flat && text.contains("memory KiB: grows"), "{text}");
+    }
+
+    #[test]
+    fn a_few_samples_are_no_verdict() {
+        assert!(verdict(&samples(|at| at)[..6]).0.contains("no verdict"));
+    }
+}

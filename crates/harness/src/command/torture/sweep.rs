@@ -1,0 +1,217 @@
+//! `lsmbench torture sweep`: runs of an experiment that die by `kill -9` again and again, are resumed, and must end
+//! with the results of one that was left alone.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use results::{Folder, Manifest, Row, Table, columns as c};
+use tempfile::TempDir;
+use torture::kill::shares;
+
+use crate::cli::SweepArguments;
+use crate::experiment::RunMode;
+use crate::interrupt;
+use crate::output::{line, print};
+use crate::problem::{Outcome, Problem};
+
+/// What is run: six cells of two trials, so that there is a middle to be killed in.
+const EXPERIMENT: &str = r#"
+question = "Does a run that is killed end as one that is not?"
+[design]
+memtable = { capacity = "16KiB" }
+wal      = "none"
+[[phase]]
+name   = "load"
+insert = 4_000
+value  = { kind = "fixed", bytes = 32 }
+[[phase]]
+name       = "look"
+operations = 4_000
+mix        = { get = 0.9, put = 0.1 }
+[sweep]
+"design.bloom"       = ["none", "standard", "blocked"]
+"design.compression" = ["none", "lz4"]
+[trials]
+count = 2
+[[chart]]
+kind = "bar"
+x    = "design.bloom"
+y    = "fpr"
+"#;
+
+/// The file of the experiment, and its name.
+const CONFIG: &str = "sweep.toml";
+const NAME: &str = "sweep";
+
+/// The results of the run that is left alone, and of those that are killed.
+const UNBROKEN: &str = "unbroken";
+const BROKEN: &str = "broken";
+
+/// What the kills of one mode came to.
+#[derive(Default)]
+struct Tally {
+    sweeps: u64,
+    kills: u64,
+    rows: u64,
+    wrong: Vec<String>,
+}
+
+/// Kills runs in both modes; whether all of them ended as if they had not been killed.
+pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
+    interrupt::install();
+    let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let (mut head, mut is_clean) = (row("mode", &["sweeps", "kills", "rows", "violations"]), true);
+    for mode in [RunMode::Counted, RunMode::Timed] {
+        let tally = Sweep::new(mode, &folder)?.run(arguments)?;
+        let counts = [tally.sweeps, tally.kills, tally.rows, tally.wrong.len() as u64];
+        print(&(std::mem::take(&mut head) + &row(mode.name(), &counts)))?;
+        for wrong in &tally.wrong {
+            print(&format!("violation: {wrong}\n"))?;
+        }
+        is_clean &= tally.wrong.is_empty();
+    }
+    Ok(is_clean)
+}
+
+/// A name, and what belongs to it, in columns.
+fn row(name: &str, cells: &[impl std::fmt::Display]) -> String {
+    cells.iter().fold(format!("{name:<8}"), |text, cell| format!("{text}  {cell:>10}")) + "\n"
+}
+
+/// One experiment in one mode, with its results.
+struct Sweep {
+    mode: RunMode,
+    scratch: TempDir,
+    /// What the rows must be, and how long the run took that was left alone.
+    expected: Rows,
+    unbroken: Duration,
+}
+
+/// For each cell, trial, phase and operation, the rows: what in them is the same in every run.
+type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
+
+impl Sweep {
+    /// Runs the experiment once, to its end.
+    fn new(mode: RunMode, folder: &Path) -> Outcome<Self> {
+        let scratch = super::scratch(folder)?;
+        let config = scratch.path().join(CONFIG);
+        let text = EXPERIMENT.replace("count = 2", &format!("count = 2\nmode  = \"{}\"", mode.name()));
+        fs::write(&config, text)
+            .map_err(|error| Problem::doing(format!("write {}", config.display()), error))?;
+        let mut sweep = Self { mode, scratch, expected: Rows::new(), unbroken: Duration::ZERO };
+        let start = Instant::now();
+        let ended = sweep.start(UNBROKEN, false)?.wait_with_output();
+        sweep.unbroken = start.elapsed();
+        finished(ended, "the run that is left alone")?;
+        sweep.expected = sweep.rows(UNBROKEN)?;
+        Ok(sweep)
+    }
+
+    /// Kills runs until there are enough of them, and compares each that comes to its end.
+    fn run(&self, arguments: &SweepArguments) -> Outcome<Tally> {
+        let mut tally = Tally::default();
+        let mut shares = shares(arguments.seed);
+        while tally.kills < arguments.kills && !interrupt::is_requested() {
+            let is_begun = self.folder(BROKEN).manifest().exists();
+            let mut process = self.start(BROKEN, is_begun)?;
+            // Two trials of twelve are done before a death on average.
+            let share = shares.next().expect("there is always another share");
+            if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
+                let killed = process.kill().and_then(|()| process.wait());
+                killed.map_err(|error| Problem::doing("kill a run", error))?;
+                tally.kills += 1;
+                continue;
+            }
+            finished(process.wait_with_output(), "a run that was resumed")?;
+            self.conclude(&mut tally)?;
+        }
+        if self.folder(BROKEN).manifest().exists() {
+            finished(self.start(BROKEN, true)?.wait_with_output(), "a run that was resumed")?;
+            self.conclude(&mut tally)?;
+        }
+        Ok(tally)
+    }
+
+    /// Compares the results of a run that came to its end with what they must be, and takes them away.
+    fn conclude(&self, tally: &mut Tally) -> Outcome<()> {
+        let rows = self.rows(BROKEN)?;
+        tally.sweeps += 1;
+        tally.rows += rows.values().map(|rows| rows.len() as u64).sum::<u64>();
+        let folder = self.folder(BROKEN);
+        let different = self.expected.keys().chain(rows.keys());
+        let mut different = different.filter(|key| self.expected.get(*key) != rows.get(*key));
+        if let Some(key) = different.next() {
+            let count = |rows: &Rows| rows.get(key).map_or(0, Vec::len);
+            tally.wrong.push(format!(
+                "{}: {} rows, expected {}, or other counters",
+                key.join(", "),
+                count(&rows),
+                count(&self.expected)
+            ));
+        }
+        if Manifest::read(&folder.manifest())?.ended.is_none() {
+            tally.wrong.push("the manifest does not say that the run ended".to_owned());
+        }
+        if folder.root().join("data").exists() {
+            tally.wrong.push("a store was left behind".to_owned());
+        }
+        fs::remove_dir_all(self.scratch.path().join(BROKEN))
+            .map_err(|error| Problem::doing(format!("remove {}", folder.root().display()), error))
+    }
+
+    /// Starts this program on the experiment.
+    fn start(&self, out: &str, resume: bool) -> Outcome<Child> {
+        let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
+        let mut command = Command::new(program);
+        command.args(["run", CONFIG, "--out", out, "--allow-debug"]).current_dir(self.scratch.path());
+        command.args(resume.then_some("--resume")).stdin(Stdio::null()).stdout(Stdio::null());
+        // What it says fits into the pipe.
+        command.stderr(Stdio::piped());
+        // Ctrl-C at a terminal is for this process.
+        command.process_group(0);
+        command.spawn().map_err(|error| Problem::doing("start a run", error))
+    }
+
+    fn folder(&self, out: &str) -> Folder {
+        Folder::new(self.scratch.path().join(out).join(NAME))
+    }
+
+    /// The rows of a run. Of one that was timed nothing in them is the same but what they are about.
+    fn rows(&self, out: &str) -> Outcome<Rows> {
+        let table = Table::read(&self.folder(out).runs())?;
+        let mut rows = Rows::new();
+        for row in table.rows() {
+            let key = [&c::CELL, &c::TRIAL, &c::PHASE, &c::OPERATION].map(|of| row.get(of).to_string());
+            let exact = if self.mode == RunMode::Counted { exact(row) } else { Vec::new() };
+            rows.entry(key).or_default().push(exact);
+        }
+        Ok(rows)
+    }
+}
+
+/// What is the same in every run in `counted` mode.
+fn exact(row: &Row) -> Vec<String> {
+    let cells = row.schema().columns().iter().zip(row.cells());
+    cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()
+}
+
+/// Whether a process ends by itself within a time.
+fn ends_within(process: &mut Child, time: Duration) -> Outcome<bool> {
+    std::thread::sleep(time);
+    let ended = process.try_wait().map_err(|error| Problem::doing("look at a run", error))?;
+    Ok(ended.is_some())
+}
+
+/// Refuses a run that ended with anything but 0.
+fn finished(ended: std::io::Result<Output>, what: &str) -> Outcome<()> {
+    let ended = ended.map_err(|error| Problem::doing("wait for a run", error))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    line(String::from_utf8_lossy(&ended.stderr).trim_end());
+    Err(Problem::new(format!("{what} ended with {}; what it said stands above", ended.status)))
+}

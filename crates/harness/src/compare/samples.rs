@@ -1,0 +1,137 @@
+//! What results folders hold, as samples: one per cell, phase, operation and metric.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use measure::Sample;
+use results::{Better, Column, Folder, Manifest, Metric, Row, Table, columns as c};
+
+use crate::experiment::RunMode;
+use crate::problem::{Outcome, Problem};
+use crate::run::wrong_cells;
+
+/// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.
+const TIMED: [Metric; 9] = [
+    c::OPS_PER_SECOND,
+    c::P50_NS,
+    c::P99_NS,
+    c::P50_SLICE_NS,
+    c::CPU_SECONDS,
+    c::WRITE_AMP_SETTLED,
+    c::SPACE_AMP_SETTLED,
+    c::BUILD_NS_PER_ENTRY,
+    c::BYTES_PER_ENTRY,
+];
+
+/// Which number a sample is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) experiment: String,
+    /// The label of the cell.
+    pub(crate) label: String,
+    pub(crate) phase: String,
+    pub(crate) operation: String,
+    /// The name of the column.
+    pub(crate) metric: &'static str,
+}
+
+/// The numbers of one side of a comparison.
+#[derive(Debug, Default)]
+pub(crate) struct Samples {
+    /// Per number its values, by trial.
+    pub(crate) values: BTreeMap<Key, Sample>,
+    /// Cells that gave wrong answers, as `experiment: label`.
+    pub(crate) wrong: BTreeSet<String>,
+    /// Per experiment, what it was and where it ran.
+    pub(crate) manifests: BTreeMap<String, Manifest>,
+}
+
+impl Samples {
+    /// The samples of the runs below a folder: of one experiment, or of several side by side.
+    ///
+    /// # Errors
+    /// If there are none, or a file cannot be read.
+    pub(crate) fn read(path: &Path, metrics: &[String]) -> Outcome<Self> {
+        let mut samples = Self::default();
+        for folder in folders(path)? {
+            samples.add(&folder, metrics, 0)?;
+        }
+        Ok(samples)
+    }
+
+    /// Adds the runs of one folder; `block` is added to the numbers of its trials.
+    pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
+        let manifest = Manifest::read(&folder.manifest())?;
+        let table = Table::read(&folder.runs())?;
+        let chosen = chosen(&manifest, &table, metrics)?;
+        let wrong = wrong_cells(&table);
+        for row in table.rows() {
+            let text = |metric: &Metric| row.get(metric).to_string();
+            if row.get(&c::CELL).integer().is_some_and(|cell| wrong.contains(&cell)) {
+                self.wrong.insert(format!("{}: {}", manifest.experiment, text(&c::LABEL)));
+                continue;
+            }
+            for metric in &chosen {
+                let (Some(trial), Some(value)) = (row.get(&c::TRIAL).integer(), number(row, metric)) else {
+                    continue;
+                };
+                let key = Key {
+                    experiment: manifest.experiment.clone(),
+                    label: text(&c::LABEL),
+                    phase: text(&c::PHASE),
+                    operation: text(&c::OPERATION),
+                    metric: metric.name,
+                };
+                let sample = self.values.entry(key).or_insert_with_key(|key| Sample::new(&*key.label, []));
+                sample.blocks.push((block + trial, value));
+            }
+        }
+        self.manifests.insert(manifest.experiment.clone(), manifest);
+        Ok(())
+    }
+}
+
+/// A number that a row holds; a column that an older version did not have holds none.
+fn number(row: &Row, metric: &Metric) -> Option<f64> {
+    let position = row.schema().position(metric.name)?;
+    row.cells()[position].number()
+}
+
+/// The columns that are compared: those asked for, else of `counted` runs all that are exact, and of timed ones
+/// those that decide.
+fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
+    let named = metrics.iter().map(|name| match table.column(name)? {
+        Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
+        _ => {
+            Err(Problem::new(format!("neither direction of {name} is better, so there is nothing to judge")))
+        }
+    });
+    let named: Vec<Metric> = named.collect::<Outcome<_>>()?;
+    let all = c::METRICS.iter().copied();
+    Ok(match manifest.mode == RunMode::Counted.name() {
+        _ if !named.is_empty() => named,
+        true => all.filter(|metric| metric.exact).collect(),
+        false => all.filter(|metric| TIMED.contains(metric)).collect(),
+    })
+}
+
+/// The folders of results at a path: itself, or those in it.
+fn folders(path: &Path) -> Outcome<Vec<Folder>> {
+    let holds_results = |path: &Path| Folder::new(path).manifest().is_file();
+    if holds_results(path) {
+        return Ok(vec![Folder::new(path)]);
+    }
+    let entries =
+        path.read_dir().map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
+    let mut inside: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    inside.retain(|path| holds_results(path));
+    inside.sort();
+    if inside.is_empty() {
+        let message = format!(
+            "{} holds no results: give a folder with a manifest.json, or one with such folders in it",
+            path.display()
+        );
+        return Err(Problem::new(message));
+    }
+    Ok(inside.into_iter().map(Folder::new).collect())
+}

@@ -1,0 +1,137 @@
+//! Counters against goldens: the same numbers to the last digit, on every machine.
+
+use std::path::{Path, PathBuf};
+
+use measure::Sample;
+use results::{Golden, GoldenNumber, Manifest, Table, columns as c};
+
+use super::process;
+use crate::compare::{Key, Pairing, Report, Samples};
+use crate::experiment::RunMode;
+use crate::output::line;
+use crate::problem::{Outcome, Problem};
+
+/// What is checked against what.
+pub(crate) struct Goldens<'a> {
+    /// The folder of goldens, one file per experiment.
+    pub(crate) folder: &'a Path,
+    /// The experiments and the options of each: `configs/bloom.toml --quick`. Those of the goldens if there are none.
+    pub(crate) commands: Vec<Vec<String>>,
+    /// A folder for runs.
+    pub(crate) work: &'a Path,
+    /// Whether the goldens are to be written again.
+    pub(crate) update: bool,
+}
+
+/// Measures every experiment in `counted` mode and compares it with its golden; with `update`, writes the goldens
+/// again and reports what changed.
+///
+/// # Errors
+/// If there is no golden for an experiment, or an experiment cannot be run.
+pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Report> {
+    let (mut base, mut new) = (Samples::default(), Samples::default());
+    let mut first_time = Vec::new();
+    for (number, command) in goldens.commands()?.iter().enumerate() {
+        let mut arguments = command.clone();
+        arguments.extend(["--trials=1", "--set=trials.mode=\"counted\""].map(str::to_owned));
+        let out = goldens.work.join(format!("counted-{number}"));
+        let folder = process::run(&process::this_program()?, &arguments, &out)?;
+        let manifest = Manifest::read(&folder.manifest())?;
+        new.add(&folder, &[], 0)?;
+        let path = goldens.folder.join(format!("{}.csv", manifest.experiment));
+        if path.exists() {
+            add(&mut base, &Golden::read(&path)?);
+        } else if goldens.update {
+            first_time.push(manifest.experiment.clone());
+        } else {
+            return Err(Problem::new(format!(
+                "there is no golden {}; write it with --update, look at it, and commit it",
+                path.display()
+            )));
+        }
+        if goldens.update {
+            std::fs::create_dir_all(goldens.folder)
+                .map_err(|error| Problem::doing(format!("create {}", goldens.folder.display()), error))?;
+            golden(&manifest, &Table::read(&folder.runs())?, command).write(&path)?;
+        }
+    }
+    for experiment in &first_time {
+        line(&format!("{experiment}: the first golden is written; look at it before you commit it"));
+    }
+    if base.manifests.is_empty() {
+        return Ok(Report {
+            differences: Vec::new(),
+            notes: Vec::new(),
+            wrong: new.wrong.into_iter().collect(),
+        });
+    }
+    Report::of(&base, &new, Pairing::Unpaired)
+}
+
+impl Goldens<'_> {
+    /// The experiments that are checked, with their options.
+    fn commands(&self) -> Outcome<Vec<Vec<String>>> {
+        if !self.commands.is_empty() {
+            return Ok(self.commands.clone());
+        }
+        let found = self.folder.read_dir();
+        let found =
+            found.map_err(|error| Problem::doing(format!("read {}", self.folder.display()), error))?;
+        let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "csv"));
+        files.sort();
+        if files.is_empty() {
+            let message = "holds no goldens: name experiments and give --update to write the first ones";
+            return Err(Problem::at(self.folder, None, message));
+        }
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        files.iter().map(|path| Ok(words(&Golden::read(path)?.command))).collect()
+    }
+}
+
+/// The exact numbers of a run.
+fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
+    let mut golden = Golden {
+        experiment: manifest.experiment.clone(),
+        command: command.join(" "),
+        config_hash: manifest.config_hash.clone(),
+        ..Golden::default()
+    };
+    for row in table.rows() {
+        for metric in c::METRICS.iter().filter(|metric| metric.exact) {
+            let value = row.get(metric);
+            if value.number().is_some() {
+                golden.numbers.push(GoldenNumber {
+                    label: row.get(&c::LABEL).to_string(),
+                    phase: row.get(&c::PHASE).to_string(),
+                    operation: row.get(&c::OPERATION).to_string(),
+                    metric: metric.name.to_owned(),
+                    value: value.to_string(),
+                });
+            }
+        }
+    }
+    golden
+}
+
+/// Adds the numbers of a golden to one side; columns that this version does not know are left out.
+fn add(samples: &mut Samples, golden: &Golden) {
+    for number in &golden.numbers {
+        let (Some(metric), Ok(value)) = (c::metric(&number.metric), number.value.parse()) else { continue };
+        let key = Key {
+            experiment: golden.experiment.clone(),
+            label: number.label.clone(),
+            phase: number.phase.clone(),
+            operation: number.operation.clone(),
+            metric: metric.name,
+        };
+        samples.values.insert(key, Sample::new(&*number.label, [(0, value)]));
+    }
+    let manifest = Manifest {
+        experiment: golden.experiment.clone(),
+        mode: RunMode::Counted.name().to_owned(),
+        config_hash: golden.config_hash.clone(),
+        ..Manifest::default()
+    };
+    samples.manifests.insert(golden.experiment.clone(), manifest);
+}

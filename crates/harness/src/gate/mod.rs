@@ -1,0 +1,8 @@
+//! The gate of a CI run: counters exactly against goldens in git, times against another build in the same session.
+
+mod against;
+mod golden;
+mod process;
+
+pub(crate) use against::{Against, against};
+pub(crate) use golden::{Goldens, check_goldens};

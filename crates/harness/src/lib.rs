@@ -1,0 +1,113 @@
+//! `lsmbench`: experiments on LSM-trees, from the command line.
+
+mod charts;
+mod cli;
+mod command;
+mod compare;
+mod experiment;
+mod gate;
+#[doc(hidden)]
+pub mod hostile;
+mod interrupt;
+mod lifeline;
+mod output;
+mod pairs;
+mod problem;
+mod run;
+mod subject;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command, OverrideArguments};
+use experiment::Overrides;
+use problem::Outcome;
+use run::{Ending, RunOptions};
+
+/// The answer is bad: wrong answers, damage found.
+const BAD_ANSWER: u8 = 1;
+
+/// The request is bad.
+const BAD_REQUEST: u8 = 2;
+
+/// The user interrupted, as shells report it.
+const INTERRUPTED: u8 = 130;
+
+/// Does what the command line asks for, and says on standard error what went wrong; returns the exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run_command(cli.command) {
+        Ok(code) => ExitCode::from(code),
+        Err(problem) => {
+            output::line(&format!("error: {problem}"));
+            ExitCode::from(BAD_REQUEST)
+        }
+    }
+}
+
+/// Does what the command line asks for and returns the exit code.
+fn run_command(command: Command) -> Outcome<u8> {
+    match command {
+        Command::Run(arguments) => {
+            interrupt::install();
+            let plots = arguments.plots.unwrap_or_else(|| {
+                match arguments.out.as_path() == std::path::Path::new("results") {
+                    true => "plots".into(),
+                    false => arguments.out.join("charts"),
+                }
+            });
+            let options = RunOptions {
+                out: arguments.out,
+                plots,
+                resume: arguments.resume,
+                allow_debug: arguments.allow_debug,
+                overrides: overrides(arguments.overrides),
+            };
+            Ok(match run::run_all(&arguments.configs, &options)? {
+                Ending::Done => 0,
+                Ending::WrongAnswers => BAD_ANSWER,
+                Ending::Interrupted => INTERRUPTED,
+            })
+        }
+        Command::List(arguments) => command::list(&arguments).map(|()| 0),
+        Command::Describe(arguments) => {
+            command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
+        }
+        Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
+        Command::Workload(arguments) => {
+            command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
+        }
+        Command::Shell(arguments) => command::shell(&arguments).map(|()| ended(true)),
+        Command::Verify(arguments) => {
+            command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
+        }
+        Command::Compare(arguments) => {
+            command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
+        }
+        Command::Check(arguments) => command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER }),
+        Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
+        Command::Torture { what } => command::torture(&what).map(ended),
+        Command::Completions { shell } => command::completions(shell).map(|()| 0),
+        Command::Man => command::man().map(|()| 0),
+        Command::TrialProcess => Ok(if run::run_trial_process() { 0 } else { BAD_REQUEST }),
+        Command::WriterProcess => {
+            command::write_until_killed();
+            Ok(BAD_REQUEST)
+        }
+    }
+}
+
+/// The exit code of what may have been interrupted, and whether its answer is good.
+fn ended(is_good: bool) -> u8 {
+    match is_good {
+        true if interrupt::is_requested() => INTERRUPTED,
+        true => 0,
+        false => BAD_ANSWER,
+    }
+}
+
+fn overrides(arguments: OverrideArguments) -> Overrides {
+    let OverrideArguments { set, trials, seed, quick, design } = arguments;
+    Overrides { set, trials, seed, quick, design }
+}

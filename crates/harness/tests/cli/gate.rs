@@ -1,0 +1,147 @@
+//! The gates: two folders of results, counters against goldens, times against another build.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, SMALL};
+
+/// Changes the first number of this column in a golden by a thousandth of `of`, at least 1, downwards.
+fn one_less(bench: &Bench, column: &str) {
+    let path = bench.path("goldens/small.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let line =
+        text.lines().find(|line| line.contains(&format!(",{column},")) && !line.ends_with(",0")).unwrap();
+    let (head, value) = line.rsplit_once(',').unwrap();
+    let less: u64 = value.parse::<u64>().unwrap() - 1;
+    fs::write(&path, text.replace(line, &format!("{head},{less}"))).unwrap();
+}
+
+#[test]
+fn counters_pass_their_goldens_and_one_extra_block_does_not() {
+    let bench = Bench::small();
+    let error = bench.run(&["check", "--baseline", "goldens"]).refusal();
+    assert!(error.contains("goldens"), "{error}");
+    let error = bench.run(&["check", "small.toml", "--baseline", "goldens"]).refusal();
+    assert!(error.contains("there is no golden goldens/small.csv; write it with --update"), "{error}");
+    bench.ok(&["check", "small.toml", "--baseline", "goldens", "--update"]);
+    // The goldens know what they are of.
+    let answer = bench.ok(&["check", "--baseline", "goldens"]);
+    assert!(answer.starts_with("no regression: of "), "{answer}");
+
+    one_less(&bench, "blocks_read");
+    let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
+    assert!(answer.starts_with("REGRESSION: of ") && answer.contains(": blocks_read "), "{answer}");
+    assert_eq!(answer.lines().count(), 2, "{answer}");
+    let update = bench.ok(&["check", "--baseline", "goldens", "--update"]);
+    assert_eq!(update, answer, "what is about to be accepted is shown");
+    bench.ok(&["check", "--baseline", "goldens"]);
+
+    // A number of which neither direction is better must not drift in silence either.
+    one_less(&bench, "flushes");
+    let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
+    assert!(answer.contains("1 changed where neither direction is better"), "{answer}");
+}
+
+#[test]
+fn a_damaged_golden_has_a_line() {
+    let bench = Bench::small();
+    bench.ok(&["check", "small.toml", "--baseline", "goldens", "--update"]);
+    let path = bench.path("goldens/small.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("load,insert,ops,3000", "load,insert,ops", 1)).unwrap();
+    let error = bench.run(&["check", "--baseline", "goldens"]).refusal();
+    assert!(error.contains("goldens/small.csv:") && error.contains("expected five cells"), "{error}");
+}
+
+#[test]
+fn two_folders_are_compared_in_every_format() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml", "--out", "a"]);
+    bench.ok(&["run", "small.toml", "--out", "b"]);
+    let same = bench.ok(&["compare", "a", "b"]);
+    assert!(same.starts_with("no regression: of ") && same.lines().count() == 1, "{same}");
+    assert_eq!(bench.ok(&["compare", "a/small", "b/small"]), same);
+
+    bench.ok(&["run", "small.toml", "--out", "c", "--set", "design.block.size=1024"]);
+    let worse = bench.run(&["compare", "a", "c"]).expect(1).out;
+    assert!(worse.starts_with("REGRESSION: of ") && worse.contains("fence_bytes"), "{worse}");
+    assert!(worse.contains("note: small: the experiment is not the same on both sides"), "{worse}");
+    let markdown = bench.run(&["compare", "a", "c", "--format", "markdown"]).expect(1).out;
+    assert!(
+        markdown.starts_with("### lsmbench: REGRESSION") && markdown.contains("\n| small: "),
+        "{markdown}"
+    );
+    let json = |format: &str| -> Value {
+        serde_json::from_str(&bench.run(&["compare", "a", "c", "--format", format]).expect(1).out).unwrap()
+    };
+    let all = json("json");
+    assert_eq!(all["good"], false);
+    let fences = all["differences"].as_array().unwrap().iter().filter(|d| d["metric"] == "fence_bytes");
+    assert!(fences.clone().count() > 0 && fences.clone().all(|d| d["verdict"] == "regressed"));
+    let action = json("github-action-benchmark");
+    assert!(
+        action
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|entry| entry["value"].is_number() && entry["unit"].is_string())
+    );
+    let bencher = json("bencher");
+    let of_cell = &bencher["small: none, phase look"];
+    assert!(of_cell["blocks_read"]["value"].is_number(), "{bencher}");
+
+    let one = bench.ok(&["compare", "a", "b", "--metric", "fpr", "--format", "json"]);
+    let one: Value = serde_json::from_str(&one).unwrap();
+    assert!(one["differences"].as_array().unwrap().iter().all(|d| d["metric"] == "fpr"));
+    for (arguments, hint) in [
+        (&["compare", "a", "nowhere"][..], "cannot read nowhere"),
+        (&["compare", "a", "."], "holds no results"),
+        (&["compare", "a", "b", "--metric", "fpt"], "did you mean \"fpr\"?"),
+        (&["compare", "a", "b", "--metric", "flushes"], "nothing to judge"),
+    ] {
+        let error = bench.run(arguments).refusal();
+        assert!(error.contains(hint), "{error}");
+    }
+}
+
+/// A timed experiment whose writes wait for the disk.
+fn synced() -> String {
+    SMALL
+        .replace("memtable =", "wal = \"sync\"\nmemtable =")
+        .replace("\"none\", \"standard\", \"blocked\"", "\"none\"")
+        .replace("\"counted\"", "\"timed\"")
+        .replace("3_000", "150")
+}
+
+#[test]
+fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
+    let bench = Bench::new();
+    bench.write("small.toml", synced());
+    let program = env!("CARGO_BIN_EXE_lsmbench");
+    // A build that does not wait for the disk: what a change that adds the wait is measured against.
+    let base = bench.write("base", format!("#!/bin/sh\nexec {program} \"$@\" --set 'design.wal=\"none\"'\n"));
+    fs::set_permissions(&base, fs::Permissions::from_mode(0o755)).unwrap();
+    let arguments = |base: &'static str| {
+        [
+            "check",
+            "small.toml",
+            "--against",
+            base,
+            "--blocks",
+            "6",
+            "--metric",
+            "ops_per_second",
+            "--allow-debug",
+        ]
+    };
+    let answer = bench.run(&arguments("./base")).expect(1);
+    assert!(answer.out.starts_with("REGRESSION: ") && answer.out.contains("ops_per_second"), "{answer:?}");
+    assert!(answer.err.contains("a second batch is to confirm it"), "{answer:?}");
+    // The build against itself.
+    let same = bench.run(&arguments(program)).expect(0).out;
+    assert!(same.starts_with("no regression: "), "{same}");
+    let error = bench.run(&arguments("./nowhere")).refusal();
+    assert!(error.contains("cannot start ./nowhere"), "{error}");
+}

@@ -1,0 +1,70 @@
+//! `torture kill`: processes that write to a store die by `kill -9`, and nothing that they were promised is lost.
+
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::{Bench, wait_for};
+
+/// The shipped designs.
+fn designs() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/designs");
+    let files = [folder.clone(), folder.join("strategies")].map(|folder| folder.read_dir().unwrap());
+    let mut paths: Vec<_> = files.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.sort();
+    paths.into_iter().map(|path| path.canonicalize().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+/// The numbers of the last line: stores, kills, early ones, acknowledged commits, violations.
+fn totals(out: &str) -> Vec<u64> {
+    let last = out.lines().last().unwrap();
+    last.split_whitespace().skip(1).map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn nothing_is_lost_by_kill_9_under_any_design() {
+    let bench = Bench::new();
+    let designs = designs();
+    assert!(designs.len() >= 14);
+    // One kill for each design, and the log modes in turn; the seed chooses the back end.
+    let modes = ["none", "buffered", "sync", "group", "interval"];
+    let mut acknowledged = 0;
+    for (number, mode) in modes.iter().enumerate() {
+        let seed = (number + 3).to_string();
+        let mut what = vec!["torture", "kill", "--kills", "1", "--dir", ".", "--seed", &seed, "--wal", mode];
+        let those = designs.iter().skip(number).step_by(modes.len());
+        those.clone().for_each(|design| what.extend(["--design", design]));
+        let out = bench.ok(&what);
+        let [stores, kills, _, commits, violations] = totals(&out)[..] else { panic!("{out}") };
+        assert_eq!((stores, kills, violations), (those.count() as u64, stores, 0), "{out}");
+        acknowledged += commits;
+    }
+    assert!(acknowledged > 20, "only {acknowledged} commits were acknowledged before the kills");
+    assert!(bench.content().is_empty(), "something was left behind");
+}
+
+#[test]
+fn a_store_goes_on_over_several_kills() {
+    let bench = Bench::new();
+    let what = ["torture", "kill", "--design", "default", "--wal", "buffered", "--kills", "6", "--dir", "."];
+    let out = bench.ok(&what);
+    let [stores, kills, _, commits, violations] = totals(&out)[..] else { panic!("{out}") };
+    assert_eq!((stores, kills, violations), (2, 6, 0), "{out}");
+    assert!(commits > 10, "{out}");
+    let again = bench.run(&[&what[..], &["--replay", "1:2"]].concat()).refusal();
+    assert!(again.contains("no process dies twice at the same moment"), "{again}");
+    let nowhere = bench.run(&["torture", "kill", "--design", "default", "--dir", "nowhere"]).refusal();
+    assert!(nowhere.contains("cannot make a folder in nowhere: No such file or directory"), "{nowhere}");
+}
+
+#[test]
+fn ctrl_c_ends_it_and_nothing_is_left_behind() {
+    let bench = Bench::new();
+    let what = ["torture", "kill", "--design", "default", "--kills", "100000", "--dir", "."];
+    let mut child = bench.command(&what).spawn().unwrap();
+    wait_for("a store", || bench.path(".").read_dir().unwrap().next().map(|_| ()));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(bench.content().is_empty(), "something was left behind");
+}

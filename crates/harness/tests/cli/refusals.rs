@@ -1,0 +1,273 @@
+//! What the system refuses: folders that cannot be written, disks that are full, descriptors that have run out,
+//! and links that lead elsewhere. One error names the file and the cause, exit code 2, and nothing is lost.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::bench::{Bench, SMALL};
+
+/// Says why a test tests nothing here.
+#[allow(clippy::print_stdout)] // the output of a test is where that is read
+fn skip(why: &str) {
+    println!("not tested: {why}");
+}
+
+/// A store with something in it, closed.
+fn stored() -> Bench {
+    let bench = Bench::small();
+    bench.run_with(&["shell", "db", "--set", "memtable.capacity=4KiB"], &puts()).expect(0);
+    bench
+}
+
+/// More than a memtable of 4 KiB holds.
+fn puts() -> String {
+    (0..300).map(|number| format!("p key{number:03} value{number}\n")).collect::<Vec<_>>().concat()
+}
+
+/// The store is whole, and has what was put.
+#[track_caller]
+fn is_intact(bench: &Bench) {
+    bench.run(&["verify", "db"]).expect(0);
+    assert_eq!(bench.run_with(&["shell", "db"], "g key000\ng key299\n").expect(0).out, "value0\nvalue299\n");
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_named() {
+    let bench = Bench::small();
+    bench.write("file", "theirs");
+    let before = bench.content();
+    for (arguments, saying) in [
+        (&["shell", "file"][..], "cannot create directory file: "),
+        (&["shell", "file/db"], "cannot create directory file: "),
+        (&["shell", "/proc/db"], "cannot create directory /proc/db: No such file or directory"),
+        (&["shell", "/sys/db"], "cannot create directory /sys/db: "),
+        (&["run", "small.toml", "--out", "file"], "cannot write to file: not a directory"),
+        (&["run", "small.toml", "--out", "file/x"], "cannot write to file/x: file: not a directory"),
+        (&["run", "small.toml", "--plots", "file"], "cannot write to file: not a directory"),
+        (&["run", "small.toml", "--out", "/proc/x"], "/proc/x"),
+        (&["run", "small.toml", "--out", "/sys/x"], "/sys/x"),
+        (&["torture", "kill", "--design", "default", "--dir", "file"], "cannot make a folder in file: "),
+        (&["torture", "sweep", "--dir", "/proc"], "cannot make a folder in /proc: No such file or directory"),
+        (&["verify", "file"], "there is no directory file"),
+        (&["plot", "file"], "file is no results folder"),
+    ] {
+        let error = bench.run(arguments).refusal();
+        assert!(error.contains(saying), "{arguments:?}: {error}");
+        assert!(bench.content() == before, "{arguments:?}: something was touched");
+    }
+    // Folders that are not there are made, with those above them.
+    bench.run_with(&["shell", "a/b/db"], "p k v\n").expect(0);
+    bench.ok(&["run", "small.toml", "--out", "c/d", "--plots", "e/f"]);
+    let error = bench.run(&["plot", "c/d/small", "--out", "file"]).refusal();
+    assert!(error.contains("file/small"), "{error}");
+    assert_eq!(bench.read("file"), "theirs");
+}
+
+/// A folder that the system mounted for reading alone; `None` with a reason where that cannot be had.
+fn read_only(bench: &Bench, arguments: &[&str]) -> Option<Command> {
+    let script = "here=$(pwd -P) && mount --bind \"$here\" \"$here\" && mount -o remount,bind,ro \"$here\" && \
+                  cd \"$here\" && exec \"$0\" \"$@\"";
+    let possible = |command: &mut Command| command.output().is_ok_and(|answer| answer.status.success());
+    let unshared = |what: &str, arguments: &[&str]| {
+        let program = bench.command(arguments);
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--map-root-user", "sh", "-c", what]);
+        command.arg(program.get_program()).args(program.get_args()).current_dir(bench.path("."));
+        command
+    };
+    let probe = script.replace("exec \"$0\" \"$@\"", "! touch probe 2> /dev/null");
+    possible(&mut unshared(&probe, &[])).then(|| unshared(script, arguments))
+}
+
+#[test]
+fn a_read_only_disk_is_named() {
+    let bench = stored();
+    let before = bench.content();
+    for (arguments, saying) in [
+        (&["shell", "db"][..], "db/lock: Read-only file system"),
+        (&["shell", "new"], "cannot create directory new: Read-only file system"),
+        (&["run", "small.toml"], "cannot write to results: .: Read-only file system"),
+        (&["run", "small.toml", "--out", "/tmp/x", "--plots", "here"], "cannot write to here: .: Read-only"),
+    ] {
+        let Some(mut command) = read_only(&bench, arguments) else {
+            skip("this machine lets nobody mount a folder for reading alone");
+            return;
+        };
+        let answer = command.output().unwrap();
+        let error = String::from_utf8_lossy(&answer.stderr).into_owned();
+        assert_eq!(answer.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.starts_with("error: ") && error.contains(saying), "{arguments:?}: {error}");
+    }
+    assert!(bench.content() == before, "something was touched");
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_named() {
+    let bench = stored();
+    for (arguments, saying) in [
+        (&["shell", "db"][..], "db/"),
+        (&["shell", "new"], "new/"),
+        (&["run", "small.toml"], "results/small/manifest.json"),
+        (&["torture", "kill", "--design", "default", "--wal", "sync", "--dir", "."], "store"),
+    ] {
+        let answer = bench.limited("ulimit -f 0", arguments);
+        assert!(!answer.err.contains("panicked"), "{arguments:?}: {}", answer.err);
+        let text = answer.err.clone() + &answer.out;
+        assert!(text.contains(saying) && text.contains("File too large"), "{arguments:?}: {text}");
+        assert!(matches!(answer.code, Some(1 | 2)), "{arguments:?}: {text}");
+    }
+    is_intact(&bench);
+    bench.ok(&["run", "small.toml"]);
+    let full = bench.limited("ulimit -f 0", &["plot", "results/small", "--out", "drawn"]).refusal();
+    assert!(full.contains("drawn/small/fpr-by-bloom.svg: ") && full.contains("File too large"), "{full}");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let answer = bench.command(&["list"]).stdout(full).output().unwrap();
+    assert_eq!(answer.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&answer.stderr);
+    assert!(error.contains("cannot write to standard output: No space left on device"), "{error}");
+}
+
+/// With every number of descriptors a command does what it is asked for, or says which file it could not open.
+#[test]
+fn too_few_descriptors_are_an_error_and_no_panic() {
+    let bench = stored();
+    let (mut refused, mut done) = (0, 0);
+    for descriptors in [3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 40] {
+        for arguments in [
+            &["shell", "db"][..],
+            &["shell", "db", "--set", "storage=uring"],
+            &["run", "small.toml", "--out", "few", "--trials", "1"],
+        ] {
+            let answer = bench.limited(&format!("ulimit -n {descriptors}"), arguments);
+            let said = format!("{descriptors}, {arguments:?}: {:?} {}", answer.code, answer.err);
+            assert!(!answer.err.contains("panicked"), "{said}");
+            match answer.code {
+                Some(0) => done += 1,
+                // Too few to be started at all: the loader of programs says so.
+                Some(127 | 126) => assert!(descriptors < 6, "{said}"),
+                Some(2) => {
+                    let error = answer.err.lines().last().unwrap_or_default();
+                    assert!(error.starts_with("error: ") && error.contains("Too many open files"), "{said}");
+                    refused += 1;
+                }
+                _ => panic!("{said}"),
+            }
+        }
+        let _ = fs::remove_dir_all(bench.path("few"));
+    }
+    assert!(refused > 10 && done > 10, "{refused} refused, {done} done");
+    is_intact(&bench);
+}
+
+#[test]
+fn links_do_not_lead_out_of_a_store() {
+    let bench = stored();
+    bench.write("outside/theirs", "theirs");
+    fs::create_dir(bench.path("empty")).unwrap();
+    let lock = bench.path("db/lock");
+    fs::remove_file(&lock).unwrap();
+    symlink(bench.path("outside/theirs"), &lock).unwrap();
+    let error = bench.run(&["shell", "db"]).refusal();
+    assert!(error.contains("cannot lock db/lock: Too many levels of symbolic links"), "{error}");
+    fs::remove_file(&lock).unwrap();
+    // The names that the store will write next, and the one that it writes its manifest under.
+    symlink(bench.path("outside/theirs"), bench.path("db/manifest.tmp")).unwrap();
+    for number in 0..200 {
+        let path = bench.path(&format!("db/{number:08}.table"));
+        if !path.exists() {
+            symlink(bench.path("outside/theirs"), path).unwrap();
+        }
+    }
+    let more = puts().replace("key", "more");
+    bench.run_with(&["shell", "db", "--set", "memtable.capacity=4KiB"], &more).expect(0);
+    assert_eq!(bench.read("outside/theirs"), "theirs");
+    is_intact(&bench);
+
+    // A damaged table does not go into a quarantine that lies elsewhere.
+    let tables = fs::read_dir(bench.path("db")).unwrap().map(|entry| entry.unwrap().path());
+    let table = tables.filter(|path| path.extension().is_some_and(|ending| ending == "table")).max().unwrap();
+    let mut bytes = fs::read(&table).unwrap();
+    let end = bytes.len() - 1;
+    bytes[end] ^= 1;
+    fs::write(&table, bytes).unwrap();
+    symlink(bench.path("empty"), bench.path("db/quarantine")).unwrap();
+    let error = bench.run(&["shell", "db", "--quarantine"]).refusal();
+    assert!(error.contains("db/quarantine: it is a file or a link; remove it"), "{error}");
+    assert!(fs::read_dir(bench.path("empty")).unwrap().next().is_none());
+    fs::remove_file(bench.path("db/quarantine")).unwrap();
+    bench.run(&["shell", "db", "--quarantine"]).expect(0);
+    assert!(bench.path("db/quarantine").is_dir());
+}
+
+#[test]
+fn links_do_not_lead_out_of_a_results_folder() {
+    let bench = Bench::small();
+    bench.ok(&["run", "small.toml"]);
+    bench.write("outside/file", "theirs");
+    for (name, target) in [
+        ("runs.csv", "outside/file"),
+        ("timeline.csv", "outside/file"),
+        ("manifest.json", "outside/file"),
+        ("histograms", "outside"),
+        ("data", "outside"),
+    ] {
+        let path = bench.path("results/small").join(name);
+        let aside = bench.path("aside");
+        let was_there = fs::rename(&path, &aside).is_ok();
+        symlink(bench.path(target), &path).unwrap();
+        let before = bench.content();
+        for arguments in [&["run", "small.toml", "--resume"][..], &["run", "small.toml"]] {
+            let error = bench.run(arguments).refusal();
+            assert!(error.contains(&format!("results/small/{name} is a link")), "{error}");
+        }
+        assert!(bench.content() == before, "{name}: something was touched");
+        fs::remove_file(&path).unwrap();
+        if was_there {
+            fs::rename(&aside, &path).unwrap();
+        }
+    }
+    for ending in ["svg", "png"] {
+        let path = bench.path(&format!("drawn/small/fpr-by-bloom.{ending}"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(bench.path("outside/file"), &path).unwrap();
+        let error = bench.run(&["plot", "results/small", "--out", "drawn"]).refusal();
+        assert!(error.contains(&format!("drawn/small/fpr-by-bloom.{ending} is a link")), "{error}");
+        fs::remove_file(&path).unwrap();
+    }
+    assert_eq!(bench.read("outside/file"), "theirs");
+    bench.ok(&["run", "small.toml", "--resume"]);
+}
+
+#[test]
+fn names_do_not_lead_out_of_the_output_folder() {
+    let bench = Bench::small();
+    for (file, name) in [("...toml", ".."), ("..toml", "."), ("a\nb.toml", "a\\nb")] {
+        bench.write(file, SMALL);
+        let before = bench.content();
+        let error = bench.run(&["run", file]).refusal();
+        assert!(error.contains(&format!("an experiment cannot be called \"{name}\"")), "{file}: {error}");
+        assert!(bench.content() == before, "{file}: something was touched");
+    }
+    bench.write("chart.toml", SMALL.replace("kind = \"bar\"", "kind = \"bar\"\nname = \"../../escaped\""));
+    bench.write("phase.toml", SMALL.replace("\"load\"", "\"../../../load\""));
+    let error = bench.run(&["run", "phase.toml"]).refusal();
+    assert!(error.contains("a phase has a name of letters, digits, - and _"), "{error}");
+    bench.ok(&["run", "chart.toml"]);
+    assert!(bench.path("plots/chart/------escaped.svg").is_file());
+    let folder = bench.path(".").canonicalize().unwrap();
+    for path in bench.content().into_keys() {
+        let name = path.strip_prefix(bench.path("")).unwrap().to_string_lossy().into_owned();
+        let known =
+            ["results", "plots", "small.toml", "chart.toml", "phase.toml", "...toml", "..toml", "a\nb.toml"];
+        assert!(known.iter().any(|known| name.starts_with(known)), "{name} in {}", folder.display());
+    }
+    // Results from elsewhere say by themselves what they are called.
+    let manifest = bench.read("results/chart/manifest.json");
+    bench.write(
+        "results/chart/manifest.json",
+        manifest.replacen("\"experiment\": \"chart\"", "\"experiment\": \"../../x\"", 1),
+    );
+    let error = bench.run(&["plot", "results/chart"]).refusal();
+    assert!(error.contains("an experiment cannot be called \"../../x\""), "{error}");
+}

@@ -1,0 +1,201 @@
+//! The models: a few threads, and what must hold whatever they do in whichever order.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use catalog::Catalog;
+use loom::model::Builder;
+use loom::thread;
+use types::{HashedKey, KeyHash, Lookup};
+
+use crate::cell::Watched;
+use crate::epochs::{Epochs, Garbage};
+use crate::memtable::{Memtable, MemtablePolicy};
+use crate::sync::{AtomicUsize, Ordering, Site, passed, weaken, yield_now};
+use crate::visible::Visible;
+use crate::{arena_skiplist, bplus};
+
+/// Threads and what must hold.
+pub struct Model {
+    /// What it is a model of.
+    pub name: &'static str,
+    /// The times that a thread may lose its core where it need not; all, if there is no number.
+    pub preemptions: Option<usize>,
+    body: fn(),
+}
+
+/// What came of running a model.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The interleavings that were tried.
+    pub interleavings: usize,
+    /// What did not hold, if something did not.
+    pub failure: Option<String>,
+    /// The places of the modelled crates that asked for an order.
+    pub sites: BTreeSet<Site>,
+}
+
+/// The steps of one interleaving, behind which threads are held to wait for each other for ever.
+const MOST_STEPS: usize = 4000;
+
+/// All models.
+pub const MODELS: &[Model] = &[
+    Model { name: "visible", preemptions: None, body: visible },
+    Model { name: "epochs", preemptions: None, body: epochs },
+    Model { name: "arena-skiplist", preemptions: Some(2), body: arena_skiplist },
+    Model { name: "bplus", preemptions: Some(2), body: bplus },
+    Model { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
+];
+
+impl Model {
+    /// Runs all interleavings, with one site relaxed if one is named.
+    pub fn run(&self, weak: Option<&Site>) -> Verdict {
+        // Sites are kept for the process: one model runs at a time.
+        static RUNNING: Mutex<()> = Mutex::new(());
+        let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        weaken(weak.cloned());
+        passed();
+        let interleavings = Arc::new(StdAtomicUsize::new(0));
+        let counted = Arc::clone(&interleavings);
+        let mut builder = Builder::new();
+        builder.preemption_bound = self.preemptions;
+        builder.max_branches = MOST_STEPS;
+        let body = self.body;
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            builder.check(move || {
+                counted.fetch_add(1, Relaxed);
+                body();
+            });
+        }));
+        weaken(None);
+        let failure = done.err().map(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message").to_owned()
+        });
+        Verdict { interleavings: interleavings.load(Relaxed), failure, sites: passed() }
+    }
+}
+
+/// Two commits, of two writes and of one, end in any order; whoever sees a number sees all writes up to it.
+fn visible() {
+    let visible = Arc::new(Visible::new(0));
+    let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
+    let commit = |first: u64, last: u64| {
+        let (visible, written) = (Arc::clone(&visible), Arc::clone(&written));
+        move || {
+            (first..=last).for_each(|number| written[number as usize - 1].set(true));
+            visible.done(first, last);
+            // As `publish` does: two that end at the same time may both miss what the other has noted.
+            while visible.advance() < last {
+                yield_now();
+            }
+            let seen = visible.last();
+            assert!([0, 2, 3].contains(&seen), "a part of a commit can be seen");
+            assert!((0..seen).all(|number| *written[number as usize].get()));
+        }
+    };
+    let writers = [thread::spawn(commit(1, 2)), thread::spawn(commit(3, 3))];
+    writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
+    assert_eq!(visible.last(), 3, "what was acknowledged is not visible");
+}
+
+/// A slot that readers find without a lock: a writer puts another piece there and throws the old one away, which
+/// is freed while nobody looks at it.
+fn epochs() {
+    struct Shared {
+        epochs: Epochs,
+        slot: AtomicUsize,
+        pieces: [Watched<bool>; 3],
+    }
+    /// A piece that is freed when it is dropped.
+    struct Piece(Arc<Shared>, usize);
+    impl Drop for Piece {
+        fn drop(&mut self) {
+            self.0.pieces[self.1].set(false);
+        }
+    }
+    let shared = Arc::new(Shared {
+        epochs: Epochs::new(),
+        slot: AtomicUsize::new(0),
+        pieces: std::array::from_fn(|_| Watched::new(true)),
+    });
+    let reader = {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || {
+            for _ in 0..2 {
+                let reading = shared.epochs.read();
+                let piece = shared.slot.load(Ordering::Acquire);
+                assert!(*shared.pieces[piece].get(), "a reader sees a piece that was freed");
+                drop(reading);
+            }
+        })
+    };
+    let mut garbage = Garbage::default();
+    for next in 1..3 {
+        let old = next - 1;
+        shared.slot.store(next, Ordering::Release);
+        shared.epochs.throw_away(&mut garbage, Piece(Arc::clone(&shared), old));
+    }
+    reader.join().expect("a model ends where a thread fails");
+    drop(garbage);
+}
+
+/// The memtables that are modelled.
+static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog {
+    axis: "memtable",
+    summary: "those without locks",
+    variants: &[arena_skiplist::VARIANT, bplus::VARIANT],
+};
+
+fn memtable(kind: &str) -> Arc<dyn Memtable> {
+    let choice = MEMTABLES.choose(&kind.into()).expect("it is one of them");
+    let policy = MEMTABLES.build(&choice).expect("the defaults can be built");
+    Arc::from(policy.create(1 << 16))
+}
+
+fn key(bytes: &[u8]) -> HashedKey<'_> {
+    HashedKey { bytes, hash: KeyHash(u64::from(bytes[0])) }
+}
+
+fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
+    let mut value = Vec::new();
+    (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
+}
+
+/// Two threads insert beside each other while a third reads: what it finds is whole, and in the end all is there.
+fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
+    for (name, sequence) in before.iter().zip(1..) {
+        memtable.insert(key(name), sequence, Some(name));
+    }
+    let insert = |name: &'static [u8], sequence: u64| {
+        let memtable = Arc::clone(memtable);
+        thread::spawn(move || memtable.insert(key(name), sequence, Some(name)))
+    };
+    let writers = [insert(names[0], 20), insert(names[1], 21)];
+    for name in names {
+        let found = value_of(&**memtable, name);
+        assert!(found.is_none_or(|found| found == name), "a key has the value of another");
+    }
+    before
+        .iter()
+        .for_each(|name| assert!(value_of(&**memtable, name).is_some(), "a key is gone for a while"));
+    writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
+    for name in before.iter().chain(&names) {
+        assert_eq!(value_of(&**memtable, name).as_deref(), Some(*name), "an insert is lost");
+    }
+}
+
+fn arena_skiplist() {
+    inserts(&memtable("arena-skiplist"), &[], [b"b", b"c"]);
+}
+
+fn bplus() {
+    inserts(&memtable("bplus"), &[b"b"], [b"a", b"c"]);
+}
+
+/// The leaf is full, so that both find it to be split.
+fn bplus_split() {
+    inserts(&memtable("bplus"), &[b"b", b"d", b"f"], [b"a", b"e"]);
+}

@@ -1,0 +1,79 @@
+//! Every model holds, and notices each ordering that is weakened, but for those that are listed.
+
+#![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use lsmbench_interleave::{MODELS, Model, Site};
+
+/// What no model notices, by what is done and a part of its line, and why.
+const UNNOTICED: [(&str, &str, &str); 6] = [
+    (
+        "load",
+        "self.present.load(Ordering::Acquire)",
+        "the fence of readers orders as much; the process barrier does not",
+    ),
+    ("fetch_add", "self.present.fetch_add(1, Ordering::AcqRel)", "as above"),
+    ("store", "self.0.store(to.0, Ordering::Release)", "the swing that makes a tower public comes behind it"),
+    (
+        "load",
+        "let version = self.version.load(Acquire)",
+        "references are acquired by themselves, and no model of this size needs more",
+    ),
+    ("compare_exchange", "version + 1, Acquire, Relaxed", "as above: a writer has read what it changes"),
+    (
+        "compare_exchange that fails",
+        "Ordering::AcqRel, Ordering::Acquire",
+        "the number that it finds was made visible by another",
+    ),
+];
+
+/// The line of source that a site is in.
+fn line_of(site: &Site) -> String {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let file = crates.join(site.file.trim_start_matches("crates/"));
+    let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let line = text.lines().nth(site.place.0 as usize - 1).unwrap_or_default().trim().to_owned();
+    assert!(!line.is_empty(), "{site:?} is not in {}", file.display());
+    line
+}
+
+#[test]
+fn every_model_holds() {
+    for model in MODELS {
+        let verdict = model.run(None);
+        println!("{}: {} interleavings", model.name, verdict.interleavings);
+        assert_eq!(verdict.failure, None, "{}", model.name);
+        assert!(verdict.interleavings > 100, "{}: a model of {}", model.name, verdict.interleavings);
+    }
+}
+
+#[test]
+fn every_ordering_that_is_weakened_is_noticed() {
+    // A model that fails is asked for here, and its panic is told below.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut sites: BTreeMap<Site, Vec<&Model>> = BTreeMap::new();
+    for model in MODELS {
+        // What models do themselves is not what they check.
+        let own = |site: &Site| site.file.ends_with("models.rs");
+        let passed = model.run(None).sites.into_iter().filter(|site| !own(site));
+        passed.for_each(|site| sites.entry(site).or_default().push(model));
+    }
+    let mut unnoticed = Vec::new();
+    for (site, models) in &sites {
+        let failure = models.iter().find_map(|model| model.run(Some(site)).failure);
+        let line = line_of(site);
+        let first = failure.as_deref().and_then(|failure| failure.lines().next()).unwrap_or("not noticed");
+        println!("{}:{} {} `{line}`: {first}", site.file, site.place.0, site.operation);
+        if failure.is_none() {
+            unnoticed.push((site, line));
+        }
+    }
+    for (site, line) in unnoticed {
+        let is_listed =
+            UNNOTICED.iter().any(|(operation, part, _)| site.operation == *operation && line.contains(part));
+        assert!(is_listed, "no model notices {site:?} relaxed: `{line}`");
+    }
+}

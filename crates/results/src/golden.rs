@@ -1,0 +1,138 @@
+//! The exact numbers of one experiment as text that people review: one number a line, kept in git.
+
+use std::path::Path;
+
+use crate::ResultsError;
+use crate::whole::write_whole;
+use crate::writer::encode;
+
+/// Exact numbers of a `counted` run, and how to measure them again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Golden {
+    /// The name of the experiment.
+    pub experiment: String,
+    /// What follows `lsmbench check` to measure it again: the file of the experiment and its options.
+    pub command: String,
+    /// The hash of the experiment as it was resolved.
+    pub config_hash: String,
+    /// The numbers, in the order of the experiment's rows.
+    pub numbers: Vec<GoldenNumber>,
+}
+
+/// One exact number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoldenNumber {
+    /// The label of the cell.
+    pub label: String,
+    /// The name of the phase.
+    pub phase: String,
+    /// The kind of operation.
+    pub operation: String,
+    /// The name of the column.
+    pub metric: String,
+    /// The number, to its last digit.
+    pub value: String,
+}
+
+/// The header of the numbers.
+const HEADER: [&str; 5] = ["label", "phase", "operation", "metric", "value"];
+
+impl Golden {
+    /// Writes the file, all at once.
+    ///
+    /// # Errors
+    /// A file system that refuses.
+    pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
+        let mut text = Vec::from(format!(
+            "# experiment: {}\n# command: {}\n# config: {}\n",
+            self.experiment, self.command, self.config_hash
+        ));
+        let lines = self.numbers.iter().map(GoldenNumber::cells);
+        for line in std::iter::once(HEADER).chain(lines) {
+            text.extend(encode(line.into_iter().map(str::to_owned)));
+        }
+        write_whole(path, &text, false)
+    }
+
+    /// Reads a file back.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is none of these.
+    pub fn read(path: &Path) -> Result<Self, ResultsError> {
+        let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
+        let wrong = |line: usize, message: &str| ResultsError::Row {
+            path: path.to_owned(),
+            line: line as u64,
+            message: message.to_owned(),
+        };
+        let mut head = text.lines();
+        let mut told = |number: usize, name: &str| {
+            let line = head.next().and_then(|line| line.strip_prefix(&format!("# {name}: ")));
+            line.map(str::to_owned).ok_or_else(|| wrong(number, &format!("expected \"# {name}: …\"")))
+        };
+        let mut golden =
+            Self { experiment: told(1, "experiment")?, command: told(2, "command")?, ..Self::default() };
+        golden.config_hash = told(3, "config")?;
+        let table: Vec<&str> = text.lines().skip(3).collect();
+        let mut reader =
+            csv::ReaderBuilder::new().flexible(true).from_reader(std::io::Cursor::new(table.join("\n")));
+        let is_ours = reader.headers().is_ok_and(|header| header.iter().eq(HEADER));
+        if !is_ours {
+            return Err(wrong(4, &format!("expected the header {}", HEADER.join(","))));
+        }
+        for (index, record) in reader.records().enumerate() {
+            let cells = record.ok().map(|record| record.iter().map(str::to_owned).collect::<Vec<_>>());
+            let Some(Ok([label, phase, operation, metric, value])) = cells.map(<[String; 5]>::try_from)
+            else {
+                return Err(wrong(index + 5, "expected five cells"));
+            };
+            if value.parse::<f64>().is_err() {
+                return Err(wrong(index + 5, &format!("{value:?} is no number")));
+            }
+            golden.numbers.push(GoldenNumber { label, phase, operation, metric, value });
+        }
+        Ok(golden)
+    }
+}
+
+impl GoldenNumber {
+    fn cells(&self) -> [&str; 5] {
+        [&self.label, &self.phase, &self.operation, &self.metric, &self.value]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goldens_read_back_and_damage_has_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bloom.csv");
+        let number = GoldenNumber {
+            label: "blocked(bits_per_key=10, seed=1)".to_owned(),
+            phase: "look".to_owned(),
+            operation: "all".to_owned(),
+            metric: "fpr".to_owned(),
+            value: "0.0123456789012345".to_owned(),
+        };
+        let golden = Golden {
+            experiment: "bloom".to_owned(),
+            command: "configs/bloom.toml --quick".to_owned(),
+            config_hash: "00ff".to_owned(),
+            numbers: vec![number.clone(), GoldenNumber { value: "17".to_owned(), ..number }],
+        };
+        golden.write(&path).unwrap();
+        assert_eq!(Golden::read(&path).unwrap(), golden);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let message = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Golden::read(&path).unwrap_err().to_string()
+        };
+        assert!(message(&text.replace("# config: ", "config ")).contains(":3: "), "line 3");
+        assert!(message(&text.replace("metric,value", "metric")).contains(":4: "));
+        assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is no number"));
+        assert!(message(&text.replace(",17", "")).contains(":6: expected five cells"));
+        assert!(message("").contains(":1: "));
+    }
+}

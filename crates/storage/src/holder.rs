@@ -1,0 +1,111 @@
+//! Who holds the lock of a file, so that an error can say whom to end.
+
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::{major, minor};
+
+/// A lock is held by somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The process that holds it, where the system tells.
+    pub holder: Option<u32>,
+}
+
+impl Held {
+    /// The holder of the lock of `file`.
+    pub fn by(file: &File) -> Self {
+        Self { holder: holder(file) }
+    }
+
+    /// What an error of kind [`io::ErrorKind::WouldBlock`] says of the holder.
+    pub fn of(error: &io::Error) -> Self {
+        let known = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
+        known.copied().unwrap_or(Self { holder: None })
+    }
+
+    /// The holder in words: `process 1234`.
+    pub fn user(self) -> String {
+        self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it is held by {}; end that one first", self.user())
+    }
+}
+
+impl std::error::Error for Held {}
+
+impl From<Held> for io::Error {
+    fn from(held: Held) -> Self {
+        Self::new(io::ErrorKind::WouldBlock, held)
+    }
+}
+
+/// The process that holds the lock of `file`, as Linux lists it; see `proc_locks(5)`.
+fn holder(file: &File) -> Option<u32> {
+    let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
+    locks.lines().find_map(|line| holder_of(line, &locked))
+}
+
+/// The process of a line as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`, if it is about this file.
+fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [_, "FLOCK", _, _, process, place, ..] = words[..] else { return None };
+    let process = process.parse().ok().filter(|process| *process > 0)?;
+    let (device, inode) = place.rsplit_once(':')?;
+    if inode.parse() != Ok(locked.ino()) {
+        return None;
+    }
+    let is_device = device == format!("{:02x}:{:02x}", major(locked.dev()), minor(locked.dev()));
+    // A file system that is laid over others lists another device than it tells of its files.
+    (is_device || has_open(process, locked)).then_some(process)
+}
+
+/// Whether a process has a file open.
+fn has_open(process: u32, file: &Metadata) -> bool {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let is_it = |open: Metadata| (open.dev(), open.ino()) == (file.dev(), file.ino());
+    open.filter_map(|entry| fs::metadata(entry.path()).ok()).any(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_of_a_lock_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let reopened = File::open(file.path()).unwrap();
+        assert_eq!(Held::by(&reopened).holder, None);
+        file.as_file().lock().unwrap();
+        // Where there is no list of locks nobody is named, and nobody wrong.
+        let listed = fs::read_to_string("/proc/locks").is_ok().then(std::process::id);
+        assert_eq!(Held::by(&reopened).holder, listed);
+        let error: io::Error = Held { holder: Some(7) }.into();
+        assert_eq!(error.to_string(), "it is held by process 7; end that one first");
+        assert_eq!(Held::of(&error), Held { holder: Some(7) });
+        assert_eq!(Held::of(&io::ErrorKind::WouldBlock.into()).user(), "another process");
+    }
+
+    #[test]
+    fn lines_about_something_else_name_nobody() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let locked = file.as_file().metadata().unwrap();
+        let (device, inode) =
+            (format!("{:02x}:{:02x}", major(locked.dev()), minor(locked.dev())), locked.ino());
+        let line = |kind: &str, process: &str, place: String| {
+            holder_of(&format!("1: {kind}  ADVISORY  WRITE {process} {place} 0 EOF"), &locked)
+        };
+        assert_eq!(line("FLOCK", "7", format!("{device}:{inode}")), Some(7));
+        assert_eq!(line("POSIX", "7", format!("{device}:{inode}")), None);
+        assert_eq!(line("-> FLOCK", "7", format!("{device}:{inode}")), None);
+        assert_eq!(line("FLOCK", "-1", format!("{device}:{inode}")), None);
+        assert_eq!(line("FLOCK", "7", format!("{device}:{}", inode + 1)), None);
+        assert_eq!(line("FLOCK", "7", "?".to_owned()), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! Whether a history can be explained: one order of all commits and reads, in which each operation takes place
+//! at one moment between its call and its return, and every read shows what the commits before it left.
+//!
+//! This is strict serializability; for one key it is linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). To
+//! decide it for any history is NP-hard (Papadimitriou, JACM 26(4), 1979), but not for one in which a value
+//! tells its write. Most keys have one writer, whose own order is the order of their versions, so that a read
+//! sees of each writer its commits up to some number, its [cut](Cuts). The keys that all writers share are
+//! [registers](super::register). What both say of the order is put into one [graph](super::serial), whose
+//! cycles are what no order explains (Adya, "Weak Consistency", 1999; Kingsbury & Alvaro, "Elle", VLDB 2020).
+//!
+//! A read of nothing does not tell which delete it saw. Where several may be meant, the cut runs from the first
+//! to the last of them: that much weaker the check is, and never wrong.
+
+use super::history::{At, Cell, History, Kind, Moment};
+use super::keys::{HIDDEN, Key, NOTHING, Version, named, parts};
+use super::register::check_register;
+use super::serial::Order;
+use crate::violation::{Check, Violation};
+
+/// Checks a history.
+///
+/// # Errors
+/// The first violation that is found.
+pub(crate) fn check(history: &History) -> Result<(), Violation> {
+    let cuts = Cuts::new(history);
+    let mut order = Order::new(history);
+    for read in history.operations().filter(|at| at.operation.kind != Kind::Commit) {
+        cuts.check_read(read, &mut order).map_err(|violation| renamed(violation, read.operation.kind))?;
+    }
+    for key in history.keys.of(history.keys.writers) {
+        check_register(history, key, &mut order)?;
+    }
+    order.check()
+}
+
+/// What a violation is called when it was found in a store of its own.
+pub(crate) fn renamed(violation: Violation, kind: Kind) -> Violation {
+    let check = match kind {
+        Kind::Checkpoint => Check::Checkpoint,
+        Kind::Reopened | Kind::Crashed => Check::Promise,
+        _ => violation.check,
+    };
+    Violation { check, ..violation }
+}
+
+/// The commits of one writer, in order.
+struct Writer<'a> {
+    commits: Vec<At<'a>>,
+    called: Vec<Moment>,
+    returned: Vec<Moment>,
+    /// By key, its versions, each with the number of the commit that left it; the first is what was before.
+    versions: Vec<Vec<(usize, Version)>>,
+}
+
+/// For every writer, the commits that a read may have seen.
+struct Cuts<'a> {
+    history: &'a History,
+    writers: Vec<Writer<'a>>,
+}
+
+/// The commits of one writer that a read saw: at least the first number of them, at most the second.
+type Cut = (usize, usize);
+
+impl<'a> Writer<'a> {
+    fn new(history: &'a History, number: usize) -> Self {
+        let is_own = |at: &At<'_>| at.thread == number && at.operation.kind == Kind::Commit;
+        let commits: Vec<At<'_>> = history.operations().filter(is_own).collect();
+        let mut versions: Vec<Vec<(usize, Version)>> =
+            history.initial.iter().map(|version| vec![(0, *version)]).collect();
+        for (commit, at) in (1..).zip(&commits) {
+            for Cell { key, version } in at.cells() {
+                if version & HIDDEN == 0 && history.keys.owner(*key) == Some(number) {
+                    versions[usize::from(*key)].push((commit, *version));
+                }
+            }
+        }
+        let called = commits.iter().map(|at| at.operation.called).collect();
+        let returned = commits.iter().map(|at| at.operation.returned).collect();
+        Self { commits, called, returned, versions }
+    }
+
+    /// The last number of commits behind which a key holds its version number `at`.
+    fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
+        versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
+    }
+
+    /// The numbers of commits behind which a key holds what commit number `commit` left there.
+    fn span(&self, key: Key, commit: usize) -> Cut {
+        let versions = &self.versions[usize::from(key)];
+        (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
+    }
+
+    /// The numbers of commits within a cut behind which a key holds nothing. Where they are not all one after
+    /// the other, from the first to the last.
+    fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
+        let versions = &self.versions[usize::from(key)];
+        let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;
+        let inside = (first..versions.len()).take_while(|at| versions[*at].0 <= cut.1);
+        let empty: Vec<usize> = inside.filter(|at| versions[*at].1 == NOTHING).collect();
+        let (first, last) = (*empty.first()?, *empty.last()?);
+        Some((versions[first].0.max(cut.0), self.end_of(versions, last).min(cut.1)))
+    }
+
+    /// What the next commit behind `commits` commits that writes to a key leaves there.
+    fn next_version(&self, key: Key, commits: usize) -> Version {
+        let versions = &self.versions[usize::from(key)];
+        let at = versions.partition_point(|(commit, _)| *commit <= commits);
+        versions.get(at).map_or(NOTHING, |(_, version)| *version)
+    }
+
+    /// The last of the first `commits` commits that wrote to a key.
+    fn last_write(&self, key: Key, commits: usize) -> usize {
+        let versions = &self.versions[usize::from(key)];
+        versions[versions.partition_point(|(commit, _)| *commit <= commits) - 1].0
+    }
+}
+
+impl<'a> Cuts<'a> {
+    fn new(history: &'a History) -> Self {
+        Self {
+            history,
+            writers: (0..history.keys.writers).map(|number| Writer::new(history, number)).collect(),
+        }
+    }
+
+    /// Checks a read by itself, and notes what was before it and what behind.
+    fn check_read(&self, read: At<'a>, order: &mut Order<'a>) -> Result<(), Violation> {
+        self.check_written(read)?;
+        for (number, writer) in self.writers.iter().enumerate() {
+            let (seen, most) = self.cut(read, number)?;
+            // A copy of the disk may hold what nobody may see yet: it stands in no order with reads.
+            if read.operation.kind == Kind::Crashed {
+                continue;
+            }
+            if let Some(last_seen) = seen.checked_sub(1) {
+                order.add(writer.commits[last_seen], read);
+            }
+            if let Some(unseen) = writer.commits.get(most) {
+                order.add(read, *unseen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether somebody wrote all that was read, for others to see, and each key was the same each time.
+    fn check_written(&self, read: At<'_>) -> Result<(), Violation> {
+        let mut seen = vec![None; self.history.keys.len()];
+        for Cell { key, version } in read.cells() {
+            let before = seen[usize::from(*key)].replace(*version);
+            let (round, writer, commit) = parts(*version);
+            let check = if before.is_some_and(|before| before != *version) {
+                Check::Moments
+            } else if *version == NOTHING || *version == self.history.initial[usize::from(*key)] {
+                continue;
+            } else if version & HIDDEN != 0 {
+                Check::Batch
+            } else if round < self.history.round {
+                Check::Stale
+            } else if self.has_written(writer, commit, Cell { key: *key, version: *version }) {
+                continue;
+            } else {
+                Check::Invention
+            };
+            return Err(violation(check, read, *key, *version, None));
+        }
+        Ok(())
+    }
+
+    fn has_written(&self, writer: usize, commit: usize, cell: Cell) -> bool {
+        let commits = self.writers.get(writer).map(|writer| &writer.commits);
+        let commit = commits.and_then(|commits| commits.get(commit.wrapping_sub(1)));
+        commit.is_some_and(|commit| commit.cells().contains(&cell))
+    }
+
+    /// How many commits of a writer a read saw.
+    fn cut(&self, read: At<'_>, number: usize) -> Result<Cut, Violation> {
+        let writer = &self.writers[number];
+        let commit = |number: usize| number.checked_sub(1).and_then(|at| writer.commits.get(at)).copied();
+        let window = (
+            writer.returned.partition_point(|returned| *returned < read.operation.called),
+            writer.called.partition_point(|called| *called < read.operation.returned),
+        );
+        let own = read.cells().iter().filter(|cell| self.history.keys.owner(cell.key) == Some(number));
+        let (absent, present): (Vec<&Cell>, Vec<&Cell>) = own.partition(|cell| cell.version == NOTHING);
+        let mut cut = window;
+        for Cell { key, version } in present {
+            let (round, _, of_round) = parts(*version);
+            let span = writer.span(*key, if round == self.history.round { of_round } else { 0 });
+            if span.1 < window.0 {
+                let is_deleted = writer.next_version(*key, span.1) == NOTHING;
+                let check = if is_deleted { Check::Deletion } else { Check::Stale };
+                return Err(violation(check, read, *key, *version, commit(span.1 + 1)));
+            }
+            if span.0 > window.1 {
+                return Err(violation(Check::Future, read, *key, *version, commit(span.0)));
+            }
+            cut = narrowed(cut, span)
+                .map_err(|(check, seen)| violation(check, read, *key, *version, commit(seen)))?;
+        }
+        for Cell { key, .. } in absent {
+            let span = writer.span_of_nothing(*key, cut).or_else(|| writer.span_of_nothing(*key, window));
+            let Some(span) = span else {
+                let last = commit(writer.last_write(*key, window.0));
+                return Err(violation(Check::Missing, read, *key, NOTHING, last));
+            };
+            cut = narrowed(cut, span)
+                .map_err(|(check, seen)| violation(check, read, *key, NOTHING, commit(seen)))?;
+        }
+        Ok(cut)
+    }
+}
+
+/// What is left of a cut that has to be in a span, too; or what is wrong, and the commit that was seen in one
+/// key and not in another.
+fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
+    let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
+    if seen <= most {
+        return Ok((seen, most));
+    }
+    Err((if seen == most + 1 { Check::Batch } else { Check::Moments }, seen))
+}
+
+fn violation(check: Check, read: At<'_>, key: Key, version: Version, beside: Option<At<'_>>) -> Violation {
+    let beside = beside.map_or_else(String::new, |commit| format!("; beside {commit}"));
+    Violation::new(check, format!("key {key} is {}: {read}{beside}", named(version)))
+}

@@ -1,0 +1,130 @@
+//! The thread of a race that keeps the store busy with itself: flushes, compactions, syncs, checkpoints, and
+//! copies of the disk that are opened beside it.
+
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use storage::{Memory, Storage, Unsynced};
+use tree::wal::WalMode;
+
+use super::history::{Cell, Kind, Log};
+use super::store::Contestant;
+use super::worker::{Arena, everything, failed};
+use crate::violation::Violation;
+
+/// The moments that pass between two actions, at least.
+const PAUSE: u64 = 400;
+
+/// How long the keeper sleeps before it looks whether they have passed.
+const NAP: Duration = Duration::from_micros(200);
+
+/// Where a store is.
+pub(crate) struct Ground {
+    pub(crate) storage: Arc<dyn Storage>,
+    /// The same storage, where it is a disk in memory that can be copied.
+    pub(crate) memory: Option<Arc<Memory>>,
+    pub(crate) store: PathBuf,
+    /// Where checkpoints are made, one after the other.
+    pub(crate) copy: PathBuf,
+}
+
+/// What a keeper did.
+pub(crate) struct Kept {
+    pub(crate) log: Log,
+    /// The calls of the store, and the stores that were opened beside it.
+    pub(crate) calls: u64,
+    pub(crate) copies: u64,
+}
+
+/// The keeper of a round.
+pub(crate) struct Keeper<'a> {
+    arena: &'a Arena<'a>,
+    contestant: &'a Contestant,
+    ground: &'a Ground,
+    random: Xoshiro256PlusPlus,
+    kept: Kept,
+}
+
+impl<'a> Keeper<'a> {
+    pub(crate) fn new(
+        arena: &'a Arena<'a>,
+        contestant: &'a Contestant,
+        ground: &'a Ground,
+        seed: u64,
+    ) -> Self {
+        let kept = Kept { log: Log::default(), calls: 0, copies: 0 };
+        Self { arena, contestant, ground, random: Xoshiro256PlusPlus::seed_from_u64(seed), kept }
+    }
+
+    /// Acts until the round is over.
+    pub(crate) fn run(mut self) -> Result<Kept, Violation> {
+        let mut next = self.arena.clock.load(Ordering::Relaxed);
+        while !self.arena.is_over.load(Ordering::Relaxed) {
+            if self.arena.clock.load(Ordering::Relaxed) < next {
+                thread::sleep(NAP);
+                continue;
+            }
+            self.act()?;
+            next = self.arena.clock.load(Ordering::Relaxed) + PAUSE;
+        }
+        Ok(self.kept)
+    }
+
+    fn act(&mut self) -> Result<(), Violation> {
+        self.kept.calls += 1;
+        let store = self.arena.store;
+        match self.random.random_range(0..100) {
+            0..45 => store.flush().map_err(failed),
+            45..60 => store.sync().map_err(failed),
+            60..75 => store.compact().map_err(failed),
+            75..88 => self.checkpoint(),
+            _ => self.crash(),
+        }
+    }
+
+    /// Makes a checkpoint, and reads it.
+    fn checkpoint(&mut self) -> Result<(), Violation> {
+        let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
+        let cells = self.read(&self.ground.storage, &self.ground.copy)?;
+        self.kept.log.add(Kind::Checkpoint, moments, &cells);
+        for name in self.ground.storage.list(&self.ground.copy).map_err(failed)? {
+            self.ground.storage.remove(&self.ground.copy.join(name)).map_err(failed)?;
+        }
+        self.ground.storage.sync_directory(&self.ground.copy).map_err(failed)
+    }
+
+    /// Takes the disk as the death of the process would leave it, or the loss of power where all that was
+    /// acknowledged survives that, and reads the store on it.
+    fn crash(&mut self) -> Result<(), Violation> {
+        let Some(memory) = &self.ground.memory else { return Ok(()) };
+        let wal = self.contestant.wal;
+        if wal == WalMode::None {
+            return Ok(());
+        }
+        let unsynced = match wal.survives_power_loss() && self.random.random_bool(0.5) {
+            true => Unsynced::Torn { seed: self.random.random() },
+            false => Unsynced::Kept,
+        };
+        let (disk, moments) = self.arena.timed(|| Ok(memory.after_crash(unsynced)))?;
+        let disk: Arc<dyn Storage> = Arc::new(disk);
+        let cells = self.read(&disk, &self.ground.store)?;
+        self.kept.log.add(Kind::Crashed, moments, &cells);
+        Ok(())
+    }
+
+    /// Opens a store, reads all of it, and closes it.
+    fn read(&mut self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<Cell>, Violation> {
+        self.kept.copies += 1;
+        let store = self.contestant.maker.open(storage, directory).map_err(failed)?;
+        let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| store.cursor(low, high);
+        let cells = everything(&open, self.arena.keys)?;
+        store.close().map_err(failed)?;
+        Ok(cells)
+    }
+}

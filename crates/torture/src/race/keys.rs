@@ -1,0 +1,136 @@
+//! The keys of a race and the values in them: whose they are, and which write a value is of.
+
+/// Keys of each writer, and keys that all of them share.
+const KEYS_EACH: usize = 12;
+
+/// The number of a key, which is its place in key order too.
+pub(crate) type Key = u16;
+
+/// Names the write that left a value, in all of a race; [`NOTHING`] where there is none.
+///
+/// From the highest bit: whether the same commit writes the key once more, behind it; 31 bits of round, 8 of
+/// writer, 24 of commit, which counts from 1 in each round.
+pub(crate) type Version = u64;
+
+/// No value: never written, or deleted.
+pub(crate) const NOTHING: Version = 0;
+
+/// The mark of a version that a later write of the same commit hides.
+pub(crate) const HIDDEN: Version = 1 << 63;
+
+/// The most commits of a writer in one round.
+pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
+
+/// The keys of a race of so many writers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys {
+    /// The writers.
+    pub(crate) writers: usize,
+}
+
+impl Keys {
+    /// The number of keys.
+    pub(crate) fn len(self) -> usize {
+        (self.writers + 1) * KEYS_EACH
+    }
+
+    /// The one that writes a key; none where all do.
+    pub(crate) fn owner(self, key: Key) -> Option<usize> {
+        let owner = usize::from(key) % (self.writers + 1);
+        (owner < self.writers).then_some(owner)
+    }
+
+    /// The keys of a writer, or with number `writers` those that are shared: spread over all.
+    pub(crate) fn of(self, owner: usize) -> impl ExactSizeIterator<Item = Key> {
+        (owner..self.len()).step_by(self.writers + 1).map(|key| key as Key)
+    }
+}
+
+/// The bytes of a key: in the order of their numbers, of several lengths.
+pub(crate) fn bytes(key: Key) -> Vec<u8> {
+    let mut bytes = format!("{key:04}").into_bytes();
+    bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
+    bytes
+}
+
+/// The key of these bytes, if it is one of the first `count`.
+pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
+    let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
+    (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
+}
+
+/// The version that commit number `commit` of a writer leaves.
+pub(crate) fn version(round: u32, writer: usize, commit: usize) -> Version {
+    u64::from(round & 0x7fff_ffff) << 32 | (writer as u64) << 24 | commit as u64
+}
+
+/// The round, the writer and the commit of a version.
+pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
+    let version = version & !HIDDEN;
+    ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
+}
+
+/// The value of a version of a key. Every byte says whose it is, and its length does, too.
+pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
+    let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let len = match mixed % 64 {
+        0 => 700,
+        1..8 => mixed % 200,
+        _ => mixed % 50,
+    };
+    let mut value = version.to_be_bytes().to_vec();
+    value.extend_from_slice(&key.to_be_bytes());
+    value.resize(value.len() + len as usize, mixed as u8);
+    value
+}
+
+/// The version whose value this is; none where nobody wrote it to this key.
+pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
+    let version = u64::from_be_bytes(*found.first_chunk()?);
+    (version != NOTHING && value(key, version) == found).then_some(version)
+}
+
+/// A version as it is told of: round, writer, commit.
+pub(crate) fn named(version: Version) -> String {
+    let (round, writer, commit) = parts(version);
+    match version {
+        NOTHING => "nothing".to_owned(),
+        _ if version & HIDDEN != 0 => format!("{round}.{writer}.{commit} (hidden)"),
+        _ => format!("{round}.{writer}.{commit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_in_the_order_of_their_numbers_and_have_one_owner() {
+        let keys = Keys { writers: 3 };
+        let all: Vec<Vec<u8>> = (0..keys.len() as Key).map(bytes).collect();
+        assert!(all.is_sorted());
+        for (number, key) in all.iter().enumerate() {
+            assert_eq!(parse(key, keys.len()), Some(number as Key));
+        }
+        assert_eq!((parse(b"0001", keys.len()), parse(b"00", 3), parse(&bytes(9), 9)), (None, None, None));
+        for owner in 0..=keys.writers {
+            assert_eq!(keys.of(owner).count(), KEYS_EACH);
+            assert!(keys.of(owner).all(|key| keys.owner(key).unwrap_or(keys.writers) == owner));
+        }
+    }
+
+    #[test]
+    fn a_value_tells_its_version_and_no_other_is_taken_for_it() {
+        for (round, writer, commit) in [(0, 0, 1), (7, 3, 500), (u32::MAX >> 1, 255, MOST_COMMITS)] {
+            let version = version(round, writer, commit);
+            assert_eq!(parts(version), (round, writer, commit));
+            let mut bytes = value(5, version);
+            assert_eq!(version_of(5, &bytes), Some(version));
+            assert_eq!(version_of(6, &bytes), None);
+            bytes.push(0);
+            assert_eq!(version_of(5, &bytes), None);
+            bytes.truncate(3);
+            assert_eq!(version_of(5, &bytes), None);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Threads that race on one store, and the check of what they saw.
+//!
+//! Writers put, delete and write batches; they get, ask for many keys, walk with cursors from both ends, some of
+//! them for long, and read snapshots. A keeper flushes, compacts, syncs, makes checkpoints and
+//! opens them, and opens copies of the disk as a crash would leave it. Every operation is recorded with the
+//! moments of its call and its return. A race goes in rounds: at the end of each the threads stop, and the
+//! history is checked. Every few rounds the store is closed, while a snapshot of it is still
+//! read, and opened again.
+//!
+//! A seed says what is done, not in which order threads come to it: it does not replay a race.
+
+mod check;
+mod history;
+mod keeper;
+mod keys;
+mod register;
+mod serial;
+mod store;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use storage::{Memory, Storage};
+
+use self::check::check;
+use self::history::{Cell, History, Kind, Log};
+use self::keeper::{Ground, Keeper, Kept};
+use self::keys::{Keys, NOTHING, Version};
+pub use self::store::{Contestant, Cursor, Pair, Shared, SharedMaker, TimedMaker, View};
+use self::worker::{Arena, End, Worker, everything, failed, read_view};
+use crate::violation::{Check, Violation};
+
+/// The operations of each writer in one round.
+const OPERATIONS: usize = 1500;
+
+/// The rounds that a store is open for.
+const ROUNDS_OPEN: u32 = 3;
+
+/// The most writers of a race: their numbers are a byte of every version.
+pub const MOST_WRITERS: usize = 64;
+
+/// What a race came to so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Rounds that were checked.
+    pub rounds: u64,
+    /// Operations of all threads.
+    pub operations: u64,
+    /// Of these, commits.
+    pub commits: u64,
+    /// Keys that were read and checked.
+    pub reads: u64,
+    /// Stores that were opened: again, from checkpoints, and from copies of the disk.
+    pub opened: u64,
+}
+
+/// A store and the threads on it.
+pub struct Race<'a> {
+    contestant: &'a Contestant,
+    ground: Ground,
+    keys: Keys,
+    seed: u64,
+    round: u32,
+    store: Option<Box<dyn Shared>>,
+    /// What the store holds between rounds.
+    content: Vec<Version>,
+    /// What was done.
+    pub tally: Tally,
+}
+
+impl<'a> Race<'a> {
+    /// A race on a disk in memory.
+    pub fn in_memory(contestant: &'a Contestant, writers: usize, seed: u64) -> Self {
+        let memory = Arc::new(Memory::default());
+        let storage = Arc::clone(&memory) as Arc<dyn Storage>;
+        let (store, copy) = (PathBuf::from("store"), PathBuf::from("copy"));
+        Self::on(contestant, Ground { storage, memory: Some(memory), store, copy }, writers, seed)
+    }
+
+    /// A race in `store/` and `copy/` below a directory of a storage.
+    pub fn on_storage(
+        contestant: &'a Contestant,
+        storage: Arc<dyn Storage>,
+        directory: &Path,
+        writers: usize,
+        seed: u64,
+    ) -> Self {
+        let (store, copy) = (directory.join("store"), directory.join("copy"));
+        Self::on(contestant, Ground { storage, memory: None, store, copy }, writers, seed)
+    }
+
+    fn on(contestant: &'a Contestant, ground: Ground, writers: usize, seed: u64) -> Self {
+        let keys = Keys { writers: writers.clamp(1, MOST_WRITERS) };
+        let content = vec![NOTHING; keys.len()];
+        Self { contestant, ground, keys, seed, round: 0, store: None, content, tally: Tally::default() }
+    }
+
+    /// Plays a round and checks it.
+    ///
+    /// # Errors
+    /// What is wrong. The race is over then.
+    pub fn round(&mut self) -> Result<(), Violation> {
+        self.round += 1;
+        let mut log = Log::default();
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => self.open(&mut log)?,
+        };
+        let arena = Arena {
+            store: &*store,
+            keys: self.keys,
+            round: self.round,
+            clock: AtomicU64::new(2),
+            is_over: AtomicBool::new(false),
+        };
+        let (mut logs, kept) = self.play(&arena)?;
+        let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| arena.store.cursor(low, high);
+        let (cells, moments) = arena.timed(|| Ok(everything(&open, self.keys)))?;
+        let cells = cells?;
+        log.add(Kind::Cursor, moments, &cells);
+        logs.extend([kept.log, log]);
+        let history = History { round: self.round, keys: self.keys, initial: self.content.clone(), logs };
+        self.count(&history, kept.calls, kept.copies);
+        check(&history)?;
+        self.content = cells.iter().map(|cell| cell.version).collect();
+        if self.round.is_multiple_of(ROUNDS_OPEN) {
+            self.close(store)
+        } else {
+            self.store = Some(store);
+            Ok(())
+        }
+    }
+
+    /// Opens the store, and notes what it holds.
+    fn open(&mut self, log: &mut Log) -> Result<Box<dyn Shared>, Violation> {
+        let store = self.contestant.maker.open(&self.ground.storage, &self.ground.store).map_err(failed)?;
+        let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| store.cursor(low, high);
+        let cells = everything(&open, self.keys)?;
+        log.add(Kind::Reopened, (0, 1), &cells);
+        self.tally.opened += 1;
+        Ok(store)
+    }
+
+    /// Lets all threads run, and hands out the logs of the writers and what the keeper did.
+    fn play(&self, arena: &Arena<'_>) -> Result<(Vec<Log>, Kept), Violation> {
+        let seed = |thread: usize| self.seed ^ u64::from(self.round) << 16 ^ (thread as u64) << 56;
+        thread::scope(|scope| {
+            let write = |number: usize| {
+                let worker = Worker::new(arena, number, seed(number));
+                move || guarded(arena, || worker.run(OPERATIONS))
+            };
+            let writers: Vec<_> = (0..self.keys.writers).map(|number| scope.spawn(write(number))).collect();
+            let keeper = Keeper::new(arena, self.contestant, &self.ground, seed(self.keys.writers));
+            let keeper = scope.spawn(move || guarded(arena, || keeper.run()));
+            let logs: Vec<Result<Log, Violation>> = writers.into_iter().map(joined).collect();
+            arena.is_over.store(true, Ordering::Relaxed);
+            let kept = joined(keeper)?;
+            Ok((logs.into_iter().collect::<Result<_, _>>()?, kept))
+        })
+    }
+
+    fn count(&mut self, history: &History, calls: u64, copies: u64) {
+        let tally = &mut self.tally;
+        tally.rounds += 1;
+        tally.operations += calls;
+        tally.opened += copies;
+        for at in history.operations() {
+            let is_commit = at.operation.kind == Kind::Commit;
+            tally.operations += 1;
+            tally.commits += u64::from(is_commit);
+            tally.reads += if is_commit { 0 } else { at.cells().len() as u64 };
+        }
+    }
+
+    /// Closes the store while a snapshot of it is read.
+    fn close(&self, store: Box<dyn Shared>) -> Result<(), Violation> {
+        let view = store.view();
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                [End::Front, End::Back].into_iter().try_for_each(|end| {
+                    let cells = read_view(&*view, end, self.keys)?;
+                    self.compare(&cells)
+                })
+            });
+            let closed = store.close().map_err(failed);
+            joined(reader).and(closed)
+        })
+    }
+
+    /// Holds what a view shows to what the store held when it was taken.
+    fn compare(&self, cells: &[Cell]) -> Result<(), Violation> {
+        match cells.iter().find(|cell| cell.version != self.content[usize::from(cell.key)]) {
+            None => Ok(()),
+            Some(Cell { key, version }) => {
+                let (held, found) = (keys::named(self.content[usize::from(*key)]), keys::named(*version));
+                let what =
+                    format!("a snapshot of a store that is closed shows {found} in key {key}, not {held}");
+                Err(Violation::new(Check::Moments, what))
+            }
+        }
+    }
+}
+
+/// Does the work of a thread; what goes wrong ends the round.
+fn guarded<T>(arena: &Arena<'_>, work: impl FnOnce() -> Result<T, Violation>) -> Result<T, Violation> {
+    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(&*panic)));
+    if done.is_err() {
+        arena.is_over.store(true, Ordering::Relaxed);
+    }
+    done
+}
+
+fn of_panic(panic: &(dyn std::any::Any + Send)) -> Violation {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+    Violation::new(Check::Panic, text)
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, Result<T, Violation>>) -> Result<T, Violation> {
+    thread.join().unwrap_or_else(|panic| Err(of_panic(&*panic)))
+}

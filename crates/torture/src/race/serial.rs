@@ -1,0 +1,116 @@
+//! What must be before what: a graph of all operations and of time, which must have no cycle.
+//!
+//! An operation that returned before another was called is before it. There are too many such pairs to note
+//! them all, so the moments of calls and returns are nodes, too: one after the other, each call before its
+//! operation, each return behind it.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::history::{At, History, Kind};
+use crate::violation::{Check, Violation};
+
+/// The most operations of a cycle that are told, and the most that one is sought through.
+const MOST_TOLD: usize = 6;
+const MOST_STARTS: usize = 64;
+
+/// The order of the operations of a history, as far as it is known.
+pub(crate) struct Order<'a> {
+    operations: Vec<At<'a>>,
+    /// By the numbers of nodes: first the operations, then the moments.
+    edges: Vec<(u32, u32)>,
+    nodes: usize,
+}
+
+impl<'a> Order<'a> {
+    /// The order that time gives.
+    pub(crate) fn new(history: &'a History) -> Self {
+        let operations: Vec<_> = history.operations().collect();
+        // A copy of the disk stands in no order with the others.
+        let timed = operations.iter().filter(|at| at.operation.kind != Kind::Crashed);
+        let mut moments: Vec<(u64, u32, bool)> = timed
+            .flat_map(|at| {
+                [(at.operation.called, at.number, true), (at.operation.returned, at.number, false)]
+            })
+            .collect();
+        moments.sort_unstable();
+        let mut edges = Vec::with_capacity(3 * moments.len());
+        let first = operations.len() as u32;
+        for (moment, (_, operation, is_call)) in (first..).zip(&moments) {
+            edges.push(if *is_call { (moment, *operation) } else { (*operation, moment) });
+            if moment > first {
+                edges.push((moment - 1, moment));
+            }
+        }
+        let nodes = operations.len() + moments.len();
+        Self { operations, edges, nodes }
+    }
+
+    /// Notes that one operation is before another.
+    pub(crate) fn add(&mut self, before: At<'a>, behind: At<'a>) {
+        self.edges.push((before.number, behind.number));
+    }
+
+    /// Whether an order of all operations is left (Kahn, CACM 5(11), 1962).
+    pub(crate) fn check(mut self) -> Result<(), Violation> {
+        self.edges.sort_unstable();
+        let mut before = vec![0u32; self.nodes];
+        self.edges.iter().for_each(|(_, behind)| before[*behind as usize] += 1);
+        let starts = self.starts();
+        let mut free: Vec<usize> = (0..self.nodes).filter(|node| before[*node] == 0).collect();
+        let mut left = self.nodes;
+        while let Some(node) = free.pop() {
+            left -= 1;
+            for (_, behind) in &self.edges[starts[node]..starts[node + 1]] {
+                before[*behind as usize] -= 1;
+                if before[*behind as usize] == 0 {
+                    free.push(*behind as usize);
+                }
+            }
+        }
+        if left == 0 { Ok(()) } else { Err(self.cycle(&starts, &before)) }
+    }
+
+    /// Where the edges of each node begin, and the end of all.
+    fn starts(&self) -> Vec<usize> {
+        let mut starts = vec![0; self.nodes + 1];
+        self.edges.iter().for_each(|(before, _)| starts[*before as usize + 1] += 1);
+        for node in 0..self.nodes {
+            starts[node + 1] += starts[node];
+        }
+        starts
+    }
+
+    /// The operations of a short cycle among the nodes that others are still before.
+    fn cycle(&self, starts: &[usize], before: &[u32]) -> Violation {
+        let stuck = (0..self.operations.len()).filter(|node| before[*node] > 0).take(MOST_STARTS);
+        let ways = stuck.filter_map(|start| {
+            let way = self.way_back(start as u32, starts, before)?;
+            let operations = way.into_iter().filter_map(|node| self.operations.get(node as usize));
+            Some(operations.collect::<Vec<_>>())
+        });
+        let shortest = ways.min_by_key(Vec::len).unwrap_or_default();
+        let told: Vec<String> = shortest.iter().take(MOST_TOLD).map(ToString::to_string).collect();
+        Violation::new(Check::Serial, told.join("; before "))
+    }
+
+    /// The shortest way from a node to itself.
+    fn way_back(&self, start: u32, starts: &[usize], before: &[u32]) -> Option<Vec<u32>> {
+        let mut from: HashMap<u32, u32> = HashMap::new();
+        let mut waiting = VecDeque::from([start]);
+        while let Some(node) = waiting.pop_front() {
+            for (_, next) in &self.edges[starts[node as usize]..starts[node as usize + 1]] {
+                if *next == start {
+                    let mut way: Vec<u32> =
+                        std::iter::successors(Some(node), |node| from.get(node).copied()).collect();
+                    way.reverse();
+                    return Some(way);
+                }
+                if before[*next as usize] > 0 && !from.contains_key(next) {
+                    from.insert(*next, node);
+                    waiting.push_back(*next);
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,334 @@
+//! One thread of a race: it writes and reads at random, and records what it did and saw.
+
+use std::ops::{Bound, Range};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::history::{Cell, Kind, Log, Moment};
+use super::keys::{self, HIDDEN, Key, Keys, NOTHING, Version};
+use super::store::{Cursor, Pair, Shared, View};
+use crate::script::Write;
+use crate::violation::{Check, Violation};
+
+/// What all threads of a round share.
+pub(crate) struct Arena<'a> {
+    pub(crate) store: &'a dyn Shared,
+    pub(crate) keys: Keys,
+    pub(crate) round: u32,
+    /// Where moments come from.
+    pub(crate) clock: AtomicU64,
+    /// Somebody found a violation, or all writers are done.
+    pub(crate) is_over: AtomicBool,
+}
+
+impl Arena<'_> {
+    /// Now: later than every moment before.
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.fetch_add(1, Ordering::SeqCst)
+    }
+
+    /// Does something, and says when it was called and when it returned.
+    pub(crate) fn timed<T>(
+        &self,
+        call: impl FnOnce() -> tree::Result<T>,
+    ) -> Result<(T, (Moment, Moment)), Violation> {
+        let called = self.now();
+        let done = call();
+        let returned = self.now();
+        Ok((done.map_err(failed)?, (called, returned)))
+    }
+}
+
+/// A call failed on a disk without faults.
+pub(crate) fn failed(error: impl std::fmt::Display) -> Violation {
+    Violation::new(Check::GoesOn, format!("on a disk without faults: {error}"))
+}
+
+/// What a value says of a key.
+fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
+    let version = match value {
+        None => NOTHING,
+        Some(value) => keys::version_of(key, value).ok_or_else(|| {
+            let shown = &value[..value.len().min(24)];
+            Violation::new(Check::Invention, format!("key {key} has {} bytes: {shown:?} …", value.len()))
+        })?,
+    };
+    Ok(Cell { key, version })
+}
+
+/// A cursor over the keys of a range, and what it gave out so far.
+pub(crate) struct Walk {
+    cursor: Box<dyn Cursor>,
+    range: Range<Key>,
+    front: Vec<Pair>,
+    back: Vec<Pair>,
+}
+
+/// From which end the next entry is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Front,
+    Back,
+}
+
+impl Walk {
+    pub(crate) fn new(cursor: Box<dyn Cursor>, range: Range<Key>) -> Self {
+        Self { cursor, range, front: Vec::new(), back: Vec::new() }
+    }
+
+    /// Reads the next entry; `false` where there is none.
+    pub(crate) fn step(&mut self, end: End) -> Result<bool, Violation> {
+        let (entry, read) = match end {
+            End::Front => (self.cursor.next(), &mut self.front),
+            End::Back => (self.cursor.next_back(), &mut self.back),
+        };
+        let entry = entry.map_err(failed)?;
+        let is_there = entry.is_some();
+        read.extend(entry);
+        Ok(is_there)
+    }
+
+    /// Reads all that is left from the ends that `end` says, and tells what each key of the range holds.
+    pub(crate) fn finish(mut self, mut end: impl FnMut() -> End, keys: Keys) -> Result<Vec<Cell>, Violation> {
+        while self.step(end())? {}
+        let entries: Vec<Pair> = self.front.into_iter().chain(self.back.into_iter().rev()).collect();
+        let mut cells: Vec<Cell> = self.range.clone().map(|key| Cell { key, version: NOTHING }).collect();
+        let mut next = self.range.start;
+        for (key, value) in entries {
+            let number =
+                keys::parse(&key, keys.len()).filter(|number| (next..self.range.end).contains(number));
+            let Some(number) = number else {
+                let what = format!(
+                    "key {:?} came where {next} to {} may",
+                    String::from_utf8_lossy(&key),
+                    self.range.end
+                );
+                return Err(Violation::new(Check::Cursor, what));
+            };
+            cells[usize::from(number - self.range.start)] = cell(number, Some(&value))?;
+            next = number + 1;
+        }
+        Ok(cells)
+    }
+}
+
+/// The bounds of a range of keys.
+fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    let low = match range.start {
+        0 => Bound::Unbounded,
+        start if is_exact => Bound::Included(keys::bytes(start)),
+        start => Bound::Excluded(keys::bytes(start - 1)),
+    };
+    let high = match range.end {
+        end if usize::from(end) == keys.len() => Bound::Unbounded,
+        end if is_exact => Bound::Excluded(keys::bytes(end)),
+        0 => Bound::Excluded(Vec::new()),
+        end => Bound::Included(keys::bytes(end - 1)),
+    };
+    (low, high)
+}
+
+/// What a store can be asked for a cursor with.
+type Open<'a> = &'a dyn Fn(Bound<&[u8]>, Bound<&[u8]>) -> tree::Result<Box<dyn Cursor>>;
+
+/// Begins to walk over a range of keys.
+pub(crate) fn walk(open: Open<'_>, range: Range<Key>, keys: Keys, is_exact: bool) -> tree::Result<Walk> {
+    let (low, high) = bounds(&range, keys, is_exact);
+    let cursor = open(low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice))?;
+    Ok(Walk::new(cursor, range))
+}
+
+/// Reads everything, from the front.
+pub(crate) fn everything(open: Open<'_>, keys: Keys) -> Result<Vec<Cell>, Violation> {
+    let walk = walk(open, 0..keys.len() as Key, keys, true).map_err(failed)?;
+    walk.finish(|| End::Front, keys)
+}
+
+/// A thread that writes and reads.
+pub(crate) struct Worker<'a> {
+    arena: &'a Arena<'a>,
+    number: usize,
+    random: Xoshiro256PlusPlus,
+    log: Log,
+    commits: usize,
+    /// A cursor that is read now and then, with the moments of its opening.
+    held: Option<(Walk, (Moment, Moment))>,
+}
+
+impl<'a> Worker<'a> {
+    /// Writer `number`.
+    pub(crate) fn new(arena: &'a Arena<'a>, number: usize, seed: u64) -> Self {
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Self { arena, number, random, log: Log::default(), commits: 0, held: None }
+    }
+
+    /// Does so many operations, or fewer if the round is over.
+    pub(crate) fn run(mut self, operations: usize) -> Result<Log, Violation> {
+        for _ in 0..operations.min(keys::MOST_COMMITS) {
+            if self.arena.is_over.load(Ordering::Relaxed) {
+                break;
+            }
+            self.act()?;
+        }
+        while self.held.is_some() {
+            self.go_on()?;
+        }
+        Ok(self.log)
+    }
+
+    fn act(&mut self) -> Result<(), Violation> {
+        match self.random.random_range(0..100) {
+            0..32 => self.commit_one(true),
+            32..40 => self.commit_one(false),
+            40..50 => self.commit_batch(),
+            50..74 => self.get(),
+            74..82 => self.multi_get(),
+            82..90 => self.cursor(),
+            90..93 => self.snapshot(),
+            _ => self.go_on(),
+        }
+    }
+
+    /// A key that this thread writes: of its own, or one time in four a shared one.
+    fn writable(&mut self) -> Key {
+        let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
+        let mut keys = self.arena.keys.of(owner);
+        let at = self.random.random_range(0..keys.len());
+        keys.nth(at).expect("the number is below their count")
+    }
+
+    fn any_key(&mut self) -> Key {
+        self.random.random_range(0..self.arena.keys.len() as Key)
+    }
+
+    fn commit_one(&mut self, is_put: bool) -> Result<(), Violation> {
+        let key = self.writable();
+        self.commit(&[(key, is_put)])
+    }
+
+    fn commit_batch(&mut self) -> Result<(), Violation> {
+        let count = self.random.random_range(2..8);
+        let writes: Vec<(Key, bool)> =
+            (0..count).map(|_| (self.writable(), self.random.random_bool(0.7))).collect();
+        self.commit(&writes)
+    }
+
+    /// Writes a value or a delete to each key. Of several writes to one key only the last is ever seen.
+    fn commit(&mut self, writes: &[(Key, bool)]) -> Result<(), Violation> {
+        self.commits += 1;
+        let version = keys::version(self.arena.round, self.number, self.commits);
+        let (mut commit, mut cells) = (Vec::new(), Vec::new());
+        for (at, (key, is_put)) in writes.iter().enumerate() {
+            let is_hidden = writes[at + 1..].iter().any(|(later, _)| later == key);
+            let version: Version = match (is_put, is_hidden) {
+                (false, _) => NOTHING,
+                (true, true) => version | HIDDEN,
+                (true, false) => version,
+            };
+            commit.push(Write { key: keys::bytes(*key), value: is_put.then(|| keys::value(*key, version)) });
+            if !is_hidden {
+                cells.push(Cell { key: *key, version });
+            }
+        }
+        let ((), moments) = self.arena.timed(|| self.arena.store.write(&commit))?;
+        self.log.add(Kind::Commit, moments, &cells);
+        Ok(())
+    }
+
+    fn get(&mut self) -> Result<(), Violation> {
+        let key = self.any_key();
+        let bytes = keys::bytes(key);
+        let (value, moments) = self.arena.timed(|| self.arena.store.get(&bytes))?;
+        self.log.add(Kind::Get, moments, &[cell(key, value.as_deref())?]);
+        Ok(())
+    }
+
+    fn multi_get(&mut self) -> Result<(), Violation> {
+        let count = self.random.random_range(2..12);
+        let asked: Vec<Key> = (0..count).map(|_| self.any_key()).collect();
+        let (cells, moments) =
+            self.arena.timed(|| Ok(ask(&|keys| self.arena.store.multi_get(keys), &asked)))?;
+        self.log.add(Kind::MultiGet, moments, &cells?);
+        Ok(())
+    }
+
+    /// Opens a cursor: half of them are read at once, the others now and then.
+    fn cursor(&mut self) -> Result<(), Violation> {
+        while self.held.is_some() {
+            self.go_on()?;
+        }
+        let (a, b) = (self.any_key(), self.any_key());
+        let range =
+            if self.random.random_bool(0.5) { 0..self.arena.keys.len() as Key } else { a.min(b)..a.max(b) };
+        let is_exact = self.random.random_bool(0.5);
+        let store = self.arena.store;
+        let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| store.cursor(low, high);
+        let opened = self.arena.timed(|| walk(&open, range, self.arena.keys, is_exact))?;
+        self.held = Some(opened);
+        if self.random.random_bool(0.5) { self.finish() } else { Ok(()) }
+    }
+
+    /// Reads a little on from the cursor that is held.
+    fn go_on(&mut self) -> Result<(), Violation> {
+        let Some((walk, _)) = &mut self.held else { return self.get() };
+        for _ in 0..self.random.random_range(1..6) {
+            let end = if self.random.random_bool(0.5) { End::Front } else { End::Back };
+            if !walk.step(end)? {
+                return self.finish();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the cursor that is held to its end.
+    fn finish(&mut self) -> Result<(), Violation> {
+        let Some((walk, moments)) = self.held.take() else { return Ok(()) };
+        let share = [0.0, 1.0, 0.5][self.random.random_range(0..3)];
+        let random = &mut self.random;
+        let end = || if random.random_bool(share) { End::Back } else { End::Front };
+        let cells = walk.finish(end, self.arena.keys)?;
+        self.log.add(Kind::Cursor, moments, &cells);
+        Ok(())
+    }
+
+    /// Takes a snapshot and reads it in all ways, with other threads in between.
+    fn snapshot(&mut self) -> Result<(), Violation> {
+        let (view, moments) = self.arena.timed(|| Ok(self.arena.store.view()))?;
+        let asked: Vec<Key> = (0..4).map(|_| self.any_key()).collect();
+        let mut cells = ask(&|keys| view.multi_get(keys), &asked)?;
+        for end in [End::Front, End::Back] {
+            std::thread::yield_now();
+            cells.extend(read_view(&*view, end, self.arena.keys)?);
+            for key in &asked {
+                let value = view.get(&keys::bytes(*key)).map_err(failed)?;
+                cells.push(cell(*key, value.as_deref())?);
+            }
+        }
+        self.log.add(Kind::Snapshot, moments, &cells);
+        Ok(())
+    }
+}
+
+/// Everything that a view shows, read from one end.
+pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cell>, Violation> {
+    let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| view.cursor(low, high);
+    let walk = walk(&open, 0..keys.len() as Key, keys, true).map_err(failed)?;
+    walk.finish(|| end, keys)
+}
+
+/// Asks for many keys at once.
+fn ask(
+    multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::Values>,
+    asked: &[Key],
+) -> Result<Vec<Cell>, Violation> {
+    let bytes: Vec<Vec<u8>> = asked.iter().map(|key| keys::bytes(*key)).collect();
+    let slices: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
+    let values = multi_get(&slices).map_err(failed)?;
+    if values.len() != asked.len() {
+        let what = format!("{} answers to {} keys", values.len(), asked.len());
+        return Err(Violation::new(Check::Reads, what));
+    }
+    asked.iter().zip(&values).map(|(key, value)| cell(*key, value.as_deref())).collect()
+}

@@ -1,0 +1,151 @@
+//! What a process that died under load leaves: honest stores pass, and each lie is caught by the check that is
+//! there for it. A process that dies is a store that is dropped: what the system was told stays.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lsmbench_torture::kill::{Commits, Event, Ledger, Life, WRITERS};
+use lsmbench_torture::{Check, Content, Store, Subject, Violation, Write};
+use parking_lot::Mutex;
+use storage::{Memory, Storage};
+use tree::{Design, OpenOptions, Result, Tree};
+
+use crate::design;
+
+const DIRECTORY: &str = "store";
+
+/// The events after which a process dies.
+const EVENTS: usize = 700;
+
+/// What a store may lie about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lie {
+    None,
+    /// A write is acknowledged and only then done, with the next write of its writer.
+    EarlyAcknowledgement,
+    /// Some writes in the middle are acknowledged and never done.
+    Hole,
+    /// Of one batch the last write is not done.
+    HalfBatch,
+    /// A flush that does nothing.
+    NoFlush,
+}
+
+/// A store that is killed after so many events, and may lie.
+struct Liar {
+    tree: Tree,
+    lie: Lie,
+    writes: AtomicUsize,
+    /// By writer, what was acknowledged and is not done.
+    pending: Mutex<BTreeMap<u8, Vec<Write>>>,
+}
+
+impl Liar {
+    fn do_writes(&self, commit: &[Write]) -> Result<()> {
+        Store::write(&self.tree, commit)
+    }
+}
+
+impl Store for Liar {
+    fn write(&self, commit: &[Write]) -> Result<()> {
+        let number = self.writes.fetch_add(1, Ordering::Relaxed);
+        match self.lie {
+            Lie::EarlyAcknowledgement => {
+                let late = self.pending.lock().insert(commit[0].key[0], commit.to_vec());
+                late.map_or(Ok(()), |late| self.do_writes(&late))
+            }
+            Lie::Hole if (40..50).contains(&number) => Ok(()),
+            Lie::HalfBatch if number > 40 && commit.len() > 2 => self.do_writes(&commit[..commit.len() - 1]),
+            _ => self.do_writes(commit),
+        }
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.tree.get(key)
+    }
+
+    fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content> {
+        Store::range(&self.tree, low, high)
+    }
+
+    fn flush(&self) -> Result<()> {
+        if self.lie == Lie::NoFlush { Ok(()) } else { self.tree.flush() }
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.tree.compact()
+    }
+
+    fn sync(&self) -> Result<()> {
+        if self.lie == Lie::NoFlush { Ok(()) } else { self.tree.sync() }
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Result<()> {
+        self.tree.checkpoint(directory)
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.tree.close()
+    }
+}
+
+/// Starts the writers on a store that lies, stops them after some events, and checks what is there.
+fn killed(design: &Design, lie: Lie) -> std::result::Result<(Ledger, Commits), Violation> {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let writers = Life::new(1);
+    let options = OpenOptions::new(design.clone()).storage(Arc::clone(&storage));
+    let tree = options.open(DIRECTORY).expect("a new store opens");
+    let store = Liar { tree, lie, writes: AtomicUsize::new(0), pending: Mutex::default() };
+    let ledger = Mutex::new((Ledger::new([0; WRITERS]), 0));
+    let tell = |event: Event| {
+        let mut ledger = ledger.lock();
+        // Who is dead tells nothing, and does nothing more.
+        if ledger.1 == EVENTS {
+            drop(ledger);
+            std::panic::resume_unwind(Box::new("killed"));
+        }
+        ledger.1 += 1;
+        ledger.0.note(event).expect("events come in turn");
+    };
+    writers.play(&store, [0; WRITERS], &tell).expect_err("it does not come to the end");
+    drop(store);
+    let subject = Subject::tree("killed", design.clone()).expect("the design can be built");
+    let ledger = ledger.into_inner().0;
+    let found = writers.check(&subject, &storage, Path::new(DIRECTORY), &ledger)?;
+    Ok((ledger, found))
+}
+
+#[test]
+fn an_honest_store_passes_in_every_log_mode() {
+    for mode in ["none", "buffered", "sync", "group", "interval"] {
+        let (ledger, found) = killed(&design(&format!("wal = \"{mode}\"")), Lie::None).unwrap();
+        assert!(ledger.acknowledged() > 150, "{mode}: {ledger:?}");
+        if mode != "none" {
+            assert!(found.iter().sum::<usize>() >= ledger.acknowledged(), "{mode}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn every_lie_is_caught() {
+    for (lie, wal, checks) in [
+        (Lie::EarlyAcknowledgement, "sync", &[Check::Promise][..]),
+        (Lie::EarlyAcknowledgement, "buffered", &[Check::Promise]),
+        (Lie::Hole, "group", &[Check::Promise, Check::Order, Check::Batch, Check::Deletion]),
+        (Lie::HalfBatch, "buffered", &[Check::Batch, Check::Order]),
+        (Lie::NoFlush, "none", &[Check::Promise]),
+    ] {
+        let toml = format!("wal = \"{wal}\"");
+        let design = match lie {
+            // Of a memtable that holds everything nothing is flushed that is not asked for.
+            Lie::NoFlush => Design::default().with(&toml.parse().unwrap()).unwrap(),
+            _ => design(&toml),
+        };
+        let violation = killed(&design, lie).map(|(_, found)| found).expect_err("it was not caught");
+        println!("{lie:?} with wal = {wal}: {violation}");
+        assert!(checks.contains(&violation.check), "{lie:?}: {violation}");
+    }
+}

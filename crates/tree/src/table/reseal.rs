@@ -1,0 +1,52 @@
+//! Making the checksums of a changed table right again, so that fuzzing reaches what stands behind them.
+
+use super::directory::Directory;
+use super::footer::{FOOTER_BYTES, Footer};
+use super::properties::Properties;
+use super::reader::FENCE_CHUNK_BYTES;
+use crate::checksum::{block_checksum, checksum};
+use crate::codec::Reader;
+
+const SUM_BYTES: usize = size_of::<u32>();
+
+/// Puts right every checksum of a table under `seal` whose place can be told; lengths and all else stay.
+pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
+    let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
+    let Some(footer) = Footer::read(&mut Reader::new(&bytes[footer_at..])) else { return };
+    // From the inside out: the checksums of a fence stand in the directory, that of the directory in the footer.
+    let _ = reseal_blocks(bytes, &footer, seal);
+    let _ = reseal_fence(bytes, &footer, seal);
+    Footer::reseal(bytes, footer_at, seal);
+}
+
+/// The bytes of a part of the file, if they are there.
+fn part(bytes: &[u8], offset: u64, len: u64) -> Option<&[u8]> {
+    bytes.get(usize::try_from(offset).ok()?..)?.get(..usize::try_from(len).ok()?)
+}
+
+fn reseal_blocks(bytes: &mut [u8], footer: &Footer, seal: u64) -> Option<()> {
+    let properties = Properties::decode(part(bytes, footer.properties.offset, footer.properties.len)?)?;
+    let directory = part(bytes, footer.directory.offset, footer.directory.len)?;
+    let directory = Directory::decode(&mut Reader::new(directory), footer.filter.offset)?;
+    for place in (0..directory.len()).map_while(|block| directory.place(block)) {
+        let block = bytes.get_mut(place.offset as usize..)?.get_mut(..place.len)?;
+        let (covered, sum) = block.split_at_mut(place.len.checked_sub(SUM_BYTES)?);
+        sum.copy_from_slice(&block_checksum(properties.checksum, seal, place.offset, covered).to_le_bytes());
+    }
+    Some(())
+}
+
+fn reseal_fence(bytes: &mut [u8], footer: &Footer, seal: u64) -> Option<()> {
+    let section = part(bytes, footer.directory.offset, footer.directory.len)?;
+    let mut reader = Reader::new(section);
+    Directory::decode(&mut reader, footer.filter.offset)?;
+    reader.varint()?;
+    let sums_at = usize::try_from(footer.directory.offset).ok()? + reader.position();
+    let fence = part(bytes, footer.fence.offset, footer.fence.len)?;
+    let pieces = fence.chunks(FENCE_CHUNK_BYTES).zip(0u64..);
+    let sum =
+        |(piece, number)| checksum(seal, footer.fence.offset + number * FENCE_CHUNK_BYTES as u64, piece);
+    let sums: Vec<u8> = pieces.flat_map(|piece| sum(piece).to_le_bytes()).collect();
+    bytes.get_mut(sums_at..)?.get_mut(..sums.len())?.copy_from_slice(&sums);
+    Some(())
+}

@@ -1,0 +1,164 @@
+//! A tree whose policy drops data: what is found is the newest version or nothing, and what is gone is older than
+//! all that stays.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::{Model, Step, memory, open, small_design, steps};
+use lsmbench_tree::{Design, Mode, Snapshot, Tree, WriteBatch};
+use storage::Storage;
+
+/// Of every key the number of its newest write, and the value, if it was no delete.
+type Newest = BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>;
+
+/// A tree that drops, and what was written to it.
+struct Dropping {
+    design: Design,
+    mode: Mode,
+    storage: Arc<dyn Storage>,
+    tree: Option<Tree>,
+    newest: Newest,
+    writes: u64,
+    /// Every key whose newest write is below this number may be gone; none comes back.
+    cut: u64,
+    snapshot: Option<(Snapshot, Model)>,
+}
+
+fn all(tree: &Tree) -> Model {
+    let mut range = tree.range(..).unwrap();
+    let mut content = Model::new();
+    while let Some((key, value)) = range.next().unwrap() {
+        content.insert(key.to_vec(), value.to_vec());
+    }
+    content
+}
+
+impl Dropping {
+    fn new(design: Design, mode: Mode) -> Self {
+        let storage = memory();
+        let tree = Some(open(&design, mode, &storage, Path::new("tree")));
+        let (newest, snapshot) = (Newest::new(), None);
+        Self { design, mode, storage, tree, newest, writes: 0, cut: 0, snapshot }
+    }
+
+    fn tree(&self) -> &Tree {
+        self.tree.as_ref().expect("a tree is open")
+    }
+
+    fn write(&mut self, operations: &[(Vec<u8>, Option<Vec<u8>>)]) {
+        let mut batch = WriteBatch::new();
+        for (key, value) in operations {
+            match value {
+                Some(value) => batch.put(key, value).unwrap(),
+                None => batch.delete(key).unwrap(),
+            }
+            self.writes += 1;
+            self.newest.insert(key.clone(), (self.writes, value.clone()));
+        }
+        self.tree().write(&batch).unwrap();
+    }
+
+    /// One answer: the newest version, or nothing where something may be gone.
+    fn check(&self, key: &[u8], found: Option<&Vec<u8>>) {
+        let newest = self.newest.get(key).and_then(|(_, value)| value.as_ref());
+        assert!(found.is_none() || found == newest, "{key:?}: an older value, or one that was deleted");
+    }
+
+    /// All that is there is what was written from some moment on, which never goes back.
+    fn check_all(&mut self) {
+        self.tree().settle().unwrap();
+        let content = all(self.tree());
+        let (mut gone, mut there) = (0, u64::MAX);
+        for (key, (write, value)) in &self.newest {
+            assert_eq!(self.tree().get(key).unwrap().as_ref(), content.get(key), "{key:?}");
+            match (value, content.get(key)) {
+                (None, None) => {}
+                (Some(_), None) => gone = gone.max(*write),
+                (_, found) => {
+                    assert_eq!(found, value.as_ref(), "{key:?}");
+                    there = there.min(*write);
+                }
+            }
+        }
+        assert!(gone < there, "write {gone} is gone, and the older {there} is there");
+        assert!(there > self.cut, "write {there} is there again, {} was gone", self.cut);
+        self.cut = self.cut.max(gone);
+    }
+
+    fn apply(&mut self, step: &Step) {
+        match step {
+            Step::Put(key, value) => self.write(&[(key.clone(), Some(value.clone()))]),
+            Step::Delete(key) => self.write(&[(key.clone(), None)]),
+            Step::Batch(operations) => self.write(operations),
+            Step::Get(key) => self.check(key, self.tree().get(key).unwrap().as_ref()),
+            Step::MultiGet(keys) => {
+                let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+                let values = self.tree().multi_get(&slices).unwrap();
+                keys.iter().zip(&values).for_each(|(key, value)| self.check(key, value.as_ref()));
+            }
+            Step::Range(..) => all(self.tree()).iter().for_each(|(key, value)| self.check(key, Some(value))),
+            Step::TakeSnapshot => {
+                self.tree().settle().unwrap();
+                self.snapshot = Some((self.tree().snapshot(), all(self.tree())));
+            }
+            Step::CheckSnapshot => {
+                let Some((snapshot, content)) = &self.snapshot else { return };
+                for (key, value) in content {
+                    assert_eq!(snapshot.get(key).unwrap().as_ref(), Some(value), "{key:?} of a snapshot");
+                }
+            }
+            Step::Flush => self.tree().flush().unwrap(),
+            Step::Settle => self.check_all(),
+            Step::Compact => self.tree().compact().unwrap(),
+            Step::Reopen => {
+                self.check_all();
+                self.snapshot = None;
+                let before = all(self.tree());
+                self.tree.take().expect("a tree is open").close().unwrap();
+                self.tree = Some(open(&self.design, self.mode, &self.storage, Path::new("tree")));
+                if self.mode == Mode::Counted {
+                    self.tree().settle().unwrap();
+                    assert!(all(self.tree()).iter().all(|(key, value)| before.get(key) == Some(value)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_found_is_the_newest_and_what_is_gone_is_the_oldest() {
+    for mode in [Mode::Counted, Mode::Timed] {
+        for seed in 0..3 {
+            let design = small_design("compaction = \"fifo(capacity=12KiB)\"");
+            let mut dropping = Dropping::new(design, mode);
+            steps(seed, 4_000).iter().for_each(|step| dropping.apply(step));
+            dropping.check_all();
+            assert!(dropping.cut > 500, "{mode:?}, seed {seed}: next to nothing was dropped");
+            let stats = dropping.tree().stats();
+            assert!(stats.counts.compactions < 20, "only those that were asked for: {:?}", stats.counts);
+        }
+    }
+}
+
+/// A delete goes with all that it hides, not before.
+#[test]
+fn a_tombstone_that_is_dropped_uncovers_nothing() {
+    let design = small_design("compaction = \"fifo(capacity=12KiB)\"");
+    let tree = open(&design, Mode::Counted, &memory(), Path::new("tree"));
+    tree.put(b"key", b"value").unwrap();
+    tree.flush().unwrap();
+    tree.delete(b"key").unwrap();
+    tree.flush().unwrap();
+    for number in 0..500u32 {
+        assert_eq!(tree.get(b"key").unwrap(), None);
+        tree.put(&number.to_be_bytes(), &[7; 60]).unwrap();
+    }
+    tree.settle().unwrap();
+    assert!(tree.stats().counts.drops > 10);
+    assert_eq!(tree.get(&0u32.to_be_bytes()).unwrap(), None, "the first key is gone");
+    assert_eq!(tree.get(&499u32.to_be_bytes()).unwrap().as_deref(), Some(&[7; 60][..]));
+    let levels = tree.stats().levels;
+    let bytes: u64 = levels.iter().map(|level| level.user_bytes).sum();
+    assert!((8_000..=12_288).contains(&bytes), "{bytes}");
+}

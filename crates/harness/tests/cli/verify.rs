@@ -113,7 +113,7 @@ fn a_store_that_is_in_use_is_refused() {
     let lock = File::open(bench.path("db/lock")).unwrap();
     lock.try_lock().unwrap();
     let error = bench.run(&["verify", "db"]).refusal();
-    assert!(error.contains("db is in use by another process"), "{error}");
+    assert!(error.contains("db is in use by "), "{error}");
     drop(lock);
     bench.run(&["verify", "db"]).expect(0);
 }

@@ -271,8 +271,8 @@ impl Life {
             Ok(damage) => Err(Violation::new(check, damage.join("; "))),
             Err(error) => Err(Violation::new(check, error.to_string())),
         };
-        // A directory that is not there is that of a process that died before it made it.
-        if storage.list(directory).is_ok() {
+        // A directory that is not there, or has nothing in it, is that of a process that died before it began.
+        if storage.list(directory).is_ok_and(|names| !names.is_empty()) {
             verify(Check::CleanBefore)?;
         }
         let failed = |check| move |error: tree::Error| Violation::new(check, error.to_string());

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+use results::Manifest;
+
 use crate::bench::{Bench, SMALL};
 
 /// Says why a test tests nothing here.
@@ -263,11 +265,8 @@ fn names_do_not_lead_out_of_the_output_folder() {
         assert!(known.iter().any(|known| name.starts_with(known)), "{name} in {}", folder.display());
     }
     // Results from elsewhere say by themselves what they are called.
-    let manifest = bench.read("results/chart/manifest.json");
-    bench.write(
-        "results/chart/manifest.json",
-        manifest.replacen("\"experiment\": \"chart\"", "\"experiment\": \"../../x\"", 1),
-    );
+    let renamed = Manifest { experiment: "../../x".to_owned(), ..bench.manifest("chart") };
+    renamed.write(&bench.path("results/chart/manifest.json")).unwrap();
     let error = bench.run(&["plot", "results/chart"]).refusal();
     assert!(error.contains("an experiment cannot be called \"../../x\""), "{error}");
 }

@@ -168,6 +168,7 @@ fn a_run_that_was_killed_before_its_first_file_was_whole_is_begun_anew() {
     // One that was killed behind its first file.
     fs::remove_file(bench.path("results/small/runs.csv")).unwrap();
     fs::remove_file(bench.path("results/small/timeline.csv")).unwrap();
+    bench.forget_seals("small");
     bench.write("results/small/histograms/.tmpGhIjKl", "#");
     bench.ok(&["run", "small.toml", "--resume"]);
     assert_eq!(bench.rows("small").len(), 3 * ROWS_PER_TRIAL);

@@ -6,12 +6,22 @@ use std::path::PathBuf;
 
 use crate::bench::Bench;
 
-/// A closed store of some tables in `db`.
+/// A closed store of one table in `db`.
 fn stored() -> Bench {
+    stored_in_tables_of("2MiB")
+}
+
+/// A closed store in `db` whose tables have this size.
+fn stored_in_tables_of(bytes: &str) -> Bench {
     let bench = Bench::new();
     let puts =
         (0..3000).map(|number| format!("p key{number:05} value{number}\n")).collect::<Vec<_>>().concat();
-    bench.run_with(&["shell", "db", "--set", "memtable.capacity=16KiB"], &puts).expect(0);
+    bench
+        .run_with(
+            &["shell", "db", "--set", "memtable.capacity=16KiB", "--set", &format!("table.capacity={bytes}")],
+            &puts,
+        )
+        .expect(0);
     bench
 }
 
@@ -103,14 +113,14 @@ fn a_store_that_is_in_use_is_refused() {
     let lock = File::open(bench.path("db/lock")).unwrap();
     lock.try_lock().unwrap();
     let error = bench.run(&["verify", "db"]).refusal();
-    assert!(error.contains("db is in use by another process"), "{error}");
+    assert!(error.contains("db is in use by "), "{error}");
     drop(lock);
     bench.run(&["verify", "db"]).expect(0);
 }
 
 #[test]
 fn every_piece_of_damage_is_told_in_one_pass() {
-    let bench = stored();
+    let bench = stored_in_tables_of("16KiB");
     let tables = files(&bench, "table");
     let log = files(&bench, "wal").remove(0);
     let mut names = Vec::new();

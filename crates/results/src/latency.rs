@@ -102,7 +102,8 @@ impl LatencyLog {
             let Ok(LogEntry::Interval(interval)) = entry else {
                 return Err(damaged(line, "the line is no interval of an HDR log"));
             };
-            let tag = interval.tag().ok_or_else(|| damaged(line, "the interval has no tag"))?;
+            let tag = interval.tag().filter(|tag| Tag::new(tag.as_str()).is_some());
+            let tag = tag.ok_or_else(|| damaged(line, "the interval has no tag"))?;
             let histogram = STANDARD
                 .decode(interval.encoded_histogram())
                 .ok()

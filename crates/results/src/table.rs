@@ -1,10 +1,10 @@
 //! A table read back: every cell checked, a torn end cut and reported, rows to filter and group.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::columns::{OPERATION, PHASE};
+use crate::columns::{CELL, OPERATION, PHASE, SECOND, TRIAL};
 use crate::{Column, ResultsError, Row, Schema, Value};
 
 /// The rows of one CSV file.
@@ -60,7 +60,7 @@ impl Table {
             None => csv::StringRecord::new(),
         };
         let schema = Schema::read(path, &header.iter().collect::<Vec<_>>())?;
-        let mut rows = Vec::new();
+        let (mut rows, mut seen) = (Vec::new(), HashSet::new());
         for (index, record) in records.enumerate() {
             let line = index as u64 + 2;
             let record = record.map_err(|error| row_error(path, line, &error))?;
@@ -69,7 +69,13 @@ impl Table {
                 line,
                 message,
             })?;
-            rows.push(Row::from_cells(&schema, cells));
+            let row = Row::from_cells(&schema, cells);
+            if !seen.insert(identity(&row)) {
+                let message =
+                    "the row stands there twice: one of its cell, trial, phase and operation is above";
+                return Err(ResultsError::Row { path: path.to_owned(), line, message: message.to_owned() });
+            }
+            rows.push(row);
         }
         Ok(Self { path: path.to_owned(), schema, rows, torn })
     }
@@ -177,11 +183,21 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     Ok((text, torn))
 }
 
+/// What tells a row from all others of its file.
+fn identity(row: &Row) -> Vec<String> {
+    let columns = [CELL.name, TRIAL.name, PHASE.name, OPERATION.name, SECOND.name];
+    let positions = columns.iter().filter_map(|name| row.schema().position(name));
+    positions.map(|at| row.cells()[at].to_string()).collect()
+}
+
 fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>, String> {
     let columns = schema.columns();
     // No cell is written with a line break, so one inside a cell is a quote that damage has opened.
     if record.iter().any(|text| text.contains(['\n', '\r'])) {
         return Err("a quote is opened and not closed on this line".to_owned());
+    }
+    if let Some(text) = record.iter().find(|text| text.chars().any(char::is_control)) {
+        return Err(format!("{text:?} has a control character, which no cell is written with"));
     }
     if record.len() != columns.len() {
         return Err(format!("{} cells, expected {}", record.len(), columns.len()));

@@ -1,6 +1,9 @@
 //! Compressed blocks of every codec, with and without dictionaries.
 
-use compression::{CATALOG, Decompressor, Dictionaries, RAW, decompress};
+use std::sync::LazyLock;
+
+use catalog::Choice;
+use compression::{CATALOG, Compression, Decompressor, Dictionaries, RAW, decompress};
 
 use super::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
@@ -26,6 +29,12 @@ pub(super) const DICTIONARIES: Target = Target {
     run: run_dictionaries,
 };
 
+/// Every codec, with its label.
+static CODECS: LazyLock<Vec<(String, Box<dyn Compression>)>> = LazyLock::new(|| {
+    let build = |choice: Choice| (choice.label(), CATALOG.build(&choice).expect("defaults build"));
+    CATALOG.all().map(build).collect()
+});
+
 /// Blocks as a tree has them: rows of text, numbers, and what nothing shrinks.
 fn blocks() -> Vec<Vec<u8>> {
     let rows: Vec<u8> =
@@ -42,8 +51,7 @@ fn framed(tag: u8, len: usize, stored: &[u8]) -> Vec<u8> {
 
 fn codec_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for choice in CATALOG.all() {
-        let codec = CATALOG.build(&choice).expect("defaults build");
+    for (_, codec) in CODECS.iter() {
         for block in blocks() {
             let mut stored = Vec::new();
             let tag = codec.compress(0, &block, &mut stored);
@@ -77,14 +85,13 @@ fn dictionary_seeds() -> Vec<Vec<u8>> {
 
 fn run_codec(input: &[u8]) -> bool {
     let decoded = decode_framed(input, |tag, stored, out| decompress(tag, stored, out).is_ok());
-    for choice in CATALOG.all() {
-        let codec = CATALOG.build(&choice).expect("defaults build");
+    for (label, codec) in CODECS.iter() {
         let mut stored = Vec::new();
         let tag = codec.compress(0, input, &mut stored);
-        assert!(stored.len() <= input.len(), "{} makes a block longer", choice.label());
+        assert!(stored.len() <= input.len(), "{label} makes a block longer");
         let mut back = vec![0; input.len()];
         let decoded = decompress(tag, &stored, &mut back);
-        assert!(decoded.is_ok() && back == input, "{} does not give back what it took", choice.label());
+        assert!(decoded.is_ok() && back == input, "{label} does not give back what it took");
     }
     decoded
 }

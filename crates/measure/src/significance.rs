@@ -82,7 +82,7 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     extreme / ways[chosen].iter().sum::<f64>()
 }
 
-/// The least p-value that [`unpaired`] can have for samples of these sizes: both orders of the extreme, of all
+/// The least p-value that a rank test can have for samples of these sizes: both orders of the extreme, of all
 /// ways to choose.
 pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
     let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);

@@ -172,6 +172,8 @@ mod tests {
         assert!(ring.scratch_mut(1).is_err());
         assert!(ring.run(&File::open("/dev/null").unwrap(), &[Step::Sync]).is_err());
         assert!(!ring.is_idle());
+        // Nothing really was: the memory need not be given up to the kernel, and no leak be reported.
+        ring.under_way = 0;
     }
 
     #[test]

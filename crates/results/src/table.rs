@@ -153,11 +153,14 @@ impl Table {
     }
 }
 
+/// What a file holds: its columns, its rows with their lines, its torn end.
+pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
+
 /// The rows of a file with their lines, in the columns that its header names, and its torn end.
 pub(crate) fn read_rows(
     path: &Path,
     read_header: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
-) -> Result<(Schema, Vec<(u64, Row)>, Option<Torn>), ResultsError> {
+) -> Result<RowsOfFile, ResultsError> {
     let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
     let (text, torn) = split_torn(path, &bytes)?;
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());

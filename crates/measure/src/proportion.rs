@@ -24,6 +24,9 @@ impl Proportion {
     }
 
     /// Its 95 % interval.
+    ///
+    /// # Panics
+    /// If it happened more often than it was tried.
     pub fn interval(self) -> Interval {
         let (count, others) = (self.count as f64, (self.tries - self.count) as f64);
         let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).expect("both are above 0").inverse_cdf(p);

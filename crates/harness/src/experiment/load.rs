@@ -11,6 +11,7 @@ use toml::{Table, Value};
 use tree::{AXES, Design};
 use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
 
+use super::answers;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::expand::Base;
 use super::file::SourceFile;
@@ -27,7 +28,7 @@ use crate::run::Replay;
 use crate::subject::{self, COMPONENT, SUBJECT};
 
 /// The keys of an experiment file.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "question",
     "extends",
     "workload",
@@ -42,6 +43,8 @@ const KEYS: [&str; 14] = [
     "trials",
     "verdict",
     "chart",
+    "source",
+    "claim",
 ];
 
 /// The parts of a workload.
@@ -72,6 +75,10 @@ impl<'a> Loader<'a> {
             let hint = suggestion(key, KEYS.into_iter());
             let message = format!("an experiment has no \"{key}\"; {hint}it has {}", KEYS.join(", "));
             return Err(file.problem(&[key], message));
+        }
+        if answers::is_computed(&file) {
+            let message = "nothing in this file runs: its claims are computed, which `lsmbench report` does";
+            return Err(file.problem(&[], message));
         }
         let sets = Sets::collect(&file, overrides)?;
         let workload_file = match file.table.get("workload") {
@@ -115,6 +122,7 @@ impl<'a> Loader<'a> {
             trials,
             verdict: VerdictSpec::default(),
             charts: Vec::new(),
+            sheet: answers::read_sheet(&self.file)?,
         };
         (experiment.charts, experiment.verdict) = self.presentation(&experiment)?;
         self.check_plans(&experiment)?;

@@ -1,5 +1,6 @@
 //! Experiments: from a TOML file to the cells that will run.
 
+mod answers;
 mod cell;
 mod design_file;
 mod difference;

@@ -141,7 +141,7 @@ fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&
     Ok(())
 }
 
-fn operations(task: &Task) -> Vec<&'static str> {
+pub(super) fn operations(task: &Task) -> Vec<&'static str> {
     match task {
         Task::Workload(_) => [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).collect(),
         Task::Component(_) => vec![ALL],

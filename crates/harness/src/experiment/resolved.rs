@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plot::ChartSpec;
+use report::Sheet;
 use serde::Serialize;
 use toml::{Table, Value};
 use tree::Design;
@@ -47,6 +48,8 @@ pub(crate) struct Experiment {
     pub(crate) verdict: VerdictSpec,
     /// The charts.
     pub(crate) charts: Vec<ChartSpec>,
+    /// The figures of documents that it answers, and their claims.
+    pub(crate) sheet: Sheet,
 }
 
 impl Experiment {

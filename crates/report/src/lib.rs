@@ -1,0 +1,25 @@
+//! Claims of published systems, judged by rule against what was measured.
+//!
+//! A document says how fast its tree is. Its numbers stand in `claims.csv`, each with a name ([`Claims`]); an
+//! experiment says behind its charts which figure it stands for ([`Source`]) and how each claim is looked up,
+//! compared or computed ([`Rule`]). `experiments/README.md` has the format.
+
+mod argument;
+mod claim;
+mod error;
+mod ids;
+mod rule;
+mod select;
+mod sheet;
+mod source;
+mod texts;
+
+pub use argument::Argument;
+pub use claim::{Claim, Claims, Standing};
+pub use error::ClaimsError;
+pub use ids::Ids;
+pub use rule::{At, Bound, Compare, Rule, Way};
+pub use select::{Cores, Other, ParamColumn, Quantity, Scale};
+pub use sheet::{Sheet, SheetFault};
+pub use source::Source;
+pub use texts::Texts;

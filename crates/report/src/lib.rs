@@ -19,7 +19,7 @@ pub use claim::{Claim, Claims, Standing};
 pub use error::ClaimsError;
 pub use ids::Ids;
 pub use rule::{At, Bound, Compare, Rule, Way};
-pub use select::{Cores, Other, ParamColumn, Quantity, Scale};
+pub use select::{Cores, ENGINE, Other, ParamColumn, Quantity, Scale};
 pub use sheet::{Sheet, SheetFault};
 pub use source::Source;
 pub use texts::Texts;

@@ -6,8 +6,13 @@
 
 mod argument;
 mod claim;
+mod compute;
 mod error;
+mod form;
 mod ids;
+mod judge;
+mod lookup;
+mod reading;
 mod rule;
 mod select;
 mod sheet;
@@ -16,8 +21,10 @@ mod texts;
 
 pub use argument::Argument;
 pub use claim::{Claim, Claims, Standing};
+pub use compute::{COMPUTATIONS, Computation, Facts};
 pub use error::ClaimsError;
 pub use ids::Ids;
+pub use judge::{Evidence, Finding, Judgement, judge};
 pub use rule::{At, Bound, Compare, Rule, Way};
 pub use select::{Cores, ENGINE, Other, ParamColumn, Quantity, Scale};
 pub use sheet::{Sheet, SheetFault};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::compute::{COMPUTATIONS, find};
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts};
 
 /// How some claims are looked up and compared, or computed, or why they cannot be.
@@ -246,6 +247,16 @@ impl Rule {
     fn check_computed(&self) -> Result<(), Fault> {
         if self.metric.is_empty() {
             return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
+        }
+        let name = self.computed.as_deref().unwrap_or_default();
+        let Some(computation) = find(name) else {
+            let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
+            let names = names.join(", ");
+            return Err(("computed", format!("there is no computation \"{name}\"; there are {names}")));
+        };
+        if let Some(key) = self.with.keys().find(|key| !computation.arguments.contains(&key.as_str())) {
+            let arguments = computation.arguments.join(", ");
+            return Err(("with", format!("{name} is given no \"{key}\"; it is given {arguments}")));
         }
         match (&self.column, self.compare) {
             (None, Some(_)) => {

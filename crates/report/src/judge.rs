@@ -52,8 +52,8 @@ impl fmt::Display for Finding {
 /// What there is to judge with.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
-    /// The rows of the experiment; nothing where it did not run.
-    pub runs: Option<&'a Table>,
+    /// The rows of the experiment, or why it did not run.
+    pub runs: Result<&'a Table, &'a str>,
     /// The cores of the machine that it ran on.
     pub cores: Option<u64>,
     /// What the program and the experiment know.
@@ -250,7 +250,7 @@ impl Case<'_> {
                 return Err(format!("takes {needed} cores, and this machine has {cores}"));
             }
         }
-        let runs = self.evidence.runs.ok_or("not run: there are no results of this experiment")?;
+        let runs = self.evidence.runs.map_err(|why| format!("not run: {why}"))?;
         let claimed = self.claimed()?;
         let better = better(runs.schema(), quantity);
         let measured = match (compare, &self.rule.at) {

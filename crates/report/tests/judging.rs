@@ -44,7 +44,12 @@ fn rules(way: Way) -> Vec<(Claims, Rule)> {
 }
 
 fn finding(rule: &Rule, place: usize, claims: &Claims, runs: Option<&Table>) -> (Finding, String) {
-    let judged = judge(rule, place, claims, &Evidence { runs, cores: Some(64), facts: &Rows });
+    let judged = judge(
+        rule,
+        place,
+        claims,
+        &Evidence { runs: runs.ok_or("no results"), cores: Some(64), facts: &Rows },
+    );
     (judged.finding, format!("{judged:?}"))
 }
 

@@ -1,6 +1,8 @@
 //! What stands behind an experiment for the report: `[source]` and `[[claim]]`. A run does not read it.
 
-use report::{Rule, Sheet, Source};
+use std::path::{Path, PathBuf};
+
+use report::{Claims, Rule, Sheet, Source};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -10,6 +12,41 @@ use crate::problem::{Outcome, Problem};
 
 /// The keys of a file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
+
+/// A file that answers figures of a document, with the claims of that document.
+#[derive(Clone, Debug)]
+pub(crate) struct AnswerFile {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What it answers, and how.
+    pub(crate) sheet: Sheet,
+    /// All claims of the document.
+    pub(crate) claims: Claims,
+    /// Whether there is an experiment in it.
+    pub(crate) runs: bool,
+}
+
+impl AnswerFile {
+    /// Reads a file, and the claims beside it; nothing where it answers nothing.
+    pub(crate) fn read(path: &Path) -> Outcome<Option<Self>> {
+        let file = SourceFile::read(path)?;
+        let sheet = read_sheet(&file)?;
+        if sheet.is_empty() {
+            return Ok(None);
+        }
+        let claims = Claims::read(&file.folder().join("claims.csv"));
+        let claims = claims.map_err(|error| Problem::new(error.to_string()))?;
+        let fits = sheet.check_against(&claims);
+        fits.map_err(|fault| at(&file, fault.table, fault.number, fault.key, fault.message))?;
+        Ok(Some(Self { path: path.to_owned(), sheet, claims, runs: !is_computed(&file) }))
+    }
+
+    /// The file by its folder and name: `cs265/e01-hash-speed.toml`.
+    pub(crate) fn name(&self) -> String {
+        let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
+        parts[parts.len().saturating_sub(2)..].join("/")
+    }
+}
 
 /// What a file answers, and how.
 pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {

@@ -17,6 +17,7 @@ mod sweep;
 mod task;
 mod trials;
 
+pub(crate) use answers::AnswerFile;
 pub(crate) use cell::Cell;
 pub(crate) use design_file::{read_design, set_design};
 pub(crate) use difference::differences;

@@ -14,7 +14,7 @@ use crate::output::line;
 use crate::problem::{Outcome, Problem};
 
 /// Names of folders in the output folder that are no experiment's.
-const RESERVED: [&str; 3] = ["baseline", "charts", EARLIER];
+const RESERVED: [&str; 4] = ["baseline", "charts", "report", EARLIER];
 
 /// Where earlier results go.
 const EARLIER: &str = "earlier";

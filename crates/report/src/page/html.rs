@@ -210,8 +210,8 @@ fn claims(judged: &[Judged]) -> String {
             format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
         };
         let cells = [
-            cell("claim", "soft small", &claim.id),
-            cell("about", "", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
+            cell("claim", "soft small id", &claim.id),
+            cell("about", "small", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
             cell("claimed", "number", &claimed(claim, judgement)),
             cell("measured", "number", &measured(claim, judgement).unwrap_or_default()),
             cell("theory", "number", &theory(claim, judgement).unwrap_or_default()),

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
 use crate::metric::{Better, Kind, Metric, Unit};
 use crate::verdicts::VERDICTS;
 
@@ -158,6 +159,24 @@ columns! {
     RUNS_SETTLED = "runs_settled", "settled sorted runs", Count, Integer, Neither, true;
     /// `levels` after pending flushes and compactions were done.
     LEVELS_SETTLED = "levels_settled", "settled levels", Count, Integer, Neither, true;
+    /// `flush_bytes` with those written until pending flushes and compactions were done.
+    FLUSH_BYTES_SETTLED = "flush_bytes_settled", "settled bytes flushed", Bytes, Integer, Lower, true;
+    /// `compaction_bytes_read` with those read until pending flushes and compactions were done.
+    COMPACTION_BYTES_READ_SETTLED = "compaction_bytes_read_settled", "settled bytes read by compaction", Bytes, Integer, Lower, true;
+    /// `compaction_bytes_written` with those written until pending flushes and compactions were done.
+    COMPACTION_BYTES_WRITTEN_SETTLED = "compaction_bytes_written_settled", "settled bytes written by compaction", Bytes, Integer, Lower, true;
+    /// `write_amp_wal` with the bytes written until pending flushes and compactions were done.
+    WRITE_AMP_WAL_SETTLED = "write_amp_wal_settled", "settled write amplification with the log", Ratio, Number, Lower, true;
+    /// `os_write_bytes` / `user_bytes_written`: what the operating system wrote per byte of the user. Whole pages
+    /// are counted, when they are first changed.
+    OS_WRITE_AMP = "os_write_amp", "write amplification of the system", Ratio, Number, Lower, false;
+    /// `os_write_bytes` with those until pending flushes and compactions were done.
+    OS_WRITE_BYTES_SETTLED = "os_write_bytes_settled", "settled bytes written by the system", Bytes, Integer, Lower, false;
+    /// `os_write_bytes_settled` / `user_bytes_written`.
+    OS_WRITE_AMP_SETTLED = "os_write_amp_settled", "settled write amplification of the system", Ratio, Number, Lower, false;
+    /// Bytes that the operating system fetched from storage for the process: what lay in its page cache is not
+    /// among them. Empty where the storage is memory, as all columns of the system's reads and writes.
+    OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, false;
     /// Time from the last operation's end until pending flushes and compactions were done.
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
     /// The part of `blocks_read` that is fence pages.
@@ -288,9 +307,9 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     RSS_PEAK_BYTES,
 ];
 
-/// The measured column of this name, in `runs.csv` or `timeline.csv`.
+/// The measured column of this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
 pub fn metric(name: &str) -> Option<&'static Metric> {
-    METRICS.iter().chain(TIMELINE_METRICS).find(|metric| metric.name == name)
+    METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
 }
 
 /// The reference of all columns as Markdown: `docs/results.md`.
@@ -316,6 +335,16 @@ pub fn markdown() -> String {
     );
     section(&mut page, &[SECOND]);
     let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
+    let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    page.push_str(
+        "\n## What was measured: `levels.csv`\n\n\
+         One row is one level of the tree in one phase. Columns that `runs.csv` has mean what they mean there, for \
+         that level alone, and their sum over the levels is what stands there.\n\n",
+    );
+    section(&mut page, LEVEL_OWN);
+    let own = |metric: &&Metric| !LEVEL_OWN.iter().any(|own| own.name == metric.name);
+    let others: Vec<String> =
+        LEVEL_METRICS.iter().filter(own).map(|metric| format!("`{}`", metric.name)).collect();
     let _ = writeln!(page, "\nThen {}.", others.join(", "));
     page.push_str(
         "\n## What follows from it: `verdicts.csv`\n\n\
@@ -366,7 +395,7 @@ mod tests {
     #[test]
     fn every_column_is_described_and_unique() {
         let mut seen = HashSet::new();
-        for metric in IDENTITY.iter().chain(METRICS).chain([&SECOND]) {
+        for metric in IDENTITY.iter().chain(METRICS).chain([&SECOND]).chain(LEVEL_OWN) {
             assert!(seen.insert(metric.name), "{} stands twice", metric.name);
             assert!(metric.definition().ends_with('.'), "{}: {}", metric.name, metric.definition());
             assert!(!metric.definition().contains("  "), "{}", metric.name);

@@ -10,6 +10,7 @@ mod error;
 mod folder;
 mod golden;
 mod latency;
+pub mod levels;
 mod manifest;
 mod metric;
 mod row;

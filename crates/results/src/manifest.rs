@@ -73,6 +73,9 @@ pub struct Manifest {
     /// What is known of `noise.csv`.
     #[serde(default)]
     pub noise: Option<Seal>,
+    /// What is known of `levels.csv`.
+    #[serde(default)]
+    pub levels: Option<Seal>,
 }
 
 /// One cell of the sweep.
@@ -271,9 +274,12 @@ impl Manifest {
     /// # Errors
     /// Rows that are missing, or others than those that were written.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
-        for (seal, path) in
-            [(&self.runs, folder.runs()), (&self.timeline, folder.timeline()), (&self.noise, folder.noise())]
-        {
+        for (seal, path) in [
+            (&self.runs, folder.runs()),
+            (&self.timeline, folder.timeline()),
+            (&self.noise, folder.noise()),
+            (&self.levels, folder.levels()),
+        ] {
             seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
         }
         Ok(())

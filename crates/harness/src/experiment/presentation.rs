@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use catalog::suggestion;
-use plot::{ChartKind, ChartSpec};
+use plot::{ChartFile, ChartKind, ChartSpec};
 use results::{Schema, columns as c};
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -17,8 +17,8 @@ use crate::problem::Outcome;
 use crate::run::ALL;
 
 /// The keys of a `[[chart]]`.
-const CHART_KEYS: [&str; 10] =
-    ["kind", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
+const CHART_KEYS: [&str; 11] =
+    ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 /// `[verdict]`: which number decides, and against what.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,10 +106,17 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
 
 /// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
 fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&'static str, String)> {
-    if task.component().is_some() && matches!(chart.kind, ChartKind::Timeline | ChartKind::Cdf) {
+    if task.component().is_some() && is_own_table(chart.kind) {
         let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
         return Err(("kind", message.to_owned()));
     }
+    if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.kind)) {
+        let message = "file = \"levels\" is for charts of a workload that are no timeline and no cdf";
+        return Err(("file", message.to_owned()));
+    }
+    let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
+    let of_levels = of_levels.map_err(|error| ("file", error.to_string()))?;
+    let schema = if chart.file == Some(ChartFile::Levels) { &of_levels } else { schema };
     let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
     // What a column is called in these kinds that is none of `runs.csv`.
@@ -136,6 +143,11 @@ fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&
         }
     }
     Ok(())
+}
+
+/// Whether a kind of chart is made of files of its own.
+fn is_own_table(kind: ChartKind) -> bool {
+    matches!(kind, ChartKind::Timeline | ChartKind::Cdf)
 }
 
 fn operations(task: &Task) -> Vec<&'static str> {

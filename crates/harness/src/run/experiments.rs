@@ -76,6 +76,7 @@ struct Run<'a> {
     home: Home,
     schema: Schema,
     timeline_schema: Schema,
+    levels_schema: Schema,
     /// Per cell.
     estimates: Vec<Estimate>,
 }
@@ -85,6 +86,7 @@ struct Books {
     manifest: Manifest,
     runs: RowWriter,
     timeline: RowWriter,
+    levels: RowWriter,
     /// Rows of baselines that run twice.
     noise: RowWriter,
     /// The trials that an earlier run did.
@@ -108,6 +110,7 @@ impl Books {
     fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
+        self.manifest.levels = Some(self.levels.seal()?);
         self.manifest.noise = Some(self.noise.seal()?);
         Ok(self.manifest.write(path)?)
     }
@@ -135,6 +138,7 @@ impl<'a> Run<'a> {
             home: Home::inspect(&experiment.name, &options.out)?,
             schema: Schema::runs(&swept)?,
             timeline_schema: Schema::timeline(&swept)?,
+            levels_schema: Schema::levels(&swept)?,
             estimates,
         };
         run.check_resume()?;
@@ -154,6 +158,7 @@ impl<'a> Run<'a> {
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
+        check_table(&folder.levels(), &self.levels_schema)?;
         Ok(earlier.check_rows(folder)?)
     }
 
@@ -233,9 +238,10 @@ impl<'a> Run<'a> {
         };
         let runs = open(&folder.runs(), &self.schema, &finished)?;
         let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
+        let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
         let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
         create_folder(&folder.histograms())?;
-        Ok(Books { manifest, runs, timeline, noise, finished, finished_noise })
+        Ok(Books { manifest, runs, timeline, levels, noise, finished, finished_noise })
     }
 
     /// Runs the trials that are not done yet.
@@ -336,6 +342,7 @@ impl<'a> Run<'a> {
         }
         // The rows that say "this trial is done" are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
+        books.levels.append(&rows(&self.levels_schema, &report.levels)?)?;
         books.runs.append(&rows(&self.schema, &report.rows)?)?;
         books.seal(&self.home.folder().manifest())
     }

@@ -75,6 +75,9 @@ pub(super) struct TrialReport {
     pub(super) rows: Vec<Cells>,
     /// The rows of `timeline.csv`, likewise.
     pub(super) timeline: Vec<Cells>,
+    /// The rows of `levels.csv`, likewise.
+    #[serde(default)]
+    pub(super) levels: Vec<Cells>,
     /// For each phase, what was meant and what came out.
     pub(super) streams: Vec<Stream>,
     /// Wrong answers, described.

@@ -8,6 +8,7 @@ mod drive;
 mod environment;
 mod experiments;
 mod home;
+mod levels;
 mod manifest;
 mod message;
 mod probe;

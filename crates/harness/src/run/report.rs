@@ -9,6 +9,7 @@ use tree::{Counts, Stats};
 use workload::{Kind, Phase, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
+use super::levels;
 use super::message::Cells;
 use super::probe;
 use super::timeline::Sample;
@@ -34,8 +35,10 @@ pub(super) struct Measured {
     pub(super) settled: Stats,
     /// How long that took.
     pub(super) settle_ns: u64,
-    /// The process before the phase and when its last operation had ended.
-    pub(super) process: [ProcessSample; 2],
+    /// Whether the tree's files lie on storage of the operating system.
+    pub(super) is_stored: bool,
+    /// The process before the phase, when its last operation had ended, and when the tree had settled.
+    pub(super) process: [ProcessSample; 3],
 }
 
 /// Everything known of one phase of one trial.
@@ -51,6 +54,7 @@ pub(super) struct PhaseReport<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProcessSample {
     cpu_ns: u64,
+    os_read_bytes: Option<u64>,
     os_write_bytes: Option<u64>,
     rss_peak_bytes: Option<u64>,
 }
@@ -60,6 +64,7 @@ impl ProcessSample {
     pub(super) fn take() -> Self {
         Self {
             cpu_ns: probe::cpu_ns(),
+            os_read_bytes: probe::os_read_bytes(),
             os_write_bytes: probe::os_write_bytes(),
             rss_peak_bytes: probe::rss_peak_bytes(),
         }
@@ -78,6 +83,8 @@ pub(super) struct PhaseRows {
     pub(super) rows: Vec<Cells>,
     /// The rows of `timeline.csv`.
     pub(super) timeline: Vec<Cells>,
+    /// The rows of `levels.csv`.
+    pub(super) levels: Vec<Cells>,
     pub(super) latencies: LatencyLog,
     /// How long the phase took, where time is measured.
     pub(super) duration: Option<Duration>,
@@ -119,6 +126,7 @@ impl PhaseReport<'_> {
             is_open: self.target_rate().is_some(),
             rows,
             timeline: self.timeline_rows(clock),
+            levels: levels::rows(&self.phase.name, self.target_rate().is_some(), self.measured),
             latencies,
             duration: driven.elapsed_ns.map(Duration::from_nanos),
         }
@@ -209,14 +217,29 @@ impl PhaseReport<'_> {
         }
         row.set(&c::STALL_SECONDS, burst.stall_ns as f64 / 1e9);
         row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
-        let [before, after] = self.measured.process;
+        let [before, after, _] = self.measured.process;
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
-        let written = before
-            .os_write_bytes
-            .zip(after.os_write_bytes)
-            .map(|(before, after)| after.saturating_sub(before));
-        row.set_some(&c::OS_WRITE_BYTES, written);
+        if self.measured.is_stored {
+            self.set_system(row, burst.user_bytes_written);
+        }
+    }
+
+    /// What the operating system read and wrote.
+    fn set_system(&self, row: &mut Cells, user_bytes: u64) {
+        let [before, burst, settled] = self.measured.process;
+        let since = |before: Option<u64>, after: Option<u64>| {
+            before.zip(after).map(|(before, after)| after.saturating_sub(before))
+        };
+        let amplification = |bytes: Option<u64>| {
+            bytes.filter(|_| user_bytes > 0).map(|bytes| bytes as f64 / user_bytes as f64)
+        };
+        let written = since(before.os_write_bytes, burst.os_write_bytes);
+        let in_the_end = since(before.os_write_bytes, settled.os_write_bytes);
+        row.set_some(&c::OS_WRITE_BYTES, written).set_some(&c::OS_WRITE_AMP, amplification(written));
+        row.set_some(&c::OS_WRITE_BYTES_SETTLED, in_the_end);
+        row.set_some(&c::OS_WRITE_AMP_SETTLED, amplification(in_the_end));
+        row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
     fn set_realised(&self, row: &mut Cells) {
@@ -281,12 +304,16 @@ fn set_writes(row: &mut Cells, burst: &Counts, settled: &Counts) {
     row.set(&c::FLUSH_BYTES, burst.flush_bytes);
     row.set(&c::COMPACTION_BYTES_READ, burst.compaction_bytes_read);
     row.set(&c::COMPACTION_BYTES_WRITTEN, burst.compaction_bytes_written);
+    row.set(&c::FLUSH_BYTES_SETTLED, settled.flush_bytes);
+    row.set(&c::COMPACTION_BYTES_READ_SETTLED, settled.compaction_bytes_read);
+    row.set(&c::COMPACTION_BYTES_WRITTEN_SETTLED, settled.compaction_bytes_written);
     if burst.user_bytes_written > 0 {
         let user = burst.user_bytes_written as f64;
         let tables = |counts: &Counts| (counts.flush_bytes + counts.compaction_bytes_written) as f64;
         row.set(&c::WRITE_AMP, tables(burst) / user);
         row.set(&c::WRITE_AMP_WAL, (tables(burst) + burst.wal_bytes as f64) / user);
         row.set(&c::WRITE_AMP_SETTLED, tables(settled) / user);
+        row.set(&c::WRITE_AMP_WAL_SETTLED, (tables(settled) + settled.wal_bytes as f64) / user);
     }
 }
 

@@ -64,10 +64,15 @@ fn design(spec: &TrialSpec) -> TrialResult<Design> {
     Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
 }
 
+/// Whether some component of a design has a limit.
+fn is_limited(design: &Design, limit: Limit) -> bool {
+    design.limits().iter().any(|(_, _, other)| *other == limit)
+}
+
 /// What the store must hold before anything is written to it.
 fn truth(spec: &TrialSpec, plan: &Plan) -> TrialResult<Truth> {
     let shadow = Shadow::new(plan.format());
-    let drops = design(spec)?.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
+    let drops = is_limited(&design(spec)?, Limit::DropsData);
     Ok(Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow }))
 }
 
@@ -88,6 +93,8 @@ struct Trial<T> {
     plan: Plan,
     target: T,
     clock: Clock,
+    /// Whether the store's files lie on storage of the operating system.
+    is_stored: bool,
     truth: Truth,
     phases: Vec<PhaseRows>,
     streams: Vec<Stream>,
@@ -101,9 +108,10 @@ impl<T: Store> Trial<T> {
     fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
         let truth = truth(&spec, &plan)?;
+        let is_stored = !is_limited(&design(&spec)?, Limit::NotDurable);
         let clock = Clock::new();
         let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong, tell })
+        Ok(Self { spec, plan, target, clock, is_stored, truth, phases, streams, wrong, tell })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
@@ -131,8 +139,9 @@ impl<T: Store> Trial<T> {
         self.target.settle()?;
         let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
         let settled = self.target.stats();
-        let process = [process_before, process_after];
-        Ok(Measured { driven, samples, before, burst, settled, settle_ns, process })
+        let process = [process_before, process_after, ProcessSample::take()];
+        let is_stored = self.is_stored;
+        Ok(Measured { driven, samples, before, burst, settled, settle_ns, is_stored, process })
     }
 
     /// Checks the answers of a phase and makes its rows; where the next phase starts.
@@ -183,6 +192,7 @@ impl<T: Store> Trial<T> {
             }
             report.rows.extend(phase.rows);
             report.timeline.extend(phase.timeline);
+            report.levels.extend(phase.levels);
         }
         Ok(report)
     }
@@ -416,7 +426,7 @@ mod tests {
             let (wrong, numbers) = wrong_and_numbers(&report);
             assert!(wrong >= 1 && !numbers, "{lie:?}: {:?}", report.rows);
             assert!(!report.wrong.is_empty(), "{lie:?} is not described");
-            assert!(report.timeline.is_empty(), "{lie:?}");
+            assert!(report.timeline.is_empty() && report.levels.is_empty(), "{lie:?}");
         }
     }
 }

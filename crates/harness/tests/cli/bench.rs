@@ -135,7 +135,8 @@ impl Bench {
     /// that a test may change them.
     pub(crate) fn forget_seals(&self, experiment: &str) {
         let mut manifest = self.manifest(experiment);
-        (manifest.runs, manifest.timeline, manifest.noise) = (None, None, None);
+        (manifest.runs, manifest.timeline) = (None, None);
+        (manifest.noise, manifest.levels) = (None, None);
         manifest.write(&Folder::new(self.path("results").join(experiment)).manifest()).unwrap();
     }
 

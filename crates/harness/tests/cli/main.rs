@@ -7,6 +7,7 @@ mod documents;
 mod doors;
 mod gate;
 mod kills;
+mod levels;
 mod refusals;
 mod replay;
 mod resume;

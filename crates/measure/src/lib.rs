@@ -12,6 +12,7 @@ mod plan;
 mod ranking;
 mod sample;
 mod significance;
+mod steady;
 mod verdict;
 
 pub use clock::{Clock, Stamp};
@@ -22,4 +23,5 @@ pub use plan::{Arrangement, Plan, Slot};
 pub use ranking::{Ranked, rank};
 pub use sample::Sample;
 pub use significance::{FEWEST_BLOCKS, least_unpaired};
+pub use steady::SteadyRule;
 pub use verdict::{Doubt, Verdict};

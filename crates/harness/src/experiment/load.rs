@@ -11,9 +11,11 @@ use toml::{Table, Value};
 use tree::{AXES, Design};
 use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
 
+use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::expand::Base;
 use super::file::SourceFile;
+use super::fixture;
 use super::overrides::{Overrides, SetBy, Sets};
 use super::paths;
 use super::presentation::{VerdictSpec, read_charts};
@@ -101,6 +103,7 @@ impl<'a> Loader<'a> {
             let message = format!("nothing is left to run: {}", reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
+        self.check_fixture(&trials, &task, &cells)?;
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
@@ -377,14 +380,27 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Refuses a fixture that cannot be.
+    fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
+        let Some(last) = &trials.fixture else { return Ok(()) };
+        fixture::check(last, task, cells)
+            .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
+    }
+
     fn presentation(&self, experiment: &Experiment) -> Outcome<(Vec<ChartSpec>, VerdictSpec)> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
-        let charts = read_charts(&self.file, &schema, &experiment.task)?;
+        let fixture = experiment.trials.fixture.as_deref();
+        let charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
         let verdict: VerdictSpec = self.table("verdict", &VerdictSpec::KEYS)?;
         verdict.check(&schema, &experiment.task, &experiment.cells).map_err(|(key, message)| {
             self.table_problem("verdict", key, format!("verdict.{key}: {message}"))
         })?;
+        if let Some(phase) = &verdict.phase {
+            fixture::check_measured(phase, fixture, &experiment.task).map_err(|message| {
+                self.table_problem("verdict", "phase", format!("verdict.phase: {message}"))
+            })?;
+        }
         Ok((charts, verdict))
     }
 

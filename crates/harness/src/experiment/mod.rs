@@ -6,6 +6,7 @@ mod difference;
 mod estimate;
 mod expand;
 mod file;
+mod fixture;
 mod load;
 mod overrides;
 mod paths;

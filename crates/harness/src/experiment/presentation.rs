@@ -11,6 +11,7 @@ use workload::Kind;
 
 use super::cell::Cell;
 use super::file::SourceFile;
+use super::fixture::check_measured;
 use super::reading;
 use super::task::Task;
 use crate::problem::Outcome;
@@ -71,7 +72,12 @@ impl VerdictSpec {
 }
 
 /// Reads the charts of an experiment and holds their columns and filters to what there will be.
-pub(super) fn read_charts(file: &SourceFile, schema: &Schema, task: &Task) -> Outcome<Vec<ChartSpec>> {
+pub(super) fn read_charts(
+    file: &SourceFile,
+    schema: &Schema,
+    task: &Task,
+    fixture: Option<&str>,
+) -> Outcome<Vec<ChartSpec>> {
     let tables = match file.table.get("chart") {
         None => return Ok(Vec::new()),
         Some(Value::Array(tables)) => tables,
@@ -89,7 +95,7 @@ pub(super) fn read_charts(file: &SourceFile, schema: &Schema, task: &Task) -> Ou
             let message = format!("two charts would be called {}; give one a name", chart.file_stem());
             return Err(at("name", message));
         }
-        check_chart(&chart, schema, task).map_err(|(key, message)| at(key, message))?;
+        check_chart(&chart, schema, task, fixture).map_err(|(key, message)| at(key, message))?;
         charts.push(chart);
     }
     Ok(charts)
@@ -105,7 +111,12 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
 }
 
 /// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
-fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&'static str, String)> {
+fn check_chart(
+    chart: &ChartSpec,
+    schema: &Schema,
+    task: &Task,
+    fixture: Option<&str>,
+) -> Result<(), (&'static str, String)> {
     if task.component().is_some() && is_own_table(chart.kind) {
         let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
         return Err(("kind", message.to_owned()));
@@ -135,7 +146,9 @@ fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&
         schema.find(column).map_err(|error| ("filter", format!("chart.filter: {error}")))?;
         for value in values.texts() {
             let checked = match column.as_str() {
-                "phase" => known("phase", Some(&value), &phases),
+                "phase" => {
+                    known("phase", Some(&value), &phases).and_then(|()| check_measured(&value, fixture, task))
+                }
                 "operation" => known("operation", Some(&value), &operations(task)),
                 _ => Ok(()),
             };

@@ -52,6 +52,9 @@ pub(crate) struct Trials {
     /// Blocks end early when every interval of a verdict reaches no further than this relative difference to
     /// either side: 0.01 for 1 %.
     pub(crate) precision: Option<f64>,
+    /// The phase up to which the workload is a fixture: built once, and cloned for every trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fixture: Option<String>,
 }
 
 impl Default for Trials {
@@ -64,6 +67,7 @@ impl Default for Trials {
             check: 16,
             noise: true,
             precision: None,
+            fixture: None,
         }
     }
 }
@@ -76,7 +80,8 @@ const LARGEST_SEED: u64 = i64::MAX as u64;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 7] = ["count", "seed", "mode", "sampling", "check", "noise", "precision"];
+    pub(super) const KEYS: [&str; 8] =
+        ["count", "seed", "mode", "sampling", "check", "noise", "precision", "fixture"];
 
     /// Refuses what cannot be: the key at fault and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {

@@ -32,6 +32,25 @@ pub(super) struct TrialSpec {
     pub(super) cell: u64,
     /// The number of the trial.
     pub(super) trial: u64,
+    /// What is done of a fixture, where the experiment has one.
+    #[serde(default)]
+    pub(super) fixture: Option<FixtureStep>,
+}
+
+/// What a trial's process does with the phases that are a fixture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FixtureStep {
+    /// It does them, and no others: it builds the fixture.
+    Build {
+        /// How many phases there are.
+        phases: usize,
+    },
+    /// It starts from a clone of it.
+    Stands {
+        /// For each phase, the operations that each thread did.
+        done: Vec<Vec<u64>>,
+    },
 }
 
 /// A line that the trial's process writes.
@@ -82,6 +101,9 @@ pub(super) struct TrialReport {
     pub(super) streams: Vec<Stream>,
     /// Wrong answers, described.
     pub(super) wrong: Vec<String>,
+    /// For each phase, the operations that each thread did, where it built a fixture.
+    #[serde(default)]
+    pub(super) done: Vec<Vec<u64>>,
 }
 
 /// The values of one row, by the names of their columns. What was not measured is not there.

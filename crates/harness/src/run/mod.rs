@@ -7,6 +7,7 @@ mod doctor;
 mod drive;
 mod environment;
 mod experiments;
+mod fixture;
 mod home;
 mod levels;
 mod manifest;

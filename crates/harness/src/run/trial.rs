@@ -10,10 +10,10 @@ use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
 use toml::Table;
 use tree::{Design, OpenOptions};
-use workload::{Extent, PhasePlan, Plan, Profile, Shadow, Work, Workload};
+use workload::{Extent, PhasePlan, Plan, Profile, Record, Shadow, Work, Workload};
 
 use super::drive::{Drive, Driven};
-use super::message::{Message, Step, TrialReport, TrialSpec};
+use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
 use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
 use super::target::{Store, TreeTarget};
@@ -55,7 +55,11 @@ fn send(message: &Message) {
 }
 
 fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
-    let options = OpenOptions::new(design(&spec)?).mode(spec.mode.of_tree()).clock(monotonic_ns);
+    let mut options = OpenOptions::new(design(&spec)?).mode(spec.mode.of_tree()).clock(monotonic_ns);
+    if let Some(FixtureStep::Build { .. }) = spec.fixture {
+        // The same fixture has the same bytes, wherever the mode allows it.
+        options = options.identity(spec.seed);
+    }
     let target = TreeTarget::new(options.open(&spec.directory)?);
     Trial::new(spec, workload, target, send)?.run()
 }
@@ -100,6 +104,8 @@ struct Trial<T> {
     streams: Vec<Stream>,
     /// Wrong answers, described.
     wrong: Vec<String>,
+    /// For each phase, the operations that each thread did.
+    done: Vec<Vec<u64>>,
     /// Where it says how far it is.
     tell: fn(&Message),
 }
@@ -110,22 +116,45 @@ impl<T: Store> Trial<T> {
         let truth = truth(&spec, &plan)?;
         let is_stored = !is_limited(&design(&spec)?, Limit::NotDurable);
         let clock = Clock::new();
-        let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, plan, target, clock, is_stored, truth, phases, streams, wrong, tell })
+        let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { spec, plan, target, clock, is_stored, truth, phases, streams, wrong, done, tell })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
-        let mut extent = Extent::default();
-        for (number, phase) in self.plan.phases().to_vec().iter().enumerate() {
+        let phases = self.plan.phases().to_vec();
+        let mut extent = self.stand_on_fixture(&phases)?;
+        let (first, last) = match &self.spec.fixture {
+            None => (0, phases.len()),
+            Some(FixtureStep::Build { phases }) => (0, *phases),
+            Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
+        };
+        for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
             let unseen = self.truth.begin(phase, &self.target)?;
             self.blame(unseen);
             let measured = self.measure(number, phase, extent)?;
+            self.done.push(measured.driven.records.iter().map(Record::operations).collect());
             (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
             extent = self.judge(phase, extent, &measured)?;
         }
         let unseen = self.truth.verify(&self.target)?;
         self.blame(unseen);
+        if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
+            // All of it stands in tables: whatever the mode of the log, a clone holds it.
+            self.target.flush()?;
+            self.target.settle()?;
+        }
         self.conclude()
+    }
+
+    /// Takes over what the phases of a fixture wrote: where the next phase starts.
+    fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
+        let mut extent = Extent::default();
+        let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
+        for (phase, done) in phases.iter().zip(done) {
+            let records: Vec<Record> = done.iter().map(|operations| Record::unkept(*operations)).collect();
+            extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
+        }
+        Ok(extent)
     }
 
     /// Does a phase and takes down everything that is measured of it.
@@ -179,7 +208,8 @@ impl<T: Store> Trial<T> {
 
     /// The report of the trial. A store that gave one wrong answer gets no number at all.
     fn conclude(self) -> TrialResult<TrialReport> {
-        let mut report = TrialReport { streams: self.streams, wrong: self.wrong, ..TrialReport::default() };
+        let (streams, wrong, done) = (self.streams, self.wrong, self.done);
+        let mut report = TrialReport { streams, wrong, done, ..TrialReport::default() };
         if !report.wrong.is_empty() {
             report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
             return Ok(report);
@@ -399,6 +429,7 @@ mod tests {
             results: Some(folder.path().to_owned()),
             cell: 0,
             trial: 0,
+            fixture: None,
         };
         let tree = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree()).open(&spec.directory);
         let target = Liar { tree: TreeTarget::new(tree.unwrap()), lie, left: AtomicU64::new(3) };

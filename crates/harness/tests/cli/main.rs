@@ -5,6 +5,7 @@ mod bench;
 mod counted;
 mod documents;
 mod doors;
+mod fixtures;
 mod gate;
 mod kills;
 mod levels;

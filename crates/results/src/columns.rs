@@ -234,6 +234,29 @@ columns! {
     REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
     /// Mean bytes of the values in the phase's writes.
     REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, true;
+    /// The state of caches that the phase asked for when its clock started: `as-is`, as the phase before left them;
+    /// `warm`, all that lives was read once, in the order of the keys; `cold`, the store was flushed, closed and opened
+    /// again, and the system told to let go of its files. `, direct` stands behind it where tables bypass the page
+    /// cache.
+    CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, true;
+    /// The share of the pages of the store's files that the page cache held when the phase began, before any warm-up.
+    PAGE_CACHE_SHARE = "page_cache_share", "share in the page cache", Share, Number, Neither, false;
+    /// The most memory that the process of the trial could use, page cache included (`trials.memory_limit`); empty
+    /// without a limit.
+    MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, true;
+    /// Operations of the phase's warm-up, which nothing else in the row counts but `checked_answers` and what was
+    /// realised; empty without one.
+    WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, true;
+    /// Time that the warm-up took.
+    WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, false;
+    /// Whether the store came to be steady in a warm-up that was to last until then.
+    WARM_UP_STEADY = "warm_up_steady", "steady behind the warm-up", Plain, Text, Neither, false;
+    /// Whether what was measured was steady: cut into five equal rounds, throughput, write amplification and the sorted
+    /// runs of each level lie within 20 % of their mean, and rise or fall by no more than 10 % of it (SNIA's rule; runs
+    /// may differ by one). Empty where the phase lasted less than five seconds.
+    STEADY = "steady", "steady", Plain, Text, Neither, false;
+    /// What was not steady.
+    UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, false;
     /// Component runs only: operations are timed in slices of some dozens to thousands with one pair of clock
     /// readings each, and this is the median over the slices of their time per operation. What a neighbour takes
     /// from the processor now and then moves `mean_ns`, and not this.

@@ -1,5 +1,6 @@
 //! How often cells run, from which seed, and what is recorded.
 
+use catalog::ByteSize;
 use measure::FEWEST_BLOCKS;
 use serde::{Deserialize, Serialize};
 use tree::Mode;
@@ -55,6 +56,9 @@ pub(crate) struct Trials {
     /// The phase up to which the workload is a fixture: built once, and cloned for every trial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fixture: Option<String>,
+    /// The most memory that the process of a trial may use, page cache included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_limit: Option<ByteSize>,
 }
 
 impl Default for Trials {
@@ -68,6 +72,7 @@ impl Default for Trials {
             noise: true,
             precision: None,
             fixture: None,
+            memory_limit: None,
         }
     }
 }
@@ -78,10 +83,13 @@ const MOST_TRIALS: u64 = 1000;
 /// The largest whole number in TOML: the resolved experiment names the seed.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
+/// The least limit on memory: below it no process of a trial comes to its first operation.
+const LEAST_MEMORY: u64 = 16 << 20;
+
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 8] =
-        ["count", "seed", "mode", "sampling", "check", "noise", "precision", "fixture"];
+    pub(super) const KEYS: [&str; 9] =
+        ["count", "seed", "mode", "sampling", "check", "noise", "precision", "fixture", "memory_limit"];
 
     /// Refuses what cannot be: the key at fault and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
@@ -104,6 +112,10 @@ impl Trials {
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
             let message = "precision is the relative half-width of an interval, more than 0 and less than 1";
             return Err(("precision", message.to_owned()));
+        }
+        if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
+            let message = "a process of a trial needs some memory to begin with; 16MiB is the least";
+            return Err(("memory_limit", message.to_owned()));
         }
         if sampling == 0 {
             return Err((

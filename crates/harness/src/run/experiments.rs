@@ -13,7 +13,7 @@ use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::progress::Progress;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
-use super::{environment, manifest};
+use super::{environment, manifest, memory_limit};
 use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode};
 use crate::output::{and_more, line, print};
@@ -125,6 +125,10 @@ impl<'a> Run<'a> {
             return Err(Problem::new(
                 "this is a debug build: its times mean nothing; build with --release, or run with --set trials.mode=counted",
             ));
+        }
+        if let Some(limit) = experiment.trials.memory_limit {
+            memory_limit::check(limit.0)
+                .map_err(|problem| Problem::at(&experiment.file, None, problem.to_string()))?;
         }
         let mut estimates = Vec::new();
         for cell in &experiment.cells {
@@ -336,7 +340,9 @@ impl<'a> Run<'a> {
     ) -> Outcome<Option<TrialReport>> {
         let data = DataFolder::create(self.home.data())?;
         let mut spec = self.spec(cell, turn, data.path());
-        spec.fixture = fixture.map(|fixture| fixture.clone_to(&spec.directory)).transpose()?;
+        spec.fixture = fixture
+            .map(|fixture| fixture.clone_to(&spec.directory, spec.memory_limit.is_some()))
+            .transpose()?;
         run_trial(&spec, progress)
     }
 
@@ -355,6 +361,7 @@ impl<'a> Run<'a> {
             results: (!turn.again).then(|| self.home.folder().root().to_owned()),
             cell: cell.number,
             trial: turn.group.trial,
+            memory_limit: trials.memory_limit.map(|limit| limit.0),
             fixture: None,
         }
     }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use results::{FixtureFile, FixtureInfo};
 use serde::{Deserialize, Serialize};
+use storage::page_cache::let_go_of;
 use workload::Phase;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -206,6 +207,7 @@ impl Site {
         let spec = TrialSpec {
             directory: data.path().join(TREE),
             results: None,
+            memory_limit: None,
             fixture: Some(FixtureStep::Build { phases: self.phases }),
             ..spec.clone()
         };
@@ -245,11 +247,16 @@ impl Site {
 }
 
 impl Fixture {
-    /// Clones it into a new folder, and says from where a trial goes on.
-    pub(super) fn clone_to(&self, target: &Path) -> Outcome<FixtureStep> {
+    /// Clones it into a new folder, and says from where a trial goes on. Where memory is limited, the page cache lets
+    /// go of it first: a page counts for whoever asked for it first, and that was not the trial.
+    pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
             let (from, to) = (self.folder.join(TREE).join(&file.name), target.join(&file.name));
+            if memory_is_limited {
+                let dropped = let_go_of(&from);
+                dropped.map_err(|error| Problem::doing(format!("read {}", from.display()), error))?;
+            }
             // A file system without links has copies.
             let linked = is_table(&file.name) && fs::hard_link(&from, &to).is_ok();
             if !linked {

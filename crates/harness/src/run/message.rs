@@ -32,6 +32,9 @@ pub(super) struct TrialSpec {
     pub(super) cell: u64,
     /// The number of the trial.
     pub(super) trial: u64,
+    /// The most memory that the process may use, where there is a limit.
+    #[serde(default)]
+    pub(super) memory_limit: Option<u64>,
     /// What is done of a fixture, where the experiment has one.
     #[serde(default)]
     pub(super) fixture: Option<FixtureStep>,

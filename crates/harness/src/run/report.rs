@@ -12,8 +12,10 @@ use super::drive::{Driven, KindTotals};
 use super::levels;
 use super::message::Cells;
 use super::probe;
+use super::steadiness;
 use super::timeline::Sample;
 use super::truth::Checked;
+use super::warm_up::Warmed;
 use crate::experiment::RunMode;
 
 /// The name of the row of all operations.
@@ -27,7 +29,9 @@ pub(super) struct Measured {
     pub(super) driven: Driven,
     /// The tree about every second.
     pub(super) samples: Vec<Sample>,
-    /// The tree before the phase.
+    /// The warm-up before what was measured, where there was one.
+    pub(super) warmed: Option<Warmed>,
+    /// The tree before the phase, behind its warm-up.
     pub(super) before: Stats,
     /// The tree when the last operation of the phase had ended.
     pub(super) burst: Stats,
@@ -35,6 +39,8 @@ pub(super) struct Measured {
     pub(super) settled: Stats,
     /// How long that took.
     pub(super) settle_ns: u64,
+    /// The share of the tree's files that the page cache held when the phase began, where it is known.
+    pub(super) page_cache_share: Option<f64>,
     /// Whether the tree's files lie on storage of the operating system.
     pub(super) is_stored: bool,
     /// The process before the phase, when its last operation had ended, and when the tree had settled.
@@ -45,6 +51,10 @@ pub(super) struct Measured {
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
+    /// What was asked for of caches.
+    pub(super) cache_state: &'a str,
+    /// The most memory that the process may use.
+    pub(super) memory_limit: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
@@ -115,7 +125,7 @@ impl PhaseReport<'_> {
             driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
         let mut all = KindTotals::default();
         driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
-        rows.push(self.all_row(&all));
+        rows.push(self.all_row(&all, clock));
         let mut latencies = LatencyLog::default();
         let named = driven.kinds.iter().map(|(kind, totals)| (kind.name(), totals));
         named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
@@ -171,7 +181,7 @@ impl PhaseReport<'_> {
         self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
     }
 
-    fn all_row(&self, all: &KindTotals) -> Cells {
+    fn all_row(&self, all: &KindTotals, clock: &Clock) -> Cells {
         let Measured { before, burst, settled, .. } = self.measured;
         let mut row = self.identity(ALL);
         self.set_totals(&mut row, all);
@@ -185,6 +195,7 @@ impl PhaseReport<'_> {
         row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
         self.set_shape(&mut row);
         self.set_process(&mut row, &of_burst);
+        self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
         row.set(&c::THREADS, u64::from(self.phase.threads));
@@ -242,6 +253,26 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
+    /// Under which conditions the phase ran, and whether they lasted.
+    fn set_conditions(&self, row: &mut Cells, clock: &Clock) {
+        let Measured { driven, samples, warmed, .. } = self.measured;
+        row.set(&c::CACHE_STATE, self.cache_state);
+        row.set_some(&c::MEMORY_LIMIT_BYTES, self.memory_limit);
+        row.set_some(&c::PAGE_CACHE_SHARE, self.measured.page_cache_share);
+        if let Some(warmed) = warmed {
+            row.set(&c::WARM_UP_OPS, warmed.operations);
+            row.set_some(&c::WARM_UP_STEADY, warmed.is_steady.map(yes_or_no));
+        }
+        let Some(elapsed_ns) = driven.elapsed_ns else { return };
+        row.set_some(&c::WARM_UP_SECONDS, warmed.map(|warmed| warmed.ns as f64 / 1e9));
+        let since_start = |sample: &Sample| clock.ns_between(driven.start, sample.at);
+        if let Some(unsteady) = steadiness::of_phase(&driven.seconds, samples, elapsed_ns, since_start) {
+            row.set(&c::STEADY, yes_or_no(unsteady.is_empty()));
+            let unsteady = unsteady.join(", ");
+            row.set_some(&c::UNSTEADY, (!unsteady.is_empty()).then_some(&*unsteady));
+        }
+    }
+
     fn set_realised(&self, row: &mut Cells) {
         let profile = self.profile;
         row.set(&c::REALISED_SHARE, 1.0);
@@ -284,6 +315,10 @@ impl PhaseReport<'_> {
         }
         rows
     }
+}
+
+fn yes_or_no(answer: bool) -> &'static str {
+    if answer { "true" } else { "false" }
 }
 
 fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {

@@ -12,6 +12,7 @@ use toml::Table;
 use tree::{Design, OpenOptions};
 use workload::{Extent, PhasePlan, Plan, Profile, Record, Shadow, Work, Workload};
 
+use super::caches;
 use super::drive::{Drive, Driven};
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
 use super::replay::{Replay, count_lines};
@@ -19,6 +20,7 @@ use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
 use super::target::{Store, TreeTarget};
 use super::timeline::Sample;
 use super::truth::Truth;
+use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{probe, profile};
 use crate::experiment::{RunMode, Task};
 use crate::lifeline;
@@ -55,12 +57,16 @@ fn send(message: &Message) {
 }
 
 fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
-    let mut options = OpenOptions::new(design(&spec)?).mode(spec.mode.of_tree()).clock(monotonic_ns);
-    if let Some(FixtureStep::Build { .. }) = spec.fixture {
-        // The same fixture has the same bytes, wherever the mode allows it.
-        options = options.identity(spec.seed);
-    }
-    let target = TreeTarget::new(options.open(&spec.directory)?);
+    let (design, mode, directory) = (design(&spec)?, spec.mode.of_tree(), spec.directory.clone());
+    // The same fixture has the same bytes, wherever the mode allows it.
+    let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
+    let target = TreeTarget::open(Box::new(move || {
+        let mut options = OpenOptions::new(design.clone()).mode(mode).clock(monotonic_ns);
+        if let Some(identity) = identity {
+            options = options.identity(identity);
+        }
+        Ok(options.open(&directory)?)
+    }))?;
     Trial::new(spec, workload, target, send)?.run()
 }
 
@@ -97,6 +103,7 @@ struct Trial<T> {
     plan: Plan,
     target: T,
     clock: Clock,
+    design: Design,
     /// Whether the store's files lie on storage of the operating system.
     is_stored: bool,
     truth: Truth,
@@ -114,10 +121,11 @@ impl<T: Store> Trial<T> {
     fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
         let truth = truth(&spec, &plan)?;
-        let is_stored = !is_limited(&design(&spec)?, Limit::NotDurable);
+        let design = design(&spec)?;
+        let is_stored = !is_limited(&design, Limit::NotDurable);
         let clock = Clock::new();
         let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, plan, target, clock, is_stored, truth, phases, streams, wrong, done, tell })
+        Ok(Self { spec, plan, target, clock, design, is_stored, truth, phases, streams, wrong, done, tell })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
@@ -131,6 +139,7 @@ impl<T: Store> Trial<T> {
         for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
             let unseen = self.truth.begin(phase, &self.target)?;
             self.blame(unseen);
+            self.target = caches::set(phase.phase().before.cache, self.target, &self.spec.directory)?;
             let measured = self.measure(number, phase, extent)?;
             self.done.push(measured.driven.records.iter().map(Record::operations).collect());
             (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
@@ -159,9 +168,19 @@ impl<T: Store> Trial<T> {
 
     /// Does a phase and takes down everything that is measured of it.
     fn measure(&self, number: usize, phase: &Arc<PhasePlan>, from: Extent) -> TrialResult<Measured> {
-        let before = self.target.stats();
-        let process_before = ProcessSample::take();
-        let (driven, samples) = self.drive(number, phase, from)?;
+        let page_cache_share = match self.spec.mode {
+            RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
+            _ => None,
+        };
+        let (mut before, mut process_before) = (self.target.stats(), ProcessSample::take());
+        let (driven, mut samples, begun) = self.drive(number, phase, from)?;
+        let warmed = begun.map(|begun| {
+            samples.retain(|sample| sample.at > begun.sample.at);
+            before = begun.sample.stats.clone();
+            process_before = begun.process;
+            samples.insert(0, begun.sample);
+            begun.warmed
+        });
         let process_after = ProcessSample::take();
         let burst = self.target.stats();
         let settle_start = self.clock.now();
@@ -170,7 +189,18 @@ impl<T: Store> Trial<T> {
         let settled = self.target.stats();
         let process = [process_before, process_after, ProcessSample::take()];
         let is_stored = self.is_stored;
-        Ok(Measured { driven, samples, before, burst, settled, settle_ns, is_stored, process })
+        Ok(Measured {
+            driven,
+            samples,
+            warmed,
+            before,
+            burst,
+            settled,
+            settle_ns,
+            page_cache_share,
+            is_stored,
+            process,
+        })
     }
 
     /// Checks the answers of a phase and makes its rows; where the next phase starts.
@@ -189,6 +219,8 @@ impl<T: Store> Trial<T> {
         let report = PhaseReport {
             phase: phase.phase(),
             mode: self.spec.mode,
+            cache_state: &caches::name(phase.phase().before.cache, &self.design),
+            memory_limit: self.spec.memory_limit,
             measured,
             checked: &checked,
             profile: &profile,
@@ -233,7 +265,7 @@ impl<T: Store> Trial<T> {
         number: usize,
         phase: &Arc<PhasePlan>,
         from: Extent,
-    ) -> TrialResult<(Driven, Vec<Sample>)> {
+    ) -> TrialResult<(Driven, Vec<Sample>, Option<Begun>)> {
         let done = AtomicU64::new(0);
         let over = AtomicBool::new(false);
         let total = match phase.text() {
@@ -246,19 +278,28 @@ impl<T: Store> Trial<T> {
             sampling: self.spec.sampling,
             check: if self.truth.is_known() { self.spec.check } else { 0 },
         };
-        std::thread::scope(|scope| {
+        let sample = || self.sample();
+        let mode = self.spec.mode;
+        let warming_up = WarmingUp::of(phase, mode, &self.target, (&self.clock, &done), &sample);
+        let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
+        let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));
+            if let Some(warming_up) = &warming_up {
+                scope.spawn(|| warming_up.supervise(&over));
+            }
             let driven = match phase.text() {
                 Some(file) => Replay::open(file)
                     .map_err(Into::into)
                     .and_then(|replay| drive.replay(&self.target, phase, replay, &self.clock, &done)),
-                None => drive.streams(&self.target, phase, from, &self.clock, &done),
+                None => drive.streams(&self.target, (phase, from), &self.clock, &done, gate),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
             let samples = watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((driven?, samples))
-        })
+            TrialResult::Ok((driven?, samples))
+        });
+        let (driven, samples) = driven?;
+        Ok((driven, samples, warming_up.and_then(WarmingUp::into_begun)))
     }
 
     fn watch(&self, way: &Way, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
@@ -413,6 +454,10 @@ mod tests {
         fn stats(&self) -> Stats {
             self.tree.stats()
         }
+
+        fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
+            Ok(Self { tree: self.tree.reopen(between)?, ..self })
+        }
     }
 
     fn report(lie: Lie) -> TrialReport {
@@ -429,10 +474,15 @@ mod tests {
             results: Some(folder.path().to_owned()),
             cell: 0,
             trial: 0,
+            memory_limit: None,
             fixture: None,
         };
-        let tree = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree()).open(&spec.directory);
-        let target = Liar { tree: TreeTarget::new(tree.unwrap()), lie, left: AtomicU64::new(3) };
+        let directory = spec.directory.clone();
+        let tree = TreeTarget::open(Box::new(move || {
+            let options = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree());
+            Ok(options.open(&directory)?)
+        }));
+        let target = Liar { tree: tree.unwrap(), lie, left: AtomicU64::new(3) };
         let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         Trial::new(spec, &workload, target, |_| {}).unwrap().run().unwrap()
     }

@@ -13,6 +13,7 @@ use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
 
 use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
+use super::equal_memory;
 use super::expand::Base;
 use super::file::SourceFile;
 use super::fixture;
@@ -104,6 +105,11 @@ impl<'a> Loader<'a> {
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
+        if sweep.equal_memory {
+            equal_memory::check(&cells).map_err(|message| {
+                self.sweep_problem(&SweepError::new("memory", format!("memory = \"equal\": {message}")))
+            })?;
+        }
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
@@ -464,15 +470,28 @@ fn replays(phase: &Phase, error: &TraceError) -> bool {
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {
-        for key in ["insert", "operations"] {
-            if let Some(Value::Integer(count)) = phase.get_mut(key) {
-                *count = (*count / QUICK_DIVISOR.cast_signed()).max(1);
+        for key in ["insert", "operations", "seconds"] {
+            phase.get_mut(key).into_iter().for_each(divide_quantity);
+        }
+        match phase.get_mut("warm_up") {
+            Some(Value::Table(until)) => ["round", "at_most"]
+                .iter()
+                .filter_map(|key| until.get_mut(*key).map(divide_quantity))
+                .collect(),
+            warm_up => warm_up.into_iter().for_each(divide_quantity),
+        }
+    }
+}
+
+/// A tenth of a count or a time.
+fn divide_quantity(value: &mut Value) {
+    match value {
+        Value::Integer(count) => *count = (*count / QUICK_DIVISOR.cast_signed()).max(1),
+        Value::String(time) => {
+            if let Ok(ns) = types::quantity::parse_nanoseconds(time) {
+                *time = types::quantity::format_nanoseconds((ns / QUICK_DIVISOR).max(1));
             }
         }
-        if let Some(Value::String(time)) = phase.get_mut("seconds")
-            && let Ok(ns) = types::quantity::parse_nanoseconds(time)
-        {
-            *time = types::quantity::format_nanoseconds((ns / QUICK_DIVISOR).max(1));
-        }
+        _ => {}
     }
 }

@@ -3,6 +3,7 @@
 mod cell;
 mod design_file;
 mod difference;
+mod equal_memory;
 mod estimate;
 mod expand;
 mod file;

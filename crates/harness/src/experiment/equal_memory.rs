@@ -4,8 +4,6 @@
 //! cache gets the rest: so a larger filter is paid for with a smaller cache. What each side really held is measured,
 //! and a comparison where that differs is flagged.
 
-use types::quantity::format_bytes;
-
 use super::cell::Cell;
 use super::resolved::Experiment;
 
@@ -29,14 +27,6 @@ pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
                 "it shares out a budget: say how large it is in design.memory, as memory = \"64MiB\"";
             return Err(message.to_owned());
         };
-        let memtables = 2 * design.memtable_capacity.0;
-        if own.0 <= memtables {
-            let (own, memtables) = (format_bytes(own.0), format_bytes(memtables));
-            return Err(format!(
-                "of {own} for {} two memtables take {memtables}, and nothing is left for filters, fences and cache",
-                cell.label
-            ));
-        }
         match budget {
             Some(other) if other != own => {
                 return Err(format!("{} has a budget of {own}, others have {other}", cell.label));

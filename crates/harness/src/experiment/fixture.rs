@@ -34,11 +34,11 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
         let name = &phase.name;
         return Err(format!("phase \"{name}\" replays a text file, so what it leaves is in no plan"));
     }
-    let lost = cells.iter().find_map(|cell| {
+    let not_durable = cells.iter().find_map(|cell| {
         let limits = cell.design.limits();
         limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
     });
-    lost.map_or(Ok(()), |(axis, choice, limit)| {
+    not_durable.map_or(Ok(()), |(axis, choice, limit)| {
         Err(format!("{axis} = {choice} {limit}: there is nothing to clone"))
     })
 }

@@ -136,14 +136,8 @@ impl Fixtures {
         spec: &TrialSpec,
         phases: usize,
     ) -> Outcome<String> {
-        let program = match self.program {
-            Some(program) => program,
-            None => {
-                let path =
-                    std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
-                *self.program.insert(hash_of(&path)?.1)
-            }
-        };
+        let program = self.program.map_or_else(program_hash, Ok)?;
+        self.program = Some(program);
         let mut key = format!("fixture {VERSION}\nprogram {program:016x}\n");
         let _ = writeln!(key, "mode {}\nseed {}", spec.mode.name(), spec.seed);
         let mut design = cell.design.to_toml();
@@ -285,6 +279,12 @@ fn lock(path: &Path) -> Outcome<Option<File>> {
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(Some(file)),
         }
     }
+}
+
+/// A hash of this program.
+fn program_hash() -> Outcome<u64> {
+    let path = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
+    Ok(hash_of(&path)?.1)
 }
 
 /// The files of a folder by their names, each with its length and hash.

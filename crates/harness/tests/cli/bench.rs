@@ -226,6 +226,12 @@ pub(crate) fn number(row: &Row, column: &Metric) -> f64 {
     row.get(column).number().unwrap_or_else(|| panic!("{} is empty", column.name))
 }
 
+/// The count in a column.
+#[track_caller]
+pub(crate) fn count(row: &Row, column: &Metric) -> u64 {
+    row.get(column).integer().unwrap_or_else(|| panic!("{} holds no count", column.name))
+}
+
 /// The rows of a phase for one kind of operation, or for `all`.
 pub(crate) fn of<'a>(rows: &'a [Row], phase: &str, operation: &str) -> Vec<&'a Row> {
     let found = |row: &&Row| text(row, &c::PHASE) == phase && text(row, &c::OPERATION) == operation;

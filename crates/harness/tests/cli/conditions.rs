@@ -4,7 +4,7 @@ use std::path::Path;
 
 use results::{Folder, Row, Table, columns as c};
 
-use crate::bench::{Bench, exact_cells, number, of, text};
+use crate::bench::{Bench, count, exact_cells, number, of, text};
 
 /// Two equal phases of lookups on a store whose blocks all fit into the block cache.
 const LOOKUPS: &str = r#"
@@ -37,14 +37,14 @@ fn caches_are_as_the_phase_asks_for() {
     bench.write("x.toml", LOOKUPS);
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
-    let second = of(&rows, "second", "all");
+    let second = by_cell(&rows, "second");
     let states: Vec<String> = second.iter().map(|row| text(row, &c::CACHE_STATE)).collect();
     assert_eq!(states, ["as-is", "warm", "cold"]);
     let [as_is, warm, cold] = [0, 1, 2].map(|cell| number(second[cell], &c::BLOCKS_READ));
-    let first = number(of(&rows, "first", "all")[0], &c::BLOCKS_READ);
+    let first = number(by_cell(&rows, "first")[0], &c::BLOCKS_READ);
     assert!(first > 50.0, "the first lookups read everything: {first}");
     assert!(as_is < first / 10.0, "they left it in the cache: {as_is}");
-    assert_eq!(warm, 0.0, "all was read before the clock");
+    assert!(warm < 1.0, "all was read before the clock");
     assert!(cold > first * 0.9, "nothing is in the cache of a store that was opened again: {cold}");
     for row in second {
         let gets = [&c::FOUND, &c::MISSING].map(|column| number(row, column)).iter().sum::<f64>();
@@ -68,7 +68,7 @@ fn what_the_page_cache_held_is_measured() {
     bench.write("x.toml", timed.replace("[\"as-is\", \"warm\", \"cold\"]", "[\"warm\", \"cold\"]"));
     let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let rows = rows_on_disk(&bench, "x", out.path());
-    let second = of(&rows, "second", "all");
+    let second = by_cell(&rows, "second");
     let [warm, cold] = [0, 1].map(|cell| number(second[cell], &c::PAGE_CACHE_SHARE));
     assert!(warm > 0.95, "all was read: {warm}");
     assert!(cold < 0.5, "only what opening the store reads is there: {cold}");
@@ -76,8 +76,7 @@ fn what_the_page_cache_held_is_measured() {
     // Without the page cache the block cache is all there is.
     bench.write("y.toml", timed.replace("[design]", "[design]\nstorage = \"direct\""));
     let rows = rows_on_disk(&bench, "y", out.path());
-    let states: Vec<String> =
-        of(&rows, "second", "all").iter().map(|row| text(row, &c::CACHE_STATE)).collect();
+    let states: Vec<String> = by_cell(&rows, "second").iter().map(|row| text(row, &c::CACHE_STATE)).collect();
     assert_eq!(states, ["as-is, direct", "warm, direct", "cold, direct"]);
 }
 
@@ -93,6 +92,13 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     bench.write("x.toml", LOOKUPS.replace("name       = \"first\"", "name = \"first\"\ncache = \"hot\""));
     let error = bench.run(&["run", "x.toml"]).refusal();
     assert!(error.contains("no state of caches is called \"hot\"; there are as-is, warm, cold"), "{error}");
+}
+
+/// The rows of a phase, cell by cell; they stand in the order in which trials ran.
+fn by_cell<'a>(rows: &'a [Row], phase: &str) -> Vec<&'a Row> {
+    let mut rows = of(rows, phase, "all");
+    rows.sort_by_key(|row| row.get(&c::CELL).integer());
+    rows
 }
 
 /// Half of the operations write, by three threads, behind a warm-up.
@@ -132,23 +138,23 @@ fn warm_ups_are_done_and_checked_and_not_measured() {
         bench.ok(&["run", "x.toml", "--allow-debug"]);
         let rows = bench.rows("x");
         let row = of(&rows, "work", "all")[0];
-        assert_eq!(number(row, &c::OPS), 5_000.0, "{warm_up}");
-        let warmed = number(row, &c::WARM_UP_OPS);
+        assert_eq!(count(row, &c::OPS), 5_000, "{warm_up}");
+        let warmed = count(row, &c::WARM_UP_OPS);
         match (warm_up, mode) {
-            ("1_000", _) => assert_eq!(warmed, 1_000.0),
+            ("1_000", _) => assert_eq!(warmed, 1_000),
             (_, "timed") => {
-                assert!(warmed > 0.0);
+                assert!(warmed > 0);
                 let seconds = number(row, &c::WARM_UP_SECONDS);
                 assert!((0.3..3.0).contains(&seconds), "{seconds}");
             }
-            _ => assert_eq!(warmed, 0.0, "in counted mode nobody waits for time"),
+            _ => assert_eq!(warmed, 0, "in counted mode nobody waits for time"),
         }
         assert_eq!(row.get(&c::WARM_UP_SECONDS).is_empty(), mode == "counted");
         for phase in ["load", "work", "after"] {
             assert_eq!(text(of(&rows, phase, "all")[0], &c::WRONG_ANSWERS), "0", "{warm_up} {phase}");
         }
         // Half of what is done answers: nothing of the warm-up escapes the check.
-        let answers = (5_000.0 + warmed) * 0.5;
+        let answers = (5_000.0 + warmed as f64) * 0.5;
         let checked = number(row, &c::CHECKED_ANSWERS);
         assert!((checked / answers - 1.0).abs() < 0.1, "{warm_up}: {checked} of {answers}");
         let written =
@@ -200,6 +206,9 @@ question = "Is it steady?"
 memtable   = { capacity = "16KiB" }
 compaction = "none"
 wal        = "none"
+[[phase]]
+name   = "load"
+insert = 1_000
 [[phase]]
 name    = "grow"
 seconds = "5200ms"
@@ -280,7 +289,7 @@ count = 1
     let (free, tight) = (rows_on_disk(&bench, "free", out.path()), rows_on_disk(&bench, "tight", out.path()));
     let (free, tight) = (of(&free, "look", "all")[0], of(&tight, "look", "all")[0]);
     assert!(free.get(&c::MEMORY_LIMIT_BYTES).is_empty());
-    assert_eq!(number(tight, &c::MEMORY_LIMIT_BYTES), f64::from(24 << 20));
+    assert_eq!(count(tight, &c::MEMORY_LIMIT_BYTES), 24 << 20);
     let [free, tight] = [free, tight].map(|row| number(row, &c::PAGE_CACHE_SHARE));
     assert!(free > 0.9 && tight < 0.75, "40 MB of tables do not fit into 24 MiB: {free} {tight}");
     // Memory that a process must have cannot be dropped.
@@ -303,6 +312,7 @@ question = "Is a larger filter worth a smaller cache?"
 [design]
 memory   = "400KiB"
 memtable = { capacity = "16KiB" }
+cache    = { kind = "lru", shards = 1 }
 [[phase]]
 name   = "load"
 insert = 20_000
@@ -318,11 +328,13 @@ memory = "equal"
 [trials]
 count = 1
 mode  = "counted"
+[verdict]
+metric = "blocks_read"
 "#;
     bench.write("x.toml", experiment);
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
-    let look = of(&rows, "look", "all");
+    let look = by_cell(&rows, "look");
     let sides = [0, 1].map(|cell| {
         let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
         parts.map(|part| number(look[cell], part))
@@ -334,14 +346,17 @@ mode  = "counted"
     let verdicts = bench.read("results/x/verdicts.csv");
     assert!(verdicts.lines().nth(1).unwrap().split(',').any(|cell| cell == "equal"), "{verdicts}");
     // A design that does not use up its budget is flagged.
-    let sweep = "\"design.cache\" = [\"lru\", \"none\"]";
+    let sweep = "\"design.cache\" = [\"lru(shards=1)\", \"none\"]";
     bench.write("x.toml", experiment.replace("\"design.bloom.bits_per_key\" = [2, 16]", sweep));
     let told = bench.ok(&["run", "x.toml"]);
-    assert!(told.contains("unequal memory: none held more than 5 % more or less than lru"), "{told}");
+    assert!(
+        told.contains("unequal memory: none held more than 5 % more or less than lru(shards=1)"),
+        "{told}"
+    );
     assert!(bench.read("results/x/verdicts.csv").lines().nth(1).unwrap().contains("unequal"));
     for (from, to, expected) in [
         ("memory   = \"400KiB\"\n", "", "say how large it is in design.memory"),
-        ("\"400KiB\"", "\"32KiB\"", "of 32KiB for "),
+        ("\"400KiB\"", "\"32KiB\"", "nothing is left for the rest"),
         ("memory = \"equal\"", "memory = \"same\"", "it is \"equal\", and the budget is design.memory"),
         (
             "[sweep]\n",

@@ -4,7 +4,7 @@ use std::fs;
 
 use results::{Folder, Metric, Row, Table, columns as c, levels as l};
 
-use crate::bench::{Bench, exact_cells, number, of, text};
+use crate::bench::{Bench, count, exact_cells, number, of, text};
 
 /// A few levels of a few designs, written, merged and asked.
 const EXPERIMENT: &str = r#"
@@ -53,6 +53,11 @@ fn belonging<'a>(levels: &'a [Row], run: &Row) -> Vec<&'a Row> {
 }
 
 #[track_caller]
+fn total(levels: &[&Row], column: &Metric) -> u64 {
+    levels.iter().map(|level| count(level, column)).sum()
+}
+
+#[track_caller]
 fn sum(levels: &[&Row], column: &Metric) -> f64 {
     levels.iter().map(|level| number(level, column)).sum()
 }
@@ -67,8 +72,8 @@ fn the_levels_add_up_to_the_whole_tree() {
     for phase in ["load", "look"] {
         for run in of(&runs, phase, "all") {
             let levels = belonging(&levels, run);
-            let numbers: Vec<f64> = levels.iter().map(|level| number(level, &l::LEVEL)).collect();
-            assert!(numbers.iter().enumerate().all(|(at, level)| *level == at as f64), "{numbers:?}");
+            let numbers: Vec<u64> = levels.iter().map(|level| count(level, &l::LEVEL)).collect();
+            assert!(numbers.iter().enumerate().all(|(at, level)| *level == at as u64), "{numbers:?}");
             deepest = deepest.max(levels.len());
             for column in [
                 &c::RUNS,
@@ -79,13 +84,13 @@ fn the_levels_add_up_to_the_whole_tree() {
                 &c::FILTER_NEGATIVES,
                 &c::FILTER_FALSE_POSITIVES,
             ] {
-                assert_eq!(sum(&levels, column), number(run, column), "{phase}: {}", column.name);
+                assert_eq!(total(&levels, column), count(run, column), "{phase}: {}", column.name);
             }
             for column in [&c::WRITE_AMP, &c::WRITE_AMP_SETTLED] {
                 let (all, whole) = (sum(&levels, column), number(run, column));
                 assert!((all - whole).abs() < 1e-9 * whole, "{phase}: {} {all} {whole}", column.name);
             }
-            let whole = |columns: &[&Metric]| columns.iter().map(|column| number(run, column)).sum::<f64>();
+            let whole = |columns: &[&Metric]| columns.iter().map(|column| count(run, column)).sum::<u64>();
             for (column, of_run) in [
                 (&l::BYTES_READ, &[&c::COMPACTION_BYTES_READ][..]),
                 (&l::BYTES_WRITTEN, &[&c::FLUSH_BYTES, &c::COMPACTION_BYTES_WRITTEN]),
@@ -93,7 +98,7 @@ fn the_levels_add_up_to_the_whole_tree() {
                 (&l::BYTES_WRITTEN_SETTLED, &[&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED]),
                 (&l::GET_BLOCKS_READ, &[&c::BLOCKS_READ]),
             ] {
-                assert_eq!(sum(&levels, column), whole(of_run), "{phase}: {}", column.name);
+                assert_eq!(total(&levels, column), whole(of_run), "{phase}: {}", column.name);
             }
         }
     }
@@ -124,12 +129,12 @@ fn the_levels_add_up_where_threads_merge() {
     let (runs, levels) = (bench.rows("x"), levels(&bench, "x"));
     for run in of(&runs, "load", "all") {
         let levels = belonging(&levels, run);
-        let merged = number(run, &c::COMPACTION_BYTES_READ_SETTLED);
-        assert!(merged > 0.0);
-        assert_eq!(sum(&levels, &l::BYTES_READ_SETTLED), merged);
+        let merged = count(run, &c::COMPACTION_BYTES_READ_SETTLED);
+        assert!(merged > 0);
+        assert_eq!(total(&levels, &l::BYTES_READ_SETTLED), merged);
         let written = [&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED];
-        let written: f64 = written.into_iter().map(|column| number(run, column)).sum();
-        assert_eq!(sum(&levels, &l::BYTES_WRITTEN_SETTLED), written);
+        let written: u64 = written.into_iter().map(|column| count(run, column)).sum();
+        assert_eq!(total(&levels, &l::BYTES_WRITTEN_SETTLED), written);
     }
 }
 

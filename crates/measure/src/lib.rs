@@ -9,6 +9,7 @@ mod comparison;
 mod histogram;
 mod noise;
 mod plan;
+mod proportion;
 mod ranking;
 mod sample;
 mod significance;
@@ -20,6 +21,7 @@ pub use comparison::{Comparison, Criteria, Interval, adjust, compare, compare_ex
 pub use histogram::{Histogram, MAX_NS, Summary};
 pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
+pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
 pub use sample::Sample;
 pub use significance::{FEWEST_BLOCKS, least_unpaired};

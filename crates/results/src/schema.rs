@@ -125,6 +125,15 @@ impl Schema {
         Self { columns: VERDICTS.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
 
+    /// Reads the header of `verdicts.csv`, which has all of its columns.
+    pub(crate) fn read_verdicts(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
+        begins_with(path, header, VERDICTS)?;
+        match header.get(VERDICTS.len()) {
+            None => Ok(Self::verdicts()),
+            Some(more) => Err(header_error(path, VERDICTS.len(), format!("unknown column \"{more}\""))),
+        }
+    }
+
     fn build<S: AsRef<str>>(swept: &[S], metrics: &[Metric]) -> Result<Self, ResultsError> {
         let mut columns: Vec<Column> = IDENTITY.iter().map(|metric| Column::Fixed(*metric)).collect();
         for path in swept.iter().map(AsRef::as_ref) {
@@ -149,18 +158,8 @@ impl Schema {
     /// Reads a header. Measured columns may be missing (an older version did not have them), but those that
     /// are there stand in order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
-        let wrong = |column: usize, message: String| {
-            Err(ResultsError::Header { path: path.to_owned(), column: column + 1, message })
-        };
-        for (at, identity) in IDENTITY.iter().enumerate() {
-            match header.get(at) {
-                Some(name) if *name == identity.name => {}
-                found => {
-                    let found = found.map_or("nothing".to_owned(), |name| format!("{name:?}"));
-                    return wrong(at, format!("expected \"{}\", found {found}", identity.name));
-                }
-            }
-        }
+        let wrong = |column: usize, message: String| Err(header_error(path, column, message));
+        begins_with(path, header, IDENTITY)?;
         let rest = &header[IDENTITY.len()..];
         // The first column tells which file it is; no swept path has the name of one.
         let of_file = [TIMELINE_METRICS, LEVEL_METRICS].into_iter().find(|of| rest.contains(&of[0].name));
@@ -235,6 +234,23 @@ impl Schema {
         let name = |names: &[&str]| names.get(at).map_or("nothing".to_owned(), |name| format!("\"{name}\""));
         Some(format!("column {} is {} there and {} here", at + 1, name(&theirs), name(&ours)))
     }
+}
+
+/// Holds the first columns of a header to those that belong there.
+fn begins_with(path: &Path, header: &[&str], expected: &[Metric]) -> Result<(), ResultsError> {
+    for (at, metric) in expected.iter().enumerate() {
+        let found = match header.get(at) {
+            Some(name) if *name == metric.name => continue,
+            Some(name) => format!("{name:?}"),
+            None => "nothing".to_owned(),
+        };
+        return Err(header_error(path, at, format!("expected \"{}\", found {found}", metric.name)));
+    }
+    Ok(())
+}
+
+fn header_error(path: &Path, column: usize, message: String) -> ResultsError {
+    ResultsError::Header { path: path.to_owned(), column: column + 1, message }
 }
 
 #[cfg(test)]

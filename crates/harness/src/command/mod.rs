@@ -1,5 +1,6 @@
 //! The commands besides `run`.
 
+mod calibrate;
 mod check;
 mod compare;
 mod describe;
@@ -12,6 +13,7 @@ mod torture;
 mod verify;
 mod workload;
 
+pub(crate) use calibrate::calibrate;
 pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use describe::{describe, described};

@@ -1,7 +1,7 @@
 //! Which phases of an experiment are a fixture, and what cannot be one.
 
 use catalog::{Limit, suggestion};
-use workload::Work;
+use workload::{Rate, Work};
 
 use super::cell::Cell;
 use super::resolved::Experiment;
@@ -33,6 +33,11 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = replay {
         let name = &phase.name;
         return Err(format!("phase \"{name}\" replays a text file, so what it leaves is in no plan"));
+    }
+    let searching = workload.phases[..=place].iter().find(|phase| matches!(phase.rate, Rate::Sustained(_)));
+    if let Some(phase) = searching {
+        let name = &phase.name;
+        return Err(format!("phase \"{name}\" searches for a rate, and does something else each time"));
     }
     let not_durable = cells.iter().find_map(|cell| {
         let limits = cell.design.limits();

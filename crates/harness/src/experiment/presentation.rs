@@ -128,6 +128,9 @@ fn check_chart(
     let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
     let of_levels = of_levels.map_err(|error| ("file", error.to_string()))?;
     let schema = if chart.file == Some(ChartFile::Levels) { &of_levels } else { schema };
+    if let (ChartKind::Cdf, Some(y)) = (chart.kind, &chart.y) {
+        return Err(("y", format!("a cdf shows shares of latencies; leave out y = \"{y}\"")));
+    }
     let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
     // What a column is called in these kinds that is none of `runs.csv`.

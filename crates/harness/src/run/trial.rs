@@ -10,7 +10,7 @@ use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
 use toml::Table;
 use tree::{Design, OpenOptions};
-use workload::{Extent, PhasePlan, Plan, Profile, Record, Shadow, Work, Workload};
+use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Record, Shadow, Sustained, Work, Workload};
 
 use super::caches;
 use super::drive::{Drive, Driven};
@@ -140,10 +140,12 @@ impl<T: Store> Trial<T> {
             let unseen = self.truth.begin(phase, &self.target)?;
             self.blame(unseen);
             self.target = caches::set(phase.phase().before.cache, self.target, &self.spec.directory)?;
-            let measured = self.measure(number, phase, extent)?;
-            self.done.push(measured.driven.records.iter().map(Record::operations).collect());
-            (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
-            extent = self.judge(phase, extent, &measured)?;
+            extent = match (self.spec.mode, phase.phase().rate) {
+                // Where no time is measured, nobody waits for it.
+                (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
+                (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
+                (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
+            };
         }
         let unseen = self.truth.verify(&self.target)?;
         self.blame(unseen);
@@ -166,14 +168,61 @@ impl<T: Store> Trial<T> {
         Ok(extent)
     }
 
+    /// Does a phase at a rate and checks it: what a search asks of it, and where the next phase starts.
+    fn once(
+        &mut self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        rate: Rate,
+    ) -> TrialResult<(Probed, Extent)> {
+        let measured = self.measure(number, phase, from, rate)?;
+        self.done.push(measured.driven.records.iter().map(Record::operations).collect());
+        (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
+        let extent = self.judge(phase, from, &measured)?;
+        Ok((measured.probed(), extent))
+    }
+
+    /// Does a phase at one rate after the other, each on what the last one left, settled. The rows are those of the
+    /// largest rate that holds.
+    fn search(
+        &mut self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        search: Sustained,
+    ) -> TrialResult<Extent> {
+        let (mut extent, mut wrong) = (from, 0);
+        let found = search.search(|per_second| -> TrialResult<_> {
+            let (probed, after) = self.once(number, phase, extent, Rate::Open { per_second })?;
+            extent = after;
+            let rows = self.phases.pop().expect("a phase has rows");
+            let stream = self.streams.pop().expect("a phase has a stream");
+            wrong += rows.wrong;
+            Ok(((rows, stream), search.objective.missed(&probed)))
+        })?;
+        let (mut rows, stream) = found.best.expect("one rate is tried at least");
+        rows.set_found(found.rate, found.limit, found.probes);
+        rows.wrong = wrong;
+        self.phases.push(rows);
+        self.streams.push(stream);
+        Ok(extent)
+    }
+
     /// Does a phase and takes down everything that is measured of it.
-    fn measure(&self, number: usize, phase: &Arc<PhasePlan>, from: Extent) -> TrialResult<Measured> {
+    fn measure(
+        &self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        rate: Rate,
+    ) -> TrialResult<Measured> {
         let page_cache_share = match self.spec.mode {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
             _ => None,
         };
         let (mut before, mut process_before) = (self.target.stats(), ProcessSample::take());
-        let (driven, mut samples, begun) = self.drive(number, phase, from)?;
+        let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
         let warmed = begun.map(|begun| {
             samples.retain(|sample| sample.at > begun.sample.at);
             before = begun.sample.stats.clone();
@@ -200,6 +249,7 @@ impl<T: Store> Trial<T> {
             page_cache_share,
             is_stored,
             process,
+            rate,
         })
     }
 
@@ -265,6 +315,7 @@ impl<T: Store> Trial<T> {
         number: usize,
         phase: &Arc<PhasePlan>,
         from: Extent,
+        rate: Rate,
     ) -> TrialResult<(Driven, Vec<Sample>, Option<Begun>)> {
         let done = AtomicU64::new(0);
         let over = AtomicBool::new(false);
@@ -277,6 +328,7 @@ impl<T: Store> Trial<T> {
             mode: self.spec.mode,
             sampling: self.spec.sampling,
             check: if self.truth.is_known() { self.spec.check } else { 0 },
+            rate,
         };
         let sample = || self.sample();
         let mode = self.spec.mode;

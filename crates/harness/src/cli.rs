@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// The gate for CI: counters exactly against goldens, or times against another build
     Check(CheckArguments),
+    /// Show how numbers went from run to run, and with which run their level changed
+    History(HistoryArguments),
     /// Tell what verdicts of this machine are worth: equal trees compared, and trees slower by a known share
     Calibrate(CalibrateArguments),
     /// Tell what makes times of this machine doubtful, and what to do about it
@@ -109,6 +111,25 @@ pub(crate) struct CheckArguments {
     pub(crate) allow_debug: bool,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// The file that the numbers of all runs are kept in
+    #[arg(value_name = "STORE", default_value = "results/history.csv")]
+    pub(crate) store: PathBuf,
+    /// Add the numbers of these results first, again for each: of one experiment, or a folder of several
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) add: Vec<PathBuf>,
+    /// A column to add and show, again for each [default: all counters in counted mode, else those that decide]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) metric: Vec<String>,
+    /// The experiment to show [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) experiment: Option<String>,
+    /// Draw charts into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

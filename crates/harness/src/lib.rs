@@ -7,6 +7,7 @@ mod command;
 mod compare;
 mod experiment;
 mod gate;
+mod history;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;
@@ -91,6 +92,7 @@ fn run_command(command: Command) -> Outcome<u8> {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
+        Command::History(arguments) => command::history(&arguments).map(|()| 0),
         Command::Calibrate(arguments) => {
             interrupt::install();
             command::calibrate(&arguments).map(|()| 0)

@@ -4,6 +4,7 @@
 //! Nothing here reads files, prints, or knows what a tree is. The harness alone holds the clock.
 
 mod bootstrap;
+mod change;
 mod clock;
 mod comparison;
 mod histogram;
@@ -16,6 +17,7 @@ mod significance;
 mod steady;
 mod verdict;
 
+pub use change::changes;
 pub use clock::{Clock, Stamp};
 pub use comparison::{Comparison, Criteria, Interval, adjust, compare, compare_exact, compare_unpaired};
 pub use histogram::{Histogram, MAX_NS, Summary};

@@ -7,7 +7,6 @@ use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
 use crate::levels::LEVEL_METRICS;
 use crate::metric::{Better, Kind, Metric, Unit};
-use crate::verdicts::VERDICTS;
 use crate::{ResultsError, Value};
 
 /// One column of a file.
@@ -120,17 +119,17 @@ impl Schema {
         Self::build(swept, LEVEL_METRICS)
     }
 
-    /// The columns of `verdicts.csv`.
-    pub(crate) fn verdicts() -> Self {
-        Self { columns: VERDICTS.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
+    /// The columns of a file that has always the same ones, as `verdicts.csv`.
+    pub(crate) fn fixed(metrics: &[Metric]) -> Self {
+        Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
 
-    /// Reads the header of `verdicts.csv`, which has all of its columns.
-    pub(crate) fn read_verdicts(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
-        begins_with(path, header, VERDICTS)?;
-        match header.get(VERDICTS.len()) {
-            None => Ok(Self::verdicts()),
-            Some(more) => Err(header_error(path, VERDICTS.len(), format!("unknown column \"{more}\""))),
+    /// Reads the header of a file that has always the same columns.
+    pub(crate) fn read_fixed(path: &Path, header: &[&str], metrics: &[Metric]) -> Result<Self, ResultsError> {
+        begins_with(path, header, metrics)?;
+        match header.get(metrics.len()) {
+            None => Ok(Self::fixed(metrics)),
+            Some(more) => Err(header_error(path, metrics.len(), format!("unknown column \"{more}\""))),
         }
     }
 

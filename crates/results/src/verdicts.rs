@@ -73,7 +73,7 @@ columns! {
 
 /// A row of `verdicts.csv`, to be filled.
 pub fn row() -> Row {
-    Row::new(&Schema::verdicts())
+    Row::new(&Schema::fixed(VERDICTS))
 }
 
 /// Writes `verdicts.csv`, all at once: a reader sees the old one or the new one.
@@ -81,7 +81,7 @@ pub fn row() -> Row {
 /// # Errors
 /// Text with a line break or another control character; a file system that refuses.
 pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
-    replace(path, &Schema::verdicts(), rows)
+    replace(path, &Schema::fixed(VERDICTS), rows)
 }
 
 /// Reads `verdicts.csv`.
@@ -89,7 +89,7 @@ pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
 /// # Errors
 /// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
-    let (_, rows, _) = read_rows(path, |header| Schema::read_verdicts(path, header))?;
+    let (_, rows, _) = read_rows(path, |header| Schema::read_fixed(path, header, VERDICTS))?;
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 

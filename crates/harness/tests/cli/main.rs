@@ -8,6 +8,7 @@ mod documents;
 mod doors;
 mod fixtures;
 mod gate;
+mod history;
 mod kills;
 mod levels;
 mod refusals;

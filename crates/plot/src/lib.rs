@@ -31,7 +31,7 @@ use results::{Better, Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
 pub use order::Order;
-pub use spec::{ChartKind, ChartSpec, Choice, Scalar};
+pub use spec::{ChartFile, ChartKind, ChartSpec, Choice, Scalar};
 
 use data::{Data, trials};
 use page::Captions;
@@ -90,14 +90,13 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, or
-    /// `timeline.csv` for a timeline, and the histograms for a distribution of latencies.
+    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`,
+    /// `timeline.csv` for a timeline or `levels.csv` where the chart says so, and the histograms for a distribution of latencies.
     ///
     /// # Errors
     /// Results that cannot be read; a column or value that is not there; nothing left to draw.
     pub fn draw(folder: &Folder, spec: &ChartSpec, context: &Context) -> Result<Self, PlotError> {
-        let path = if spec.kind == ChartKind::Timeline { folder.timeline() } else { folder.runs() };
-        Self::of_table(&Table::read(&path)?, folder, spec, context)
+        Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
     /// As [`draw`](Self::draw), from a table that was read before; `folder` is where its histograms lie.

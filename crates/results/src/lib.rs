@@ -11,6 +11,7 @@ mod folder;
 mod golden;
 pub mod history;
 mod latency;
+pub mod levels;
 mod manifest;
 mod metric;
 mod row;
@@ -27,8 +28,8 @@ pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,
-    OperationCost, Profile, Stream,
+    BuildInfo, CellInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding,
+    MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

@@ -109,6 +109,12 @@ impl Estimate {
         self
     }
 
+    /// The estimate of a trial that starts behind so many phases.
+    pub(super) fn without_phases(mut self, phases: usize) -> Self {
+        self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
+        self
+    }
+
     /// Seconds of all phases.
     pub(crate) fn seconds(&self) -> f64 {
         self.phase_seconds.iter().sum()

@@ -1,5 +1,6 @@
 //! Running experiments: the sweep in the parent process, each trial in a fresh child process.
 
+mod caches;
 mod child;
 mod component;
 mod cost;
@@ -7,19 +8,24 @@ mod doctor;
 mod drive;
 mod environment;
 mod experiments;
+mod fixture;
 mod home;
+mod levels;
 mod manifest;
+mod memory_limit;
 mod message;
 mod probe;
 mod profile;
 mod progress;
 mod replay;
 mod report;
+mod steadiness;
 mod target;
 mod timeline;
 mod trial;
 mod truth;
 mod verdict;
+mod warm_up;
 
 pub(crate) use child::TRIAL_COMMAND;
 pub(crate) use doctor::examine;

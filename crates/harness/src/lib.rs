@@ -4,6 +4,7 @@ mod charts;
 mod cli;
 mod command;
 mod compare;
+mod expect;
 mod experiment;
 mod gate;
 #[doc(hidden)]

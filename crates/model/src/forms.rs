@@ -1,8 +1,13 @@
 //! The closed forms of the compaction policies: what each writes and leaves after so many flushes of keys that
 //! are all different, in buffers. They are derived at the head of each policy's file in the compaction crate, and
-//! hold exactly where every run is one table.
+//! are exact; those of policies that hand down table by table where every run is one table.
 
 use catalog::Choice;
+
+/// Whether a policy hands down table by table, so that what it writes depends on how large tables are.
+pub(crate) fn picks_tables(policy: &Choice) -> bool {
+    matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
+}
 
 /// Bytes written by flushes and merges per byte flushed, after `flushes` flushes into an empty tree of keys that
 /// are all different; `None` for a policy without a closed form, and for no flush.

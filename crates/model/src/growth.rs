@@ -5,7 +5,7 @@ use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, Load, SimulationError, simulate};
 use thiserror::Error;
 
-use crate::forms::{levels_and_runs, write_amp};
+use crate::forms::{levels_and_runs, picks_tables, write_amp};
 
 /// A tree after so many flushes, nothing left to compact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,15 +29,20 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
+/// Whether the closed forms of a policy hold for a load: no key is written twice, and tables are as large as runs
+/// where their size counts.
+pub fn has_form(policy: &Choice, load: Load, flushes: u64) -> bool {
+    let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
+    load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
+}
+
 /// What `policy` makes of `flushes` flushes of keys that are all different, or drawn from so many as `load` says.
 /// `flushes` is at least 1.
 ///
 /// # Errors
 /// A choice of another axis; a load of nothing.
 pub fn growth(policy: &Choice, load: Load, flushes: u64) -> Result<Growth, GrowthError> {
-    let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
-    if is_whole
-        && load.distinct_keys.is_none()
+    if has_form(policy, load, flushes)
         && let (Some(write_amp), Some((levels, runs))) =
             (write_amp(policy, flushes), levels_and_runs(policy, flushes))
     {

@@ -19,7 +19,7 @@ mod popularity;
 
 pub use fluid::Fluid;
 pub use forms::{levels_and_runs, write_amp};
-pub use growth::{Growth, GrowthError, growth};
+pub use growth::{Growth, GrowthError, growth, has_form};
 pub use hit_rate::Eviction;
 pub use lookup::{RunView, blocks_per_absent_get, blocks_per_present_get};
 pub use popularity::{Popularity, Standing};

@@ -7,6 +7,7 @@ mod doctor;
 mod drive;
 mod environment;
 mod experiments;
+mod forecast;
 mod home;
 mod manifest;
 mod message;

@@ -13,6 +13,7 @@ use tree::{Design, OpenOptions};
 use workload::{Extent, PhasePlan, Plan, Profile, Shadow, Work, Workload};
 
 use super::drive::{Drive, Driven};
+use super::forecast::Forecast;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
@@ -89,6 +90,7 @@ struct Trial<T> {
     target: T,
     clock: Clock,
     truth: Truth,
+    forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<Stream>,
     /// Wrong answers, described.
@@ -101,9 +103,10 @@ impl<T: Store> Trial<T> {
     fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
         let truth = truth(&spec, &plan)?;
+        let forecast = Forecast::new(design(&spec)?, plan.format());
         let clock = Clock::new();
         let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong, tell })
+        Ok(Self { spec, plan, target, clock, truth, forecast, phases, streams, wrong, tell })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
@@ -155,7 +158,9 @@ impl<T: Store> Trial<T> {
             checked: &checked,
             profile: &profile,
         };
-        self.phases.push(report.rows(&self.clock));
+        let mut rows = report.rows(&self.clock);
+        rows.expect(self.forecast.of_phase(phase.phase(), from, measured));
+        self.phases.push(rows);
         Ok(checked.extent)
     }
 

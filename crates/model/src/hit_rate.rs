@@ -43,17 +43,34 @@ impl Eviction {
         }
     }
 
-    /// The share of hits among requests `from` to `to` of a cache that was empty before the first one.
+    /// The share of hits among requests `from` to `to`, counted from when requests of this law began, in a cache that
+    /// held so many blocks `before`, any of all: none where it was empty.
     ///
-    /// While the cache fills up, only the first request for a block misses: Σ 1 − e^(−p·n) of n. It is full after
-    /// as many requests as ask for `held` different blocks, and then misses as in the long run.
-    pub fn hit_rate_from_empty(self, popularity: &Popularity, held: f64, from: f64, to: f64) -> f64 {
+    /// From an empty cache only the first request for a block misses, Σ 1 − e^(−p·n) of n, until as many different
+    /// blocks were asked for as it holds; then it misses as in the long run. Of B blocks that were in a full cache
+    /// of C for other reasons, each as likely, those still help that are asked for before they go. A block that was
+    /// used x blocks ago goes when x + D − x·D/B ≥ C, where D different ones were asked for since; so the next
+    /// different one is a miss with the chance 1 − (C − D)/(B − D), and all of the first D together miss
+    /// (B − C)·ln(B/(B − D)) times.
+    pub fn hit_rate_between(
+        self,
+        popularity: &Popularity,
+        held: f64,
+        before: f64,
+        (from, to): (f64, f64),
+    ) -> f64 {
+        let blocks = popularity.len();
         let full = Self::Lru.time(popularity, held).unwrap_or(f64::INFINITY);
         let missed_later = 1.0 - self.hit_rate(popularity, held);
-        let misses = |requests: f64| {
-            popularity.distinct(requests.min(full)) + (requests - full).max(0.0) * missed_later
+        let first_misses = |different: f64| match before >= 0.99 * held && held < blocks {
+            true => (blocks - held) * (blocks / (blocks - different.min(held))).ln(),
+            false => different * (1.0 - (before / blocks).min(1.0)),
         };
-        if to <= from { 0.0 } else { 1.0 - (misses(to) - misses(from)) / (to - from) }
+        let misses = |requests: f64| {
+            let first = first_misses(popularity.distinct(requests.min(full)));
+            first + (requests - full).max(0.0) * missed_later
+        };
+        if to <= from { 0.0 } else { (1.0 - (misses(to) - misses(from)) / (to - from)).max(0.0) }
     }
 
     /// The share of hits of requests that go through all `keys` keys in their order, from the first again after the

@@ -140,8 +140,31 @@ fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     for (from, to) in [(0, 2_000), (0, 20_000), (0, 200_000), (100_000, 200_000)] {
         let cache = cache(&format!("lru(capacity={}B, shards=1)", held as u64 * BLOCK_BYTES));
         let simulated = play(&*cache, &names[..to], from..to);
-        let form = Eviction::Lru.hit_rate_from_empty(&keys, held, from as f64, to as f64);
+        let form = Eviction::Lru.hit_rate_between(&keys, held, 0.0, (from as f64, to as f64));
         assert!((simulated - form).abs() < 0.015, "{from} to {to}: {simulated}, not {form}");
+    }
+}
+
+/// A cache that is full of other blocks when a law begins: some of them still help.
+#[test]
+fn what_a_cache_held_before_counts() {
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(13);
+    for (part, requests) in [(0.1, 20_000), (0.5, 50_000), (0.85, 50_000), (1.0, 50_000)] {
+        let held = (KEYS as f64 * part) as u64;
+        let law = Law::Zipfian(0.99);
+        let mut places: Vec<u64> = (0..KEYS).collect();
+        places.shuffle(random);
+        let before = (0..600_000).map(|_| Law::Uniform.rank(random));
+        let then: Vec<u64> = (0..requests).map(|_| places[law.rank(random) as usize]).collect();
+        let names: Vec<u64> = before.chain(then).collect();
+        let keys = popularity(KEYS, |rank| law.weight(rank));
+        let cache = cache(&format!("lru(capacity={}B, shards=1)", held * BLOCK_BYTES));
+        let simulated = play(&*cache, &names, 600_000..names.len());
+        let window = (0.0, requests as f64);
+        let form = Eviction::Lru.hit_rate_between(&keys, held as f64, held as f64, window);
+        assert!((simulated - form).abs() < 0.01, "{part}: {simulated}, not {form}");
+        let cold = Eviction::Lru.hit_rate_between(&keys, held as f64, 0.0, window);
+        assert!(cold < form, "{part}: {cold} {form}");
     }
 }
 

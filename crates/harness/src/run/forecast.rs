@@ -106,8 +106,10 @@ impl Forecast {
     fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured, cells: &mut Cells) {
         let Measured { before, burst, .. } = measured;
         let done = burst.counts.since(&before.counts);
-        let both = requests_by_law(&done).zip(self.blocks_held(burst));
-        let (Some((requests, held)), KeySource::Drawn(law)) = (both, &mixed.keys) else { return };
+        let both = requests_by_law(&done).zip(self.block_bytes(burst));
+        let (Some((requests, bytes)), KeySource::Drawn(law)) = (both, &mixed.keys) else { return };
+        let Some(held) = self.cache_capacity().map(|capacity| capacity as f64 / bytes) else { return };
+        let held_before = before.cache_bytes as f64 / bytes;
         let Ok(built) = KEYS.build(law) else { return };
         let blocks: u64 = burst.levels.iter().map(|level| level.blocks).sum();
         let per_block = measured_entries(burst) as f64 / blocks.max(1) as f64;
@@ -131,24 +133,24 @@ impl Forecast {
             let is_warm = self.warm_with == Some((law.label(), keys));
             let rate = eviction.map(|eviction| match is_warm {
                 true => eviction.hit_rate(blocks, held),
-                false => eviction.hit_rate_from_empty(blocks, held, 0.0, requests),
+                false => eviction.hit_rate_between(blocks, held, held_before, (0.0, requests)),
             });
             cells.set_some(&c::EXPECTED_HIT_RATE, rate);
         }
         self.blocks = Some((key, blocks));
     }
 
-    /// The data blocks that fit into the cache. `None` where blocks in memory are not as long as those in files,
-    /// or the cache has what others leave.
-    fn blocks_held(&self, stats: &Stats) -> Option<f64> {
+    /// The mean length of a data block; `None` where blocks in memory are not as long as those in files.
+    fn block_bytes(&self, stats: &Stats) -> Option<f64> {
         let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants[0].kind;
-        if !is_plain || self.design.options.memory.is_some() {
-            return None;
-        }
-        let capacity = cache::CATALOG.build(self.design.choice("cache")).ok()?.capacity();
         let sum = |of: fn(&tree::LevelStats) -> u64| stats.levels.iter().map(of).sum::<u64>() as f64;
-        let bytes = sum(|level| level.block_bytes) / sum(|level| level.blocks);
-        Some(capacity as f64 / bytes)
+        is_plain.then(|| sum(|level| level.block_bytes) / sum(|level| level.blocks))
+    }
+
+    /// The bytes that the cache may hold; `None` where it has what others leave.
+    fn cache_capacity(&self) -> Option<u64> {
+        let built = cache::CATALOG.build(self.design.choice("cache")).ok();
+        built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())
     }
 }
 

@@ -11,6 +11,7 @@ mod forecast;
 mod home;
 mod manifest;
 mod message;
+mod plausibility;
 mod probe;
 mod profile;
 mod progress;

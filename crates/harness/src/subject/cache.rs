@@ -218,7 +218,7 @@ impl Hits {
         let (held, warm) = ((capacity / self.0.block.0) as f64, warm as f64);
         cells.set(&c::BEST_STATIC_HIT_RATE, blocks.best_static_share(held));
         let rate = Eviction::of(choice)
-            .map(|eviction| eviction.hit_rate_from_empty(&blocks, held, warm, warm + asked as f64));
+            .map(|eviction| eviction.hit_rate_between(&blocks, held, 0.0, (warm, warm + asked as f64)));
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 

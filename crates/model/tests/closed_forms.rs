@@ -210,7 +210,7 @@ fn growth_is_the_form_or_the_simulation() {
     assert!((cut.write_amp - simulated(&partial.label(), halves, 64)).abs() < 1e-12);
     let again = growth(&policy.choice(), Load { distinct_keys: Some(10_000), ..LOAD }, 64).unwrap();
     assert!(again.write_amp < whole.write_amp, "{again:?}");
-    assert!(growth(&policy.choice(), Load { entry_bytes: 0, entries_per_table: 1, ..LOAD }, 1).is_err());
+    assert!(growth(&partial.choice(), Load { entry_bytes: 0, ..halves }, 64).is_err());
 }
 
 /// Stale data of trees that are full, all keys written again and again, stay below the textbook's bound.

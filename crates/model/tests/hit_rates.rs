@@ -154,9 +154,8 @@ fn what_a_cache_held_before_counts() {
         let law = Law::Zipfian(0.99);
         let mut places: Vec<u64> = (0..KEYS).collect();
         places.shuffle(random);
-        let before = (0..600_000).map(|_| Law::Uniform.rank(random));
-        let then: Vec<u64> = (0..requests).map(|_| places[law.rank(random) as usize]).collect();
-        let names: Vec<u64> = before.chain(then).collect();
+        let mut names: Vec<u64> = (0..600_000).map(|_| Law::Uniform.rank(random)).collect();
+        names.extend((0..requests).map(|_| places[law.rank(random) as usize]));
         let keys = popularity(KEYS, |rank| law.weight(rank));
         let cache = cache(&format!("lru(capacity={}B, shards=1)", held * BLOCK_BYTES));
         let simulated = play(&*cache, &names, 600_000..names.len());

@@ -52,24 +52,9 @@ impl Table {
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
         let (text, torn) = split_torn(path, &bytes)?;
-        let mut reader =
-            csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
-        let mut records = reader.records();
-        let header = match records.next() {
-            Some(header) => header.map_err(|error| row_error(path, 1, &error))?,
-            None => csv::StringRecord::new(),
-        };
-        let schema = Schema::read(path, &header.iter().collect::<Vec<_>>())?;
+        let (schema, read) = read_rows(path, text, |header| Schema::read(path, header))?;
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
-        for (index, record) in records.enumerate() {
-            let line = index as u64 + 2;
-            let record = record.map_err(|error| row_error(path, line, &error))?;
-            let cells = read_cells(&schema, &record).map_err(|message| ResultsError::Row {
-                path: path.to_owned(),
-                line,
-                message,
-            })?;
-            let row = Row::from_cells(&schema, cells);
+        for (line, row) in read {
             if !seen.insert(identity(&row)) {
                 let message =
                     "the row stands there twice: one of its cell, trial, phase and operation is above";
@@ -168,6 +153,33 @@ impl Table {
             .filter_map(Row::group)
             .collect()
     }
+}
+
+/// The columns of a CSV text, as its header has them, and its rows with their lines.
+///
+/// # Errors
+/// A header that is none; a row with too many or too few cells, or with a cell of the wrong type.
+pub(crate) fn read_rows(
+    path: &Path,
+    text: &str,
+    schema: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
+) -> Result<(Schema, Vec<(u64, Row)>), ResultsError> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let mut records = reader.records();
+    let header = match records.next() {
+        Some(header) => header.map_err(|error| row_error(path, 1, &error))?,
+        None => csv::StringRecord::new(),
+    };
+    let schema = schema(&header.iter().collect::<Vec<_>>())?;
+    let mut rows = Vec::new();
+    for (index, record) in records.enumerate() {
+        let line = index as u64 + 2;
+        let record = record.map_err(|error| row_error(path, line, &error))?;
+        let cells = read_cells(&schema, &record);
+        let wrong = |message| ResultsError::Row { path: path.to_owned(), line, message };
+        rows.push((line, Row::from_cells(&schema, cells.map_err(wrong)?)));
+    }
+    Ok((schema, rows))
 }
 
 /// The complete lines, and the torn one behind them.

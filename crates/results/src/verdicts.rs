@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::columns::columns;
 use crate::metric::{Better, Kind, Metric, Unit};
+use crate::table::read_rows;
 use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};
 
@@ -77,6 +78,30 @@ pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::verdicts(), rows)
 }
 
+/// Reads `verdicts.csv` back; nothing where there is none.
+///
+/// # Errors
+/// A file that cannot be read, has other columns, or is torn.
+pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
+    let text = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        text => text.map_err(ResultsError::io(path, "read"))?,
+    };
+    let (_, rows) = read_rows(path, &text, |header| {
+        let names = VERDICTS.iter().map(|metric| metric.name);
+        let wrong = names.enumerate().find(|(at, name)| header.get(*at) != Some(name));
+        match wrong {
+            None if header.len() == VERDICTS.len() => Ok(Schema::verdicts()),
+            wrong => {
+                let at = wrong.map_or(VERDICTS.len(), |(at, _)| at);
+                let message = "another version of lsmbench wrote it, with other columns".to_owned();
+                Err(ResultsError::Header { path: path.to_owned(), column: at + 1, message })
+            }
+        }
+    })?;
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,7 +112,8 @@ mod tests {
         let path = folder.path().join("verdicts.csv");
         let mut verdict = row();
         verdict.set(&BASELINE, "none").set(&RATIO, 0.5).set(&TRIALS, 6_u64);
-        write(&path, &[verdict.clone(), verdict]).unwrap();
+        write(&path, &[verdict.clone(), verdict.clone()]).unwrap();
+        assert_eq!(read(&path).unwrap(), [verdict.clone(), verdict]);
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().count(), 3);
         assert!(
@@ -96,6 +122,10 @@ mod tests {
         );
         write(&path, &[]).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+        assert_eq!(read(&path).unwrap(), []);
+        assert_eq!(read(&folder.path().join("none")).unwrap(), []);
+        std::fs::write(&path, "experiment,within,stage\n").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains(":1: column 3: another version"));
     }
 
     #[test]

@@ -397,10 +397,11 @@ impl<'a> Run<'a> {
     fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
+        let verdicts = self.verdicts()?;
+        // Charts say what stands there.
+        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        let verdicts = self.verdicts()?;
-        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
         let _ = writeln!(text, "  results  {}", folder.runs().display());
         for chart in charts {

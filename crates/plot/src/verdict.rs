@@ -22,6 +22,8 @@ pub(crate) struct Judged<'a> {
     by_label: bool,
     /// Whether bars show their signs.
     has_signs: bool,
+    /// The phase, where there are several on the chart.
+    phase: Option<String>,
 }
 
 impl<'a> Judged<'a> {
@@ -43,8 +45,11 @@ impl<'a> Judged<'a> {
             };
             sides(verdict).iter().all(is_there)
         };
-        let rows = verdicts.iter().filter(|_| shows_points).filter(is_metric).filter(is_about).collect();
-        Self { rows, by_label, has_signs }
+        let judged = verdicts.iter().filter(|_| shows_points).filter(is_metric).filter(is_about);
+        let judged: Vec<&Row> = judged.collect();
+        let phase = judged.first().map(|verdict| verdict.get(&v::PHASE).to_string());
+        let phase = phase.filter(|phase| rows.iter().any(|row| row.get(&PHASE).to_string() != *phase));
+        Self { rows: judged, by_label, has_signs, phase }
     }
 
     /// `against leveled: tiered improved ×2.28 (2.18 to 2.65); 1 factor`, or how many there are of each kind.
@@ -63,11 +68,12 @@ impl<'a> Judged<'a> {
         let factors = self.rows.iter().filter_map(|row| row.get(&v::FACTORS).integer()).max();
         let factors = match factors {
             Some(most @ 2..) => format!("; confounded: up to {most} factors"),
-            Some(1) => "; 1 factor".to_owned(),
+            Some(1) => format!("; 1{SPACE}factor"),
             _ => String::new(),
         };
+        let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!("{phase}, "));
         let key = if self.has_signs { self.key() } else { String::new() };
-        Some(format!("against {baseline}: {}{more}{factors}{key}", told.join(", ")))
+        Some(format!("{phase}against {baseline}: {}{more}{factors}{key}", told.join(", ")))
     }
 
     /// How many comparisons came to a verdict: `3 improved`.
@@ -80,7 +86,7 @@ impl<'a> Judged<'a> {
     fn key(&self) -> String {
         let used = SIGNS.iter().filter(|(verdict, _)| self.counted(verdict).is_some());
         let key: Vec<String> = used.map(|(verdict, sign)| format!("{sign}{SPACE}{verdict}")).collect();
-        format!(" ({})", key.join(", "))
+        format!(" · {}", key.join(", "))
     }
 
     /// The sign at the bar of a row; nothing where no verdict is about it.

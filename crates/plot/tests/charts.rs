@@ -206,7 +206,7 @@ fn verdicts_stand_below_the_title_and_at_the_bars() {
         "against none: perfect improved ×6.70 (6.50 to 6.90)",
         "standard equivalent ×1.00 (0.990 to 1.01)",
         "fastbloom inconclusive ×1.10 (0.500 to 2.00)",
-        "; 1 factor (▲ improved, ▼ regressed, = equivalent, ? inconclusive)",
+        "; 1 factor · ▲ improved, ▼ regressed, = equivalent, ? inconclusive",
     ] {
         assert!(all.contains(&plain(part)), "{part}: {all}");
     }

@@ -7,6 +7,7 @@ mod documents;
 mod doors;
 mod gate;
 mod kills;
+mod oracles;
 mod refusals;
 mod replay;
 mod resume;

@@ -18,7 +18,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
-    let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree", "torture"]].concat();
+    let all =
+        [&below_tree[..], &["results", "measure", "model", "plot", "workload", "tree", "torture"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -28,6 +29,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("storage", ground),
         ("workload", ground),
         ("measure", &["results"]),
+        ("model", &["compaction", "types", "catalog"]),
         ("plot", &["results", "types"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),

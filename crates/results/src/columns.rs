@@ -193,6 +193,34 @@ columns! {
     /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
     /// where those are not told apart, by keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
+    /// `fpr` / `expected_fpr` − 1.
+    FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
+    /// What the compaction policy writes by its closed form, or where it has none by the simulator, for as many
+    /// flushes of keys that are all different, in the bytes of this phase's flushes: form × `flush_bytes` /
+    /// `user_bytes_written`, flushes and compactions settled. Of phases that only add keys to an empty tree.
+    EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
+    /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
+    WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
+    /// Sorted runs that the policy leaves after as many flushes, by its closed form or the simulator, settled. Of
+    /// the phases that have `expected_write_amp`.
+    EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, false;
+    /// Likewise the levels that hold them.
+    EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, false;
+    /// Data blocks that a get looks into by expectation, from the runs that there are and `expected_fpr`: for an
+    /// absent key the false positives of all runs, for a present one its own block and the false positives of
+    /// newer runs. Of phases that only get, from runs that overlap.
+    EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, false;
+    /// `blocks_per_get` / `expected_blocks_per_get` − 1.
+    BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, false;
+    /// The hit rate that theory gives for the cache under the phase's law of popularity: Che's approximation for
+    /// LRU, Martina's for FIFO, for blocks as they are filled, the filling of an empty cache included. Keys in turn
+    /// hit all but one in a block. Of phases that only get present keys.
+    EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, false;
+    /// `cache_hit_rate` / `expected_hit_rate` − 1.
+    HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, false;
+    /// The hit rate of a cache that always holds the most popular blocks of the phase's law: what no cache exceeds
+    /// in the long run that does not know the future. Of phases that only get present keys.
+    BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, false;
     /// Times a filter was asked whether a range between two keys is empty.
     RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
     /// Range probes that answered "empty".
@@ -216,6 +244,9 @@ columns! {
     /// Checked gets that found nothing where something was written, of a design that drops data by rule: they are
     /// not wrong. Ranges and multi-gets that lack something are not checked there. Empty for all other designs.
     DROPPED_ANSWERS = "dropped_answers", "answers that lack what was dropped", Count, Integer, Neither, true;
+    /// Why the numbers of the row cannot be: the bounds of theory or physics that they exceed, in words. No verdict
+    /// goes by such a row. Empty where all is within its bounds.
+    IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
     /// Threads that issued operations.
     THREADS = "threads", "threads", Count, Integer, Neither, true;
     /// Open loop only: operations due per second, over all threads.

@@ -7,6 +7,7 @@
 
 pub mod columns;
 mod error;
+mod expectation;
 mod folder;
 mod golden;
 pub mod history;
@@ -24,6 +25,7 @@ mod whole;
 mod writer;
 
 pub use error::ResultsError;
+pub use expectation::{EXPECTATIONS, Expectation};
 pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;

@@ -84,11 +84,14 @@ pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(VERDICTS), rows)
 }
 
-/// Reads `verdicts.csv`.
+/// Reads `verdicts.csv`; nothing where there is none.
 ///
 /// # Errors
 /// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
     let (_, rows, _) = read_rows(path, |header| Schema::read_fixed(path, header, VERDICTS))?;
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
@@ -117,7 +120,8 @@ mod tests {
         let path = folder.path().join("verdicts.csv");
         let mut verdict = row();
         verdict.set(&BASELINE, "none").set(&RATIO, 0.5).set(&TRIALS, 6_u64);
-        write(&path, &[verdict.clone(), verdict]).unwrap();
+        write(&path, &[verdict.clone(), verdict.clone()]).unwrap();
+        assert_eq!(read(&path).unwrap(), [verdict.clone(), verdict]);
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().count(), 3);
         assert!(
@@ -126,6 +130,10 @@ mod tests {
         );
         write(&path, &[]).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+        assert_eq!(read(&path).unwrap(), []);
+        assert_eq!(read(&folder.path().join("none")).unwrap(), []);
+        std::fs::write(&path, "experiment,within,stage\n").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains(":1: column 3: another version"));
     }
 
     #[test]

@@ -269,6 +269,10 @@ pub struct LevelStats {
     pub tombstones: u64,
     /// Bytes of table files.
     pub file_bytes: u64,
+    /// Data blocks.
+    pub blocks: u64,
+    /// Bytes of data blocks as they are stored.
+    pub block_bytes: u64,
     /// Key and value bytes before any encoding.
     pub user_bytes: u64,
 }

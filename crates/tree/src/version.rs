@@ -137,6 +137,8 @@ impl Version {
                 stats.entries += properties.entries;
                 stats.tombstones += properties.tombstones;
                 stats.file_bytes += table.0.file_bytes();
+                stats.blocks += u64::from(table.0.block_count());
+                stats.block_bytes += table.0.block_bytes();
                 stats.user_bytes += properties.key_bytes + properties.value_bytes;
             }
             stats

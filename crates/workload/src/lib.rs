@@ -56,7 +56,7 @@ pub use before::{Before, CacheState, UntilSteady, WarmUp};
 pub use check::{Record, Verdict, WrongAnswer, check};
 pub use dsl::{Command, CommandReader, ReadError, SyntaxError, write_operations};
 pub use format::{FORMATS, KeyBytes, KeyFormat, KeyFormatPolicy};
-pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, Scope};
+pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, Scope, Standing};
 pub use length::LengthDistribution;
 pub use mix::Mix;
 pub use operation::{KeyId, Kind, Operation, Span};

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
-use results::{CellInfo, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
+use results::{CellInfo, Expectation, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
+use super::plausibility::mark;
 use super::progress::Progress;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
 use super::{environment, manifest, memory_limit};
@@ -116,6 +117,19 @@ impl Books {
         self.manifest.levels = Some(self.levels.seal()?);
         self.manifest.noise = Some(self.noise.seal()?);
         Ok(self.manifest.write(path)?)
+    }
+
+    /// Notes which phases of a cell gave implausible numbers; those that did not before, in words.
+    fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
+        let mut new = Vec::new();
+        for (phase, words) in marked {
+            let which = format!("implausible numbers of {label} in phase {phase}: ");
+            if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
+                self.manifest.warnings.push(which.clone() + &words);
+                new.push(which + &words);
+            }
+        }
+        new
     }
 }
 
@@ -284,7 +298,9 @@ impl<'a> Run<'a> {
             for wrong in &report.wrong {
                 progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
             }
-            self.store(cell, turn, report, books).map_err(kept)?;
+            for mark in self.store(cell, turn, report, books).map_err(kept)? {
+                progress.tell(&format!("  warning: {mark}"));
+            }
             progress.end();
         }
         Ok(Ending::Done)
@@ -366,13 +382,25 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn store(&self, cell: &Cell, turn: &Turn, report: TrialReport, books: &mut Books) -> Outcome<()> {
+    /// Writes the rows of a trial, and says which of them exceed a bound where no trial before it did.
+    fn store(
+        &self,
+        cell: &Cell,
+        turn: &Turn,
+        report: TrialReport,
+        books: &mut Books,
+    ) -> Outcome<Vec<String>> {
         let rows = |schema: &Schema, cells: &[Cells]| -> Outcome<Vec<Row>> {
             cells.iter().map(|cells| self.row(schema, cell, turn.group.trial, cells)).collect()
         };
+        let mut runs = rows(&self.schema, &report.rows)?;
+        runs.iter_mut().for_each(Expectation::complete);
+        let marked = mark(&cell.design, &mut runs, &report.streams);
+        let marks = books.note(&cell.label, marked);
         if turn.again {
-            books.noise.append(&rows(&self.schema, &report.rows)?)?;
-            return books.seal(&self.home.folder().manifest());
+            books.noise.append(&runs)?;
+            books.seal(&self.home.folder().manifest())?;
+            return Ok(marks);
         }
         let mut cells = books.manifest.cells.iter_mut();
         let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
@@ -383,8 +411,9 @@ impl<'a> Run<'a> {
         // The rows that say "this trial is done" are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
         books.levels.append(&rows(&self.levels_schema, &report.levels)?)?;
-        books.runs.append(&rows(&self.schema, &report.rows)?)?;
-        books.seal(&self.home.folder().manifest())
+        books.runs.append(&runs)?;
+        books.seal(&self.home.folder().manifest())?;
+        Ok(marks)
     }
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {
@@ -415,10 +444,11 @@ impl<'a> Run<'a> {
     fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
+        let verdicts = self.verdicts()?;
+        // Charts say what stands there.
+        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        let verdicts = self.verdicts()?;
-        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
         let _ = writeln!(text, "  results  {}", folder.runs().display());
         for chart in charts {

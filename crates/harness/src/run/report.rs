@@ -130,6 +130,13 @@ impl PhaseRows {
         }
     }
 
+    /// Adds what is expected of the phase to the row of all operations.
+    pub(super) fn expect(&mut self, expected: Cells) {
+        if let Some(all) = self.rows.last_mut() {
+            all.0.extend(expected.0);
+        }
+    }
+
     /// The row of a phase whose store answered wrongly, in this phase or another one: it carries no numbers.
     pub(super) fn without_numbers(&self) -> Cells {
         let mut row = identity(&self.name, ALL, self.is_open);

@@ -14,6 +14,7 @@ use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Record, Shadow, S
 
 use super::caches;
 use super::drive::{Drive, Driven};
+use super::forecast::Forecast;
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
 use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
@@ -107,6 +108,7 @@ struct Trial<T> {
     /// Whether the store's files lie on storage of the operating system.
     is_stored: bool,
     truth: Truth,
+    forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<Stream>,
     /// Wrong answers, described.
@@ -123,9 +125,24 @@ impl<T: Store> Trial<T> {
         let truth = truth(&spec, &plan)?;
         let design = design(&spec)?;
         let is_stored = !is_limited(&design, Limit::NotDurable);
+        let forecast = Forecast::new(design.clone(), plan.format());
         let clock = Clock::new();
         let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, plan, target, clock, design, is_stored, truth, phases, streams, wrong, done, tell })
+        Ok(Self {
+            spec,
+            plan,
+            target,
+            clock,
+            design,
+            is_stored,
+            truth,
+            forecast,
+            phases,
+            streams,
+            wrong,
+            done,
+            tell,
+        })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
@@ -164,6 +181,7 @@ impl<T: Store> Trial<T> {
         for (phase, done) in phases.iter().zip(done) {
             let records: Vec<Record> = done.iter().map(|operations| Record::unkept(*operations)).collect();
             extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
+            self.forecast.stands_on(phase.phase());
         }
         Ok(extent)
     }
@@ -275,7 +293,9 @@ impl<T: Store> Trial<T> {
             checked: &checked,
             profile: &profile,
         };
-        self.phases.push(report.rows(&self.clock));
+        let mut rows = report.rows(&self.clock);
+        rows.expect(self.forecast.of_phase(phase.phase(), from, measured));
+        self.phases.push(rows);
         Ok(checked.extent)
     }
 

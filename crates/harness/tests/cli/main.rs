@@ -11,6 +11,7 @@ mod gate;
 mod history;
 mod kills;
 mod levels;
+mod oracles;
 mod refusals;
 mod replay;
 mod resume;

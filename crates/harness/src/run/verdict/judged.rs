@@ -1,6 +1,6 @@
 //! The numbers of cells that are compared, and what they come to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
 use results::{Better, Column, Metric, Schema, Table, columns as c};
@@ -24,6 +24,18 @@ fn cells_with(table: &Table, counted: &Metric) -> BTreeSet<u64> {
     table.rows().iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
 }
 
+/// The numbers of the cells of which some row of the phase exceeds a bound, with the first one's words.
+fn implausible_cells(tables: &[&Table]) -> BTreeMap<u64, String> {
+    let mut cells = BTreeMap::new();
+    for row in tables.iter().flat_map(|table| table.rows()) {
+        let words = row.get(&c::IMPLAUSIBLE);
+        if let Some(cell) = row.get(&c::CELL).integer().filter(|_| !words.is_empty()) {
+            cells.entry(cell).or_insert_with(|| words.to_string());
+        }
+    }
+    cells
+}
+
 /// The samples of all cells of a group for one metric, and what they come to.
 pub(super) struct Judged<'a> {
     pub(super) experiment: &'a Experiment,
@@ -43,6 +55,8 @@ pub(super) struct Judged<'a> {
     pub(super) wrong: Vec<&'a str>,
     /// Cells that dropped what they were asked for.
     pub(super) dropping: Vec<&'a str>,
+    /// The numbers of cells with rows beyond a bound, and which.
+    implausible: BTreeMap<u64, String>,
 }
 
 /// One cell with its numbers.
@@ -114,6 +128,7 @@ impl<'a> Judged<'a> {
             noise,
             wrong,
             dropping,
+            implausible: implausible_cells(&[&judged, &whole]),
         })
     }
 
@@ -131,6 +146,13 @@ impl<'a> Judged<'a> {
     /// The baseline, and the entry of this name.
     pub(super) fn both(&self, name: &str) -> Option<(&Entry<'a>, &Entry<'a>)> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
+    }
+
+    /// Why the numbers of a cell cannot be, or those of the baseline: no verdict goes by them.
+    pub(super) fn implausible(&self, name: &str) -> Option<&str> {
+        let (baseline, entry) = self.both(name)?;
+        let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
+        of(entry).or_else(|| of(baseline))
     }
 
     /// Whether a cell can be compared with the baseline: a filter of twice the bits is no rival of another one.

@@ -33,12 +33,28 @@ impl Judged<'_> {
         let Some(baseline) = self.entries.first() else {
             return text + &format!("Nothing was measured of {}.", self.what());
         };
+        if let Some(words) = self.implausible(&baseline.sample.name) {
+            let name = &baseline.sample.name;
+            return text + &format!("No verdict: the numbers of {name} are implausible ({words}).");
+        }
+        let marked: Vec<&str> = self
+            .ranked
+            .iter()
+            .map(|other| &*other.name)
+            .filter(|name| self.implausible(name).is_some())
+            .collect();
+        if !marked.is_empty() {
+            let _ = write!(text, "Implausible numbers of {}: no verdict goes by them. ", marked.join(", "));
+        }
         text + &self.winner(&baseline.sample.name, &baseline.sample)
     }
 
     fn winner(&self, baseline: &str, sample: &Sample) -> String {
         let what = self.what();
-        let is_rival = |other: &&Ranked| !self.is_oracle(&other.name) && self.is_rival(&other.name);
+        let is_rival = |other: &&Ranked| {
+            let name = &other.name;
+            !self.is_oracle(name) && self.is_rival(name) && self.implausible(name).is_none()
+        };
         let rivals: Vec<&Ranked> = self.ranked.iter().filter(is_rival).collect();
         let Some(best) = rivals.first() else {
             let value = sample.median().map_or_else(String::new, |value| self.value(value));
@@ -130,7 +146,11 @@ impl Judged<'_> {
             let oracle = if self.is_oracle(&entry.sample.name) { " [oracle]" } else { "" };
             let mut row = vec![format!("{}{oracle}", entry.sample.name), self.value(median(entry))];
             row.extend(entry.prices.iter().enumerate().map(|(at, price)| self.prices.shown(at, *price)));
-            row.push(ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()));
+            row.push(match ranked {
+                None => "baseline".to_owned(),
+                Some(ranked) if self.implausible(&ranked.name).is_some() => "implausible".to_owned(),
+                Some(ranked) => ranked.comparison.brief(),
+            });
             row.push(match ranked {
                 Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
                 _ => String::new(),
@@ -172,6 +192,10 @@ impl Judged<'_> {
         }));
         notes.extend(self.outliers());
         notes.extend(self.entries.iter().filter_map(|entry| entry.steadiness.note(&entry.sample.name)));
+        notes.extend(self.entries.iter().filter_map(|entry| {
+            let name = &entry.sample.name;
+            Some(format!("implausible: {name}: {}", self.implausible(name)?))
+        }));
         notes.extend(self.unequal_memory());
         let mut doubts: Vec<String> =
             comparisons().filter_map(|comparison| comparison.doubt).map(|doubt| doubt.to_string()).collect();

@@ -18,7 +18,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
-    let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree", "torture"]].concat();
+    let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree", "torture", "peers"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -31,6 +31,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("plot", &["results", "types"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
+        ("peers", &["types", "catalog", "workload"]),
         ("interleave", ground),
         ("harness", &all),
         ("fuzz", &everything),

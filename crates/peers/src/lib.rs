@@ -1,0 +1,24 @@
+//! Other engines behind the interface that our own tree is driven through.
+//!
+//! An engine is one file, or one folder, with one line in [`CATALOG`]. Those that are shared libraries are loaded
+//! when they are opened, by path, so that any build of them can run beside any other; those that are crates are
+//! compiled in with the feature `peers`. What is not there says how to get it.
+
+mod budget;
+mod library;
+mod lsmbench;
+mod peer;
+mod rocksdb;
+mod symbols;
+
+use catalog::Catalog;
+
+pub use budget::{Budget, Codec, Log};
+pub use peer::{Engine, Identity, Missing, Peer, Stats, Store, UNEQUAL};
+
+/// All engines. The first is our own tree.
+pub static CATALOG: Catalog<Engine> = Catalog {
+    axis: "engine",
+    summary: "which engine runs: our own tree, or another one beside it",
+    variants: &[lsmbench::VARIANT, rocksdb::VARIANT],
+};

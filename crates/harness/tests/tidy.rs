@@ -18,7 +18,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
-    let all = [&below_tree[..], &["results", "measure", "plot", "workload", "tree", "torture", "peers"]].concat();
+    let all =
+        [&below_tree[..], &["results", "measure", "plot", "workload", "tree", "torture", "peers"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),

@@ -26,7 +26,7 @@ pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,
+    BuildInfo, CellInfo, EngineInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,
     OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};

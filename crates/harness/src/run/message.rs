@@ -10,6 +10,8 @@ use crate::experiment::RunMode;
 /// What a trial is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TrialSpec {
+    /// The engine, as a label.
+    pub(super) engine: String,
     /// The design, as TOML.
     pub(super) design: String,
     /// What is done with it, as TOML: a workload, or a component by itself.
@@ -79,6 +81,9 @@ pub(super) struct TrialReport {
     pub(super) streams: Vec<Stream>,
     /// Wrong answers, described.
     pub(super) wrong: Vec<String>,
+    /// The version of the engine as it tells it itself, where it is not our own.
+    #[serde(default)]
+    pub(super) engine_version: Option<String>,
 }
 
 /// The values of one row, by the names of their columns. What was not measured is not there.

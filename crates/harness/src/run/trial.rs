@@ -8,19 +8,20 @@ use std::time::Duration;
 use catalog::Limit;
 use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
-use toml::Table;
+use toml::{Table, Value};
 use tree::{Design, OpenOptions};
 use workload::{Extent, PhasePlan, Plan, Profile, Shadow, Work, Workload};
 
 use super::drive::{Drive, Driven};
 use super::message::{Message, Step, TrialReport, TrialSpec};
+use super::peer::PeerTarget;
 use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
 use super::target::{Store, TreeTarget};
 use super::timeline::Sample;
 use super::truth::Truth;
 use super::{probe, profile};
-use crate::experiment::{RunMode, Task};
+use crate::experiment::{RunMode, Task, budget, peer, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.
@@ -37,7 +38,7 @@ pub(crate) fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
         let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
-            Task::Workload(workload) => run_on_tree(spec, &workload),
+            Task::Workload(workload) => run_on_store(spec, &workload),
             Task::Component(component) => super::component::run(&spec, &component, send),
         };
         done.map_err(|error| error.to_string())
@@ -54,7 +55,12 @@ fn send(message: &Message) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+    if let Some(peer) = peer(&read_engine(&Value::String(spec.engine.clone()))?) {
+        std::fs::create_dir_all(&spec.directory)?;
+        let store = peer.open(&spec.directory, &budget(&design(&spec)?))?;
+        return Trial::new(spec, workload, PeerTarget::new(store), send)?.run();
+    }
     let options = OpenOptions::new(design(&spec)?).mode(spec.mode.of_tree()).clock(monotonic_ns);
     let target = TreeTarget::new(options.open(&spec.directory)?);
     Trial::new(spec, workload, target, send)?.run()
@@ -67,7 +73,8 @@ fn design(spec: &TrialSpec) -> TrialResult<Design> {
 /// What the store must hold before anything is written to it.
 fn truth(spec: &TrialSpec, plan: &Plan) -> TrialResult<Truth> {
     let shadow = Shadow::new(plan.format());
-    let drops = design(spec)?.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
+    let is_tree = peer(&read_engine(&Value::String(spec.engine.clone()))?).is_none();
+    let drops = is_tree && design(spec)?.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
     Ok(Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow }))
 }
 
@@ -109,30 +116,34 @@ impl<T: Store> Trial<T> {
     fn run(mut self) -> TrialResult<TrialReport> {
         let mut extent = Extent::default();
         for (number, phase) in self.plan.phases().to_vec().iter().enumerate() {
-            let unseen = self.truth.begin(phase, &self.target)?;
+            let unseen = self.truth.begin(phase, self.target.target())?;
             self.blame(unseen);
             let measured = self.measure(number, phase, extent)?;
             (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
             extent = self.judge(phase, extent, &measured)?;
         }
-        let unseen = self.truth.verify(&self.target)?;
+        let unseen = self.truth.verify(self.target.target())?;
         self.blame(unseen);
         self.conclude()
     }
 
     /// Does a phase and takes down everything that is measured of it.
     fn measure(&self, number: usize, phase: &Arc<PhasePlan>, from: Extent) -> TrialResult<Measured> {
-        let before = self.target.stats();
+        let before = self.target.look();
         let process_before = ProcessSample::take();
         let (driven, samples) = self.drive(number, phase, from)?;
         let process_after = ProcessSample::take();
-        let burst = self.target.stats();
+        let burst = self.target.look();
         let settle_start = self.clock.now();
-        self.target.settle()?;
+        self.target.target().settle()?;
         let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
-        let settled = self.target.stats();
+        let settled = self.target.look();
+        let disk_bytes = match self.spec.mode {
+            RunMode::Timed => probe::disk_bytes(&self.spec.directory),
+            RunMode::Counted => None,
+        };
         let process = [process_before, process_after];
-        Ok(Measured { driven, samples, before, burst, settled, settle_ns, process })
+        Ok(Measured { driven, samples, before, burst, settled, settle_ns, disk_bytes, process })
     }
 
     /// Checks the answers of a phase and makes its rows; where the next phase starts.
@@ -170,7 +181,12 @@ impl<T: Store> Trial<T> {
 
     /// The report of the trial. A store that gave one wrong answer gets no number at all.
     fn conclude(self) -> TrialResult<TrialReport> {
-        let mut report = TrialReport { streams: self.streams, wrong: self.wrong, ..TrialReport::default() };
+        let mut report = TrialReport {
+            streams: self.streams,
+            wrong: self.wrong,
+            engine_version: self.target.version(),
+            ..TrialReport::default()
+        };
         if !report.wrong.is_empty() {
             report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
             return Ok(report);
@@ -211,8 +227,8 @@ impl<T: Store> Trial<T> {
             let driven = match phase.text() {
                 Some(file) => Replay::open(file)
                     .map_err(Into::into)
-                    .and_then(|replay| drive.replay(&self.target, phase, replay, &self.clock, &done)),
-                None => drive.streams(&self.target, phase, from, &self.clock, &done),
+                    .and_then(|replay| drive.replay(self.target.target(), phase, replay, &self.clock, &done)),
+                None => drive.streams(self.target.target(), phase, from, &self.clock, &done),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -240,7 +256,7 @@ impl<T: Store> Trial<T> {
     }
 
     fn sample(&self) -> Sample {
-        Sample { at: self.clock.now(), stats: self.target.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Sample { at: self.clock.now(), look: self.target.look(), rss_peak_bytes: probe::rss_peak_bytes() }
     }
 }
 
@@ -273,10 +289,10 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 mod tests {
     use results::columns as c;
     use tempfile::TempDir;
-    use tree::Stats;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
     use super::super::message::CellValue;
+    use super::super::target::Look;
     use super::*;
 
     const WORKLOAD: &str = r#"
@@ -370,14 +386,19 @@ mod tests {
     }
 
     impl Store for Liar {
-        fn stats(&self) -> Stats {
-            self.tree.stats()
+        fn target(&self) -> &dyn Target {
+            self
+        }
+
+        fn look(&self) -> Look {
+            self.tree.look()
         }
     }
 
     fn report(lie: Lie) -> TrialReport {
         let folder = TempDir::new().unwrap();
         let spec = TrialSpec {
+            engine: "lsmbench".to_owned(),
             design: String::new(),
             task: WORKLOAD.to_owned(),
             base: folder.path().to_owned(),

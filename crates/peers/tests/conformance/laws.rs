@@ -233,7 +233,8 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
             let mut reads = 0u64;
             while !over.load(Ordering::Relaxed) || reads == 0 {
                 let mut values = Vec::new();
-                let direction = if reads % 2 == 0 { Direction::Forward } else { Direction::Backward };
+                let direction =
+                    if reads.is_multiple_of(2) { Direction::Forward } else { Direction::Backward };
                 let scan = Scan { low: b"b", high: Some(b"c"), direction, limit: usize::MAX };
                 let count = store.range(&scan, &mut |_, value| values.push(value.to_vec()));
                 let count = count.map_err(|error| error.to_string())?;

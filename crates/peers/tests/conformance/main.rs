@@ -3,6 +3,8 @@
 //! An engine that is not on this machine is told and left out. `LSMBENCH_PEERS` names choices that must be there,
 //! with semicolons between them: `LSMBENCH_PEERS='rocksdb(library="/opt/librocksdb.so");fjall'`.
 
+#![allow(clippy::print_stdout)] // which engines were checked, and which are not here, is told
+
 mod canary;
 mod laws;
 

@@ -97,6 +97,7 @@ impl Peer for RocksDb {
             options: options::text(&self.0, budget),
             log: budget.log,
             statistics: self.0.statistics,
+            hyper_clock: (self.0.cache == CacheKind::HyperClock && budget.cache_bytes > 0).then_some(budget),
         };
         Ok(Box::new(store::RocksDbStore::open(&library, directory, &setup)?))
     }

@@ -29,6 +29,9 @@ pub(super) fn mapping(params: &Params, budget: &Budget) -> Vec<String> {
             format!("{UNEQUAL}log {}: RocksDB syncs every write or none: WriteOptions.sync off", budget.log)
         }
     });
+    if params.cache == CacheKind::HyperClock {
+        lines.push("besides: the cache is a HyperClockCache of the same capacity".to_owned());
+    }
     if !params.options.is_empty() {
         lines.push(format!("besides: {}", params.options));
     }
@@ -60,7 +63,7 @@ fn terms(params: &Params, budget: &Budget) -> Vec<(String, Vec<String>)> {
                 bytes(budget.block_bytes),
                 budget.filter_bits_per_key
             ),
-            vec![table_factory(params, budget)],
+            vec![table_factory(budget)],
         ),
         (format!("compression {}", budget.codec), compression(&budget.codec)),
         (
@@ -78,13 +81,10 @@ fn terms(params: &Params, budget: &Budget) -> Vec<(String, Vec<String>)> {
     terms
 }
 
-fn table_factory(params: &Params, budget: &Budget) -> String {
-    let mut options = vec![match (budget.cache_bytes, params.cache) {
-        (0, _) => "no_block_cache=true".to_owned(),
-        (bytes, CacheKind::Lru) => format!("block_cache={bytes}"),
-        (bytes, CacheKind::HyperClock) => {
-            format!("block_cache={{id=hyper_clock_cache;capacity={bytes}}}")
-        }
+fn table_factory(budget: &Budget) -> String {
+    let mut options = vec![match budget.cache_bytes {
+        0 => "no_block_cache=true".to_owned(),
+        bytes => format!("block_cache={bytes}"),
     }];
     options.push(format!("block_size={}", budget.block_bytes));
     options.push(format!("block_restart_interval={}", budget.restart_interval));

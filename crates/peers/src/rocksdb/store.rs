@@ -9,7 +9,7 @@ use std::time::Duration;
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
-use crate::budget::Log;
+use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
 use crate::symbols::{Loaded, functions};
 
@@ -79,6 +79,16 @@ functions! {
         flush_wal: fn(Object, c_uchar, Message);
         readoptions_set_iterate_lower_bound: fn(Object, *const c_char, usize);
         options_set_statistics_level: fn(Object, c_int);
+        cache_create_hyper_clock: fn(usize, usize) -> Object;
+        cache_destroy: fn(Object);
+        block_based_options_create: fn() -> Object;
+        block_based_options_destroy: fn(Object);
+        block_based_options_set_block_cache: fn(Object, Object);
+        block_based_options_set_block_size: fn(Object, usize);
+        block_based_options_set_block_restart_interval: fn(Object, c_int);
+        block_based_options_set_filter_policy: fn(Object, Object);
+        filterpolicy_create_bloom_full: fn(f64) -> Object;
+        options_set_block_based_table_factory: fn(Object, Object);
     }
 }
 
@@ -91,21 +101,29 @@ const VALUE_BYTES: usize = 1024;
 /// How often a store that settles is looked at.
 const SETTLE_PERIOD: Duration = Duration::from_millis(1);
 
-/// Properties that are 0 when nothing is left to be done in the background.
-const BUSY: [&CStr; 5] = [
+/// Looks in a row at which nothing may be running: between the end of a flush and the compaction that it makes due
+/// there is a moment of that kind.
+const IDLE_LOOKS: u32 = 2;
+
+/// The same where a compaction is called for: universal compaction calls for one that it then does not find.
+const IDLE_LOOKS_WHILE_PENDING: u32 = 50;
+
+/// Properties that are 0 when nothing is running.
+const BUSY: [&CStr; 4] = [
     c"rocksdb.num-immutable-mem-table",
     c"rocksdb.mem-table-flush-pending",
-    c"rocksdb.compaction-pending",
     c"rocksdb.num-running-flushes",
     c"rocksdb.num-running-compactions",
 ];
 
 /// How a store is opened.
-pub(super) struct Setup {
+pub(super) struct Setup<'a> {
     /// The options, as its options files spell them.
     pub(super) options: String,
     pub(super) log: Log,
     pub(super) statistics: bool,
+    /// The budget of tables whose cache is a `HyperClockCache`, which no options file can ask for.
+    pub(super) hyper_clock: Option<&'a Budget>,
 }
 
 /// A store of `RocksDB`.
@@ -134,7 +152,7 @@ unsafe impl Sync for RocksDbStore {}
 
 impl RocksDbStore {
     /// Opens the store in `directory`.
-    pub(super) fn open(library: &Path, directory: &Path, setup: &Setup) -> Result<Self, TargetError> {
+    pub(super) fn open(library: &Path, directory: &Path, setup: &Setup<'_>) -> Result<Self, TargetError> {
         let library = Loaded::open(library)?;
         // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
         let api = unsafe { Api::of(&library) }?;
@@ -154,6 +172,10 @@ impl RocksDbStore {
                     set_level(options, COUNTERS_ALONE);
                 }
             }
+            let read_options = read_options.and_then(|()| match setup.hyper_clock {
+                Some(budget) => api.set_hyper_clock(options, budget),
+                None => Ok(()),
+            });
             let opened = read_options
                 .and_then(|()| api.fallible(|message| (api.open)(options, path.as_ptr(), message)));
             let db = opened.inspect_err(|_| (api.options_destroy)(options))?;
@@ -335,6 +357,41 @@ impl Api {
             None => Ok(result),
             Some(text) => Err(text.into()),
         }
+    }
+
+    /// Gives tables of a budget a `HyperClockCache`. Whatever has one takes the bits of filters as a fraction.
+    ///
+    /// # Safety
+    /// `options` are alive.
+    unsafe fn set_hyper_clock(&self, options: Object, budget: &Budget) -> Result<(), TargetError> {
+        let functions = self
+            .cache_create_hyper_clock
+            .zip(self.cache_destroy)
+            .zip(self.block_based_options_create.zip(self.block_based_options_destroy))
+            .zip(self.block_based_options_set_block_cache.zip(self.block_based_options_set_block_size))
+            .zip(self.block_based_options_set_block_restart_interval)
+            .zip(self.block_based_options_set_filter_policy.zip(self.filterpolicy_create_bloom_full))
+            .zip(self.options_set_block_based_table_factory);
+        let Some((((((cache, tables), of_blocks), set_interval), filters), set_factory)) = functions else {
+            return Err("this version has no hyper-clock cache; say cache = \"lru\"".into());
+        };
+        let ((create_cache, destroy_cache), (create, destroy)) = (cache, tables);
+        let ((set_cache, set_size), (set_filter, create_filter)) = (of_blocks, filters);
+        // SAFETY: Each object is made and given back once; the table options keep the cache and own the filter.
+        unsafe {
+            let block_bytes = budget.block_bytes as usize;
+            let (cache, tables) = (create_cache(budget.cache_bytes as usize, block_bytes), create());
+            set_cache(tables, cache);
+            set_size(tables, block_bytes);
+            set_interval(tables, budget.restart_interval.cast_signed());
+            if budget.filter_bits_per_key > 0.0 {
+                set_filter(tables, create_filter(budget.filter_bits_per_key));
+            }
+            set_factory(options, tables);
+            destroy(tables);
+            destroy_cache(cache);
+        }
+        Ok(())
     }
 
     /// Text that the library made, if it did.
@@ -550,14 +607,16 @@ impl Target for RocksDbStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        // Between the end of a flush and the compaction that it makes due nothing is running: it takes two looks.
         let mut idle = 0;
-        while idle < 2 {
-            let busy = BUSY.iter().any(|name| self.number(name).unwrap_or(0) > 0);
-            idle = if busy { 0 } else { idle + 1 };
+        loop {
+            let is_busy = BUSY.iter().any(|name| self.number(name).unwrap_or(0) > 0);
+            let is_pending = self.number(c"rocksdb.compaction-pending").unwrap_or(0) > 0;
+            idle = if is_busy { 0 } else { idle + 1 };
+            if idle >= if is_pending { IDLE_LOOKS_WHILE_PENDING } else { IDLE_LOOKS } {
+                return Ok(());
+            }
             std::thread::sleep(SETTLE_PERIOD);
         }
-        Ok(())
     }
 
     fn close(&self) -> Result<(), TargetError> {

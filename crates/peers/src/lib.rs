@@ -5,10 +5,19 @@
 //! compiled in with the feature `peers`. What is not there says how to get it.
 
 mod budget;
+mod bundled;
+mod canopydb;
+mod fjall;
+mod fjall2;
 mod library;
+mod lmdb;
 mod lsmbench;
 mod peer;
+mod redb;
 mod rocksdb;
+#[cfg(feature = "peers")]
+mod settle;
+mod sled;
 mod symbols;
 
 use catalog::Catalog;
@@ -20,5 +29,14 @@ pub use peer::{Engine, Identity, Missing, Peer, Stats, Store, UNEQUAL};
 pub static CATALOG: Catalog<Engine> = Catalog {
     axis: "engine",
     summary: "which engine runs: our own tree, or another one beside it",
-    variants: &[lsmbench::VARIANT, rocksdb::VARIANT],
+    variants: &[
+        lsmbench::VARIANT,
+        rocksdb::VARIANT,
+        fjall::VARIANT,
+        fjall2::VARIANT,
+        lmdb::VARIANT,
+        redb::VARIANT,
+        canopydb::VARIANT,
+        sled::VARIANT,
+    ],
 };

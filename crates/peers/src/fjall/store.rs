@@ -7,7 +7,7 @@ use fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
     RestartIntervalPolicy,
 };
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
@@ -84,7 +84,9 @@ impl Target for FjallStore {
             return Ok(0);
         }
         let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut range = self.keyspace.range::<&[u8], _>((Bound::Included(scan.low), high));
+        // A range of the keyspace itself sees what is written meanwhile, and half of a batch.
+        let snapshot = self.database.snapshot();
+        let mut range = snapshot.range::<&[u8], _>(&self.keyspace, (Bound::Included(scan.low), high));
         let mut entries = 0;
         while entries < scan.limit {
             let entry = match scan.direction {

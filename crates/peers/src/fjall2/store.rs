@@ -77,7 +77,9 @@ impl Target for Fjall2Store {
             return Ok(0);
         }
         let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut range = self.partition.range::<&[u8], _>((Bound::Included(scan.low), high));
+        // A range of the partition itself sees what is written meanwhile, and half of a batch.
+        let snapshot = self.partition.snapshot();
+        let mut range = snapshot.range::<&[u8], _>((Bound::Included(scan.low), high));
         let mut entries = 0;
         while entries < scan.limit {
             let entry = match scan.direction {

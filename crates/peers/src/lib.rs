@@ -9,13 +9,13 @@ mod bundled;
 mod canopydb;
 mod fjall;
 mod fjall2;
+mod leveldb;
 mod library;
 mod lmdb;
 mod lsmbench;
 mod peer;
 mod redb;
 mod rocksdb;
-#[cfg(feature = "peers")]
 mod settle;
 mod sled;
 mod symbols;
@@ -32,6 +32,7 @@ pub static CATALOG: Catalog<Engine> = Catalog {
     variants: &[
         lsmbench::VARIANT,
         rocksdb::VARIANT,
+        leveldb::VARIANT,
         fjall::VARIANT,
         fjall2::VARIANT,
         lmdb::VARIANT,

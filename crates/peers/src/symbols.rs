@@ -1,6 +1,7 @@
 //! Tables of functions that are looked up in a shared library when it is loaded.
 #![allow(unsafe_code)]
 
+use std::ffi::c_char;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
@@ -29,6 +30,18 @@ impl Loaded {
         let symbol = unsafe { self.0.get::<F>(name) }?;
         Ok(*symbol)
     }
+}
+
+/// `bytes` bytes from `start` on, where an empty slice may start nowhere.
+///
+/// # Safety
+/// They are there, and do not change while they are looked at.
+pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return &[];
+    }
+    // SAFETY: As the caller says.
+    unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }
 
 /// Declares a table of functions of a C library: those that every version has, and those that newer ones have.

@@ -118,7 +118,7 @@ impl Target for FjallStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        settle::until_idle(|| {
+        settle::until_idle(settle::SEEN, || {
             let database = &self.database;
             let is_busy = database.outstanding_flushes() > 0 || database.active_compactions() > 0;
             (is_busy, (database.compactions_completed(), self.keyspace.table_count()))

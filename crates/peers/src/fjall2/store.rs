@@ -111,7 +111,7 @@ impl Target for Fjall2Store {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        settle::until_idle(|| {
+        settle::until_idle(settle::SEEN, || {
             let done = (self.keyspace.flushes_completed(), self.keyspace.compactions_completed());
             (self.keyspace.active_compactions() > 0, (done, self.partition.segment_count()))
         });

@@ -3,6 +3,7 @@
 //! The library is loaded when a store is opened, by its path, so that any builds of any versions from 5.18 on can
 //! run beside each other. Source: `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
+mod api;
 mod options;
 mod store;
 
@@ -40,7 +41,7 @@ const WANTED: Wanted = Wanted {
     variable: "LSMBENCH_ROCKSDB",
     advice: "build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the library in engine.library or \
              LSMBENCH_ROCKSDB (Debian's package librocksdb-dev runs too, with assertions on)",
-    required: store::REQUIRED,
+    required: api::REQUIRED,
 };
 
 /// How levels are kept.

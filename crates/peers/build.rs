@@ -12,12 +12,22 @@ const ENGINES: [(&str, &str, &str); 5] = [
 ];
 
 fn main() {
+    #[cfg(feature = "wiredtiger")]
+    compile_shim();
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
     let text = std::fs::read_to_string(&lock).unwrap_or_default();
     for (package, start, variable) in ENGINES {
         println!("cargo::rustc-env={variable}={}", version(&text, package, start).unwrap_or_default());
     }
+}
+
+/// The functions over WiredTiger's structures, with the header and the library of this system.
+#[cfg(feature = "wiredtiger")]
+fn compile_shim() {
+    println!("cargo::rerun-if-changed=src/wiredtiger/shim.c");
+    println!("cargo::rustc-link-lib=wiredtiger");
+    cc::Build::new().file("src/wiredtiger/shim.c").opt_level(2).compile("wiredtiger_shim");
 }
 
 /// The version of a package in a lock file.

@@ -19,6 +19,7 @@ mod rocksdb;
 mod settle;
 mod sled;
 mod symbols;
+mod wiredtiger;
 
 use catalog::Catalog;
 
@@ -39,5 +40,6 @@ pub static CATALOG: Catalog<Engine> = Catalog {
         redb::VARIANT,
         canopydb::VARIANT,
         sled::VARIANT,
+        wiredtiger::VARIANT,
     ],
 };

@@ -414,4 +414,30 @@ mod tests {
         let (_, left_out) = expand("\"phase.look.seconds\" = [\"1s\"]", RunMode::Counted).unwrap();
         assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
     }
+
+    /// Other engines read nothing of a design but its terms, so that a sweep over the rest runs them once.
+    #[test]
+    fn another_engine_runs_once_for_what_it_does_not_read() {
+        let own = std::env::current_exe().unwrap();
+        let rocksdb = format!("{{ kind = \"rocksdb\", library = \"{}\", label = \"other\" }}", own.display());
+        let sweep =
+            format!("\"engine\" = [\"lsmbench\", {rocksdb}]\n\"design.fence\" = [\"binary\", \"eytzinger\"]");
+        let (cells, left_out) = expand(&sweep, RunMode::Timed).unwrap();
+        let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
+        assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);
+        // This program is no library of RocksDB: both combinations say so, in the words of the sweep.
+        assert_eq!(left_out.len(), 2);
+        assert_eq!(left_out[0].label, "engine=other, design.fence=binary");
+        assert!(
+            left_out[0].reason.contains("engine other: ")
+                && left_out[0].reason.contains("it has no function")
+        );
+        let error = expand("\"engine.librari\" = [\"x\"]", RunMode::Timed).unwrap_err();
+        assert!(error.contains("did you mean \"library\"?"), "{error}");
+        let (_, left_out) = expand("\"engine\" = [\"lsmbench\", \"rocksdb\"]", RunMode::Counted).unwrap();
+        assert!(
+            left_out[0].reason.starts_with("counted mode: engine = rocksdb depends on time"),
+            "{left_out:?}"
+        );
+    }
 }

@@ -7,6 +7,7 @@ mod documents;
 mod doors;
 mod gate;
 mod kills;
+mod peers;
 mod refusals;
 mod replay;
 mod resume;

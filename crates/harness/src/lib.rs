@@ -1,11 +1,13 @@
 //! `lsmbench`: experiments on LSM-trees, from the command line.
 
+mod calibration;
 mod charts;
 mod cli;
 mod command;
 mod compare;
 mod experiment;
 mod gate;
+mod history;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;
@@ -13,6 +15,7 @@ mod lifeline;
 mod output;
 mod pairs;
 mod problem;
+mod process;
 mod run;
 mod subject;
 
@@ -88,6 +91,11 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Check(arguments) => {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
+        }
+        Command::History(arguments) => command::history(&arguments).map(|()| 0),
+        Command::Calibrate(arguments) => {
+            interrupt::install();
+            command::calibrate(&arguments).map(|()| 0)
         }
         Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
         Command::Torture { what } => command::torture(&what).map(ended),

@@ -55,6 +55,8 @@ pub struct Context {
     pub is_quick: bool,
     /// The order and the looks of labels.
     pub order: Order,
+    /// What a point is of, where it is not what its trials say: the subtitle says this in place of their number.
+    pub points: Option<String>,
 }
 
 impl Context {
@@ -68,7 +70,14 @@ impl Context {
             order = order.with_cells(path, values);
         }
         let (experiment, question) = (manifest.experiment.clone(), manifest.question.clone());
-        Self { experiment, question, run_id: manifest.run_id.clone(), is_quick: manifest.quick, order }
+        Self {
+            experiment,
+            question,
+            run_id: manifest.run_id.clone(),
+            is_quick: manifest.quick,
+            order,
+            points: None,
+        }
     }
 }
 
@@ -118,7 +127,8 @@ impl Chart {
             return Ok(Self { scene: drawn.scene, title, notes: drawn.captions.notes });
         }
         let data = data::prepare(table, spec, &context.order)?;
-        let mut captions = captions(&data.facts, trials_drawn(&data, spec.kind));
+        let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.kind));
+        let mut captions = captions(&data.facts, spread);
         captions.notes.extend(torn);
         captions.notes.extend(data.notes.iter().cloned());
         let scene = match spec.kind {

@@ -201,6 +201,13 @@ columns! {
     THREADS = "threads", "threads", Count, Integer, Neither, true;
     /// Open loop only: operations due per second, over all threads.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;
+    /// Of a phase whose rate was searched for: the largest rate at which its objective holds, over all threads; the row is
+    /// that of the probe at this rate. Empty where not even the least rate holds: the row is that of the least then.
+    SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, false;
+    /// What the smallest rate that does not hold misses: `p99`, `stalls` or `level0_runs`. Empty where the largest holds.
+    RATE_LIMIT = "rate_limit", "what limits the rate", Plain, Text, Neither, false;
+    /// How often the search for the rate did the phase.
+    RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, false;
     /// Share of the phase's operations that are of this row's kind; 1 for `all`.
     REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, true;
     /// Share of key accesses that went to the most accessed key.

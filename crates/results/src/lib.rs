@@ -9,6 +9,7 @@ pub mod columns;
 mod error;
 mod folder;
 mod golden;
+pub mod history;
 mod latency;
 mod manifest;
 mod metric;

@@ -50,26 +50,9 @@ impl Table {
     /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a
     /// cell of the wrong type. Errors name file, line, column and what was expected.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
-        let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
-        let (text, torn) = split_torn(path, &bytes)?;
-        let mut reader =
-            csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
-        let mut records = reader.records();
-        let header = match records.next() {
-            Some(header) => header.map_err(|error| row_error(path, 1, &error))?,
-            None => csv::StringRecord::new(),
-        };
-        let schema = Schema::read(path, &header.iter().collect::<Vec<_>>())?;
+        let (schema, numbered, torn) = read_rows(path, |header| Schema::read(path, header))?;
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
-        for (index, record) in records.enumerate() {
-            let line = index as u64 + 2;
-            let record = record.map_err(|error| row_error(path, line, &error))?;
-            let cells = read_cells(&schema, &record).map_err(|message| ResultsError::Row {
-                path: path.to_owned(),
-                line,
-                message,
-            })?;
-            let row = Row::from_cells(&schema, cells);
+        for (line, row) in numbered {
             if !seen.insert(identity(&row)) {
                 let message =
                     "the row stands there twice: one of its cell, trial, phase and operation is above";
@@ -168,6 +151,37 @@ impl Table {
             .filter_map(Row::group)
             .collect()
     }
+}
+
+/// What a file holds: its columns, its rows with their lines, its torn end.
+pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
+
+/// The rows of a file with their lines, in the columns that its header names, and its torn end.
+pub(crate) fn read_rows(
+    path: &Path,
+    read_header: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
+) -> Result<RowsOfFile, ResultsError> {
+    let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
+    let (text, torn) = split_torn(path, &bytes)?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let mut records = reader.records();
+    let header = match records.next() {
+        Some(header) => header.map_err(|error| row_error(path, 1, &error))?,
+        None => csv::StringRecord::new(),
+    };
+    let schema = read_header(&header.iter().collect::<Vec<_>>())?;
+    let mut rows = Vec::new();
+    for (index, record) in records.enumerate() {
+        let line = index as u64 + 2;
+        let record = record.map_err(|error| row_error(path, line, &error))?;
+        let cells = read_cells(&schema, &record).map_err(|message| ResultsError::Row {
+            path: path.to_owned(),
+            line,
+            message,
+        })?;
+        rows.push((line, Row::from_cells(&schema, cells)));
+    }
+    Ok((schema, rows, torn))
 }
 
 /// The complete lines, and the torn one behind them.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::columns::columns;
 use crate::metric::{Better, Kind, Metric, Unit};
+use crate::table::read_rows;
 use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};
 
@@ -66,7 +67,7 @@ columns! {
 
 /// A row of `verdicts.csv`, to be filled.
 pub fn row() -> Row {
-    Row::new(&Schema::verdicts())
+    Row::new(&Schema::fixed(VERDICTS))
 }
 
 /// Writes `verdicts.csv`, all at once: a reader sees the old one or the new one.
@@ -74,12 +75,35 @@ pub fn row() -> Row {
 /// # Errors
 /// Text with a line break or another control character; a file system that refuses.
 pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
-    replace(path, &Schema::verdicts(), rows)
+    replace(path, &Schema::fixed(VERDICTS), rows)
+}
+
+/// Reads `verdicts.csv`.
+///
+/// # Errors
+/// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
+pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
+    let (_, rows, _) = read_rows(path, |header| Schema::read_fixed(path, header, VERDICTS))?;
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("verdicts.csv");
+        let mut verdict = row();
+        verdict.set(&BASELINE, "none").set(&RATIO, 0.5).set(&TRIALS, 6_u64);
+        let rows = [verdict.clone(), verdict];
+        write(&path, &rows).unwrap();
+        assert_eq!(read(&path).unwrap(), rows);
+        std::fs::write(&path, "experiment,ratio\nx,0.5\n").unwrap();
+        let refused = read(&path).unwrap_err().to_string();
+        assert!(refused.contains("expected \"within\", found \"ratio\""), "{refused}");
+    }
 
     #[test]
     fn verdicts_are_written_whole() {

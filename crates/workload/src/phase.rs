@@ -143,6 +143,7 @@ impl Phase {
         spelling.finish("a phase")?;
         let phase = Self { name, work, value, threads, rate };
         phase.check_threads()?;
+        phase.check_rate()?;
         Ok(phase)
     }
 
@@ -177,6 +178,17 @@ impl Phase {
             },
             _ => None,
         }
+    }
+
+    /// A search does a phase again and again: what can be done but once has no other rates.
+    fn check_rate(&self) -> Result<(), ChoiceError> {
+        let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
+        if can_repeat || !matches!(self.rate, Rate::Sustained(_)) {
+            return Ok(());
+        }
+        let message =
+            "rate: a search does the phase at many rates; only a mix of drawn operations can be repeated";
+        Err(ChoiceError::at("rate", message))
     }
 
     fn check_threads(&self) -> Result<(), ChoiceError> {

@@ -110,6 +110,9 @@ fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&
         let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
         return Err(("kind", message.to_owned()));
     }
+    if let (ChartKind::Cdf, Some(y)) = (chart.kind, &chart.y) {
+        return Err(("y", format!("a cdf shows shares of latencies; leave out y = \"{y}\"")));
+    }
     let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
     // What a column is called in these kinds that is none of `runs.csv`.

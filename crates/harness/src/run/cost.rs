@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use measure::{Clock, Histogram};
 use results::{HarnessCost, OperationCost};
-use workload::{Extent, NoOp, PhasePlan, Plan, TargetError, Workload};
+use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
 
 use super::drive::Drive;
 use crate::experiment::RunMode;
@@ -42,7 +42,7 @@ pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
         samplings.push(sampling);
     }
     let cost = |sampling| {
-        let drive = Drive { mode: RunMode::Timed, sampling, check };
+        let drive = Drive { mode: RunMode::Timed, sampling, check, rate: Rate::Closed };
         let costs = (0..REPEATS).filter_map(|_| operation_ns(drive, &phase, &clock).ok()?);
         Some(OperationCost { sampling, operation_ns: costs.reduce(f64::min)? })
     };

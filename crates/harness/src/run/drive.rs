@@ -31,6 +31,8 @@ pub(super) struct Drive {
     pub(super) sampling: u64,
     /// Every how many operations the answer is kept.
     pub(super) check: u64,
+    /// How fast operations are asked for. Where time is not measured, nobody waits for it either.
+    pub(super) rate: Rate,
 }
 
 /// What the threads of a phase did.
@@ -100,7 +102,6 @@ struct Shared<'a> {
     /// Set by the first thread that fails, so that the others end too.
     failed: AtomicBool,
     barrier: Barrier,
-    rate: Rate,
     threads: u32,
     time_limit_ns: Option<u64>,
 }
@@ -122,8 +123,6 @@ impl<'a> Shared<'a> {
             done,
             failed: AtomicBool::new(false),
             barrier: Barrier::new(threads as usize),
-            // Where time is not measured, nobody waits for it either.
-            rate: if drive.mode == RunMode::Timed { phase.phase().rate } else { Rate::Closed },
             threads,
             time_limit_ns: match &phase.phase().work {
                 Work::Mixed(mixed) => mixed.time_limit_ns,
@@ -294,8 +293,8 @@ impl<'a> Worker<'a> {
         kind: Kind,
         act: impl FnOnce(&mut Performer<'a>, bool) -> Result<Outcome, TargetError>,
     ) -> Result<(), TargetError> {
-        let due = match self.shared.rate {
-            Rate::Closed => None,
+        let due = match self.shared.drive.rate {
+            Rate::Closed | Rate::Sustained(_) => None,
             rate @ Rate::Open { .. } => self.wait_for_turn(rate),
         };
         let check = self.record.wants();

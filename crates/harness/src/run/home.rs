@@ -235,7 +235,7 @@ pub(super) fn check_writable(folder: &Path) -> Outcome<()> {
     })
 }
 
-pub(super) fn create_folder(folder: &Path) -> Outcome<()> {
+pub(crate) fn create_folder(folder: &Path) -> Outcome<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
 }

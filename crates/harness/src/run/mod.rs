@@ -26,7 +26,7 @@ pub(crate) use child::TRIAL_COMMAND;
 pub(crate) use doctor::examine;
 pub(crate) use environment::machine_info;
 pub(crate) use experiments::{Ending, RunOptions, run_all};
-pub(crate) use home::{check_name, refuse_link};
+pub(crate) use home::{check_name, create_folder, refuse_link};
 pub(crate) use message::{Cells, read_messages};
 pub(crate) use peer::{engine_info, introduction};
 pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};

@@ -6,7 +6,7 @@ use measure::{Clock, Summary};
 use results::{LatencyLog, columns as c};
 use storage::DeviceTime;
 use tree::{Counts, Stats};
-use workload::{Kind, Phase, Profile, Rate};
+use workload::{Kind, Phase, Probed, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
 use super::message::Cells;
@@ -40,6 +40,26 @@ pub(super) struct Measured {
     pub(super) disk_bytes: Option<u64>,
     /// The process before the phase and when its last operation had ended.
     pub(super) process: [ProcessSample; 2],
+    /// How fast operations were asked for.
+    pub(super) rate: Rate,
+}
+
+impl Measured {
+    /// What a search for a rate asks of it.
+    pub(super) fn probed(&self) -> Probed {
+        let mut response = measure::Histogram::new();
+        self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
+        let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
+        Probed {
+            p99_ns: response.quantile(0.99).unwrap_or(0),
+            stalls_ns: self.burst.counts.since(&self.before.counts).stall_ns,
+            level0_runs: stats
+                .filter_map(|stats| stats.levels.first())
+                .map(|level| level.runs)
+                .max()
+                .unwrap_or(0),
+        }
+    }
 }
 
 /// Everything known of one phase of one trial.
@@ -88,6 +108,15 @@ pub(super) struct PhaseRows {
 }
 
 impl PhaseRows {
+    /// Notes what a search for a rate came to in the row of all operations.
+    pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
+        let all = self.rows.last_mut().expect("there is a row of all operations");
+        all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate).set(&c::RATE_PROBES, probes);
+        if let Some(limit) = limit {
+            all.set(&c::RATE_LIMIT, limit);
+        }
+    }
+
     /// The row of a phase whose store answered wrongly, in this phase or another one: it carries no numbers.
     pub(super) fn without_numbers(&self) -> Cells {
         let mut row = identity(&self.name, ALL, self.is_open);
@@ -128,11 +157,11 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Operations due per second, in an open loop. Where no time is measured, nobody waits for it.
+    /// Operations due per second, in an open loop.
     fn target_rate(&self) -> Option<f64> {
-        match (self.mode, self.phase.rate) {
-            (RunMode::Timed, Rate::Open { per_second }) => Some(per_second),
-            _ => None,
+        match self.measured.rate {
+            Rate::Open { per_second } => Some(per_second),
+            Rate::Closed | Rate::Sustained(_) => None,
         }
     }
 

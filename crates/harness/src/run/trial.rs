@@ -10,7 +10,7 @@ use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
 use toml::{Table, Value};
 use tree::{Design, OpenOptions};
-use workload::{Extent, PhasePlan, Plan, Profile, Shadow, Work, Workload};
+use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, Sustained, Work, Workload};
 
 use super::drive::{Drive, Driven};
 use super::message::{Message, Step, TrialReport, TrialSpec};
@@ -118,20 +118,69 @@ impl<T: Store> Trial<T> {
         for (number, phase) in self.plan.phases().to_vec().iter().enumerate() {
             let unseen = self.truth.begin(phase, self.target.target())?;
             self.blame(unseen);
-            let measured = self.measure(number, phase, extent)?;
-            (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
-            extent = self.judge(phase, extent, &measured)?;
+            extent = match (self.spec.mode, phase.phase().rate) {
+                // Where no time is measured, nobody waits for it.
+                (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
+                (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
+                (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
+            };
         }
         let unseen = self.truth.verify(self.target.target())?;
         self.blame(unseen);
         self.conclude()
     }
 
+    /// Does a phase at a rate and checks it: what a search asks of it, and where the next phase starts.
+    fn once(
+        &mut self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        rate: Rate,
+    ) -> TrialResult<(Probed, Extent)> {
+        let measured = self.measure(number, phase, from, rate)?;
+        (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
+        let extent = self.judge(phase, from, &measured)?;
+        Ok((measured.probed(), extent))
+    }
+
+    /// Does a phase at one rate after the other, each on what the last one left, settled. The rows are those of the
+    /// largest rate that holds.
+    fn search(
+        &mut self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        search: Sustained,
+    ) -> TrialResult<Extent> {
+        let (mut extent, mut wrong) = (from, 0);
+        let found = search.search(|per_second| -> TrialResult<_> {
+            let (probed, after) = self.once(number, phase, extent, Rate::Open { per_second })?;
+            extent = after;
+            let rows = self.phases.pop().expect("a phase has rows");
+            let stream = self.streams.pop().expect("a phase has a stream");
+            wrong += rows.wrong;
+            Ok(((rows, stream), search.objective.missed(&probed)))
+        })?;
+        let (mut rows, stream) = found.best.expect("one rate is tried at least");
+        rows.set_found(found.rate, found.limit, found.probes);
+        rows.wrong = wrong;
+        self.phases.push(rows);
+        self.streams.push(stream);
+        Ok(extent)
+    }
+
     /// Does a phase and takes down everything that is measured of it.
-    fn measure(&self, number: usize, phase: &Arc<PhasePlan>, from: Extent) -> TrialResult<Measured> {
+    fn measure(
+        &self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        rate: Rate,
+    ) -> TrialResult<Measured> {
         let before = self.target.look();
         let process_before = ProcessSample::take();
-        let (driven, samples) = self.drive(number, phase, from)?;
+        let (driven, samples) = self.drive(number, phase, from, rate)?;
         let process_after = ProcessSample::take();
         let burst = self.target.look();
         let settle_start = self.clock.now();
@@ -143,7 +192,7 @@ impl<T: Store> Trial<T> {
             RunMode::Counted => None,
         };
         let process = [process_before, process_after];
-        Ok(Measured { driven, samples, before, burst, settled, settle_ns, disk_bytes, process })
+        Ok(Measured { driven, samples, before, burst, settled, settle_ns, disk_bytes, process, rate })
     }
 
     /// Checks the answers of a phase and makes its rows; where the next phase starts.
@@ -209,6 +258,7 @@ impl<T: Store> Trial<T> {
         number: usize,
         phase: &Arc<PhasePlan>,
         from: Extent,
+        rate: Rate,
     ) -> TrialResult<(Driven, Vec<Sample>)> {
         let done = AtomicU64::new(0);
         let over = AtomicBool::new(false);
@@ -221,6 +271,7 @@ impl<T: Store> Trial<T> {
             mode: self.spec.mode,
             sampling: self.spec.sampling,
             check: if self.truth.is_known() { self.spec.check } else { 0 },
+            rate,
         };
         std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));

@@ -6,6 +6,7 @@ mod counted;
 mod documents;
 mod doors;
 mod gate;
+mod history;
 mod kills;
 mod peers;
 mod refusals;

@@ -6,6 +6,7 @@ use plot::{Chart, ChartSpec, Context, Order, PlotError};
 use results::{Folder, Manifest, Row, Table, columns as c};
 use tree::AXES;
 
+use crate::experiment::ENGINE;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
 use crate::run::{check_name, refuse_link, wrong_cells};
@@ -82,7 +83,9 @@ pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>
 
 /// The order of the catalogs, for every column that an axis fills.
 fn catalog_order() -> Order {
-    AXES.iter().fold(Order::default(), |order, axis| {
+    let engines = peers::CATALOG.kinds().map(|kind| (kind, false));
+    let order = Order::default().with(ENGINE, engines);
+    AXES.iter().fold(order, |order, axis| {
         let variants = axis.variants();
         order.with(
             format!("design.{}", axis.name()),

@@ -19,7 +19,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
     let all =
-        [&below_tree[..], &["results", "measure", "model", "plot", "workload", "tree", "torture"]].concat();
+        [&below_tree[..], &["results", "measure", "model", "plot", "workload", "tree", "torture", "peers"]]
+            .concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -33,6 +34,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("plot", &["results", "types"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
+        ("peers", &["types", "catalog", "workload"]),
         ("interleave", ground),
         ("harness", &all),
         ("fuzz", &everything),

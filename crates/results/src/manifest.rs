@@ -121,8 +121,27 @@ pub struct CellInfo {
     pub swept: Vec<String>,
     /// Hash of its resolved design.
     pub design_hash: String,
+    /// The engine, where it is not our own tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineInfo>,
     /// The operation stream of each phase.
     pub streams: Vec<Stream>,
+}
+
+/// Another engine that ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineInfo {
+    /// What it is called in the results.
+    pub name: String,
+    /// Its version, as it tells it itself.
+    pub version: Option<String>,
+    /// The shared library that was loaded, where it is one.
+    pub library: Option<String>,
+    /// What makes its times doubtful, as a build with assertions.
+    pub doubts: Vec<String>,
+    /// What the terms of the design became among its options, and what is not equal.
+    pub mapping: Vec<String>,
 }
 
 /// The operations of one phase: what was meant beside what came out.

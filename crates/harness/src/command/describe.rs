@@ -10,7 +10,7 @@ use workload::{Extent, Plan, Profile};
 use crate::experiment::{Cell, Estimate, Experiment, Overrides};
 use crate::output::print;
 use crate::problem::Outcome;
-use crate::run::noisy_baselines;
+use crate::run::{engine_info, introduction, noisy_baselines};
 
 /// Prints an experiment as [`described`].
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
@@ -36,6 +36,13 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     }
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
+    }
+    let mut told = Vec::new();
+    for engine in experiment.cells.iter().filter_map(engine_info) {
+        if !told.contains(&engine) {
+            introduction(&engine).iter().for_each(|line| _ = writeln!(text, "#   {line}"));
+            told.push(engine);
+        }
     }
     let first = &experiment.cells[0];
     let _ = writeln!(text, "#\n# phases, as they are meant in cell {}", first.number);

@@ -4,6 +4,7 @@ use catalog::{Limit, suggestion};
 use workload::{Rate, Work};
 
 use super::cell::Cell;
+use super::engine::{engine_label, is_tree};
 use super::resolved::Experiment;
 use super::task::Task;
 
@@ -38,6 +39,10 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = searching {
         let name = &phase.name;
         return Err(format!("phase \"{name}\" searches for a rate, and does something else each time"));
+    }
+    if let Some(cell) = cells.iter().find(|cell| !is_tree(&cell.engine)) {
+        let engine = engine_label(&cell.engine);
+        return Err(format!("engine = {engine}: only files of our own tree are known to stay as they are"));
     }
     let not_durable = cells.iter().find_map(|cell| {
         let limits = cell.design.limits();

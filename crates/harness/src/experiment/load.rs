@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use catalog::{ChoiceError, suggestion};
+use catalog::{Choice, ChoiceError, suggestion};
 use plot::ChartSpec;
 use results::Schema;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,7 @@ use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
 
 use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
+use super::engine::{ENGINE, own_tree, read_engine, with_engine};
 use super::equal_memory;
 use super::expand::Base;
 use super::file::SourceFile;
@@ -30,9 +31,10 @@ use crate::run::Replay;
 use crate::subject::{self, COMPONENT, SUBJECT};
 
 /// The keys of an experiment file.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "question",
     "extends",
+    ENGINE,
     "workload",
     "key",
     "design",
@@ -92,11 +94,12 @@ impl<'a> Loader<'a> {
         let question = self.question()?;
         let task = self.task()?;
         let (design, factors) = self.design(&task)?;
+        let engine = self.engine(&task)?;
         let trials = self.trials(&task)?;
         self.check_mode(&task, &trials)?;
         let sweep = self.sweep(factors)?;
         let name = self.name(&task);
-        let base = Base { name: &name, design: &design, task: &task, mode: trials.mode };
+        let base = Base { name: &name, engine: &engine, design: &design, task: &task, mode: trials.mode };
         let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
@@ -116,6 +119,7 @@ impl<'a> Loader<'a> {
             file: self.file.path.clone(),
             question,
             base,
+            engine,
             design,
             task,
             sweep,
@@ -176,6 +180,27 @@ impl<'a> Loader<'a> {
             design = changed.map_err(|error| set.problem(&self.file, error.message))?;
         }
         Ok((design, factors))
+    }
+
+    /// The engine that the sweep starts from.
+    fn engine(&self, task: &Task) -> Outcome<Choice> {
+        let mut engine = own_tree();
+        if let Some(value) = self.file.table.get(ENGINE) {
+            engine = read_engine(value).map_err(|error| {
+                let inner = error.key.unwrap_or_default();
+                self.file.problem(&[ENGINE, &inner], error.message)
+            })?;
+        }
+        let mut sets = self.sets.under(ENGINE).peekable();
+        if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
+            let message = "an experiment with a subject runs no engine: leave engine out";
+            return Err(self.file.problem(&[ENGINE], message));
+        }
+        for (path, set) in sets {
+            let changed = with_engine(&engine, &path, set.value.clone());
+            engine = changed.map_err(|error| set.problem(&self.file, error.message))?;
+        }
+        Ok(engine)
     }
 
     /// Refuses what a `[design]` table says of components that nothing would read.

@@ -3,6 +3,7 @@
 mod cell;
 mod design_file;
 mod difference;
+mod engine;
 mod equal_memory;
 mod estimate;
 mod expand;
@@ -21,6 +22,7 @@ mod trials;
 pub(crate) use cell::Cell;
 pub(crate) use design_file::{read_design, set_design};
 pub(crate) use difference::differences;
+pub(crate) use engine::{ENGINE, budget, engine_label, peer, read_engine};
 pub(crate) use estimate::Estimate;
 pub(crate) use overrides::Overrides;
 pub(crate) use resolved::Experiment;

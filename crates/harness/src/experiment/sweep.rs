@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use catalog::Axis;
 use toml::{Table, Value};
 use tree::{SECOND_NAMES, axis};
 
+use super::engine::ENGINE;
 use super::paths;
 
 /// The most cells: more were hardly meant.
@@ -192,6 +194,7 @@ fn first_name(path: &str) -> Cow<'_, str> {
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
     let swept_axis = match paths::split(&first_name(path))[..] {
         ["design", name] => axis(name),
+        [ENGINE] => Some(&peers::CATALOG as &dyn Axis),
         _ => None,
     };
     let values = match (value, swept_axis) {

@@ -19,7 +19,7 @@ pub(super) fn set<T: Store>(state: CacheState, store: T, directory: &Path) -> Re
         CacheState::AsIs => Ok(store),
         CacheState::Warm => {
             let everything = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
-            store.range(&everything, &mut |_, _| {})?;
+            store.target().range(&everything, &mut |_, _| {})?;
             Ok(store)
         }
         CacheState::Cold => {

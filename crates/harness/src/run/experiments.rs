@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
-use results::{CellInfo, Expectation, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
+use results::{
+    CellInfo, EngineInfo, Expectation, Group, Manifest, Row, RowWriter, Schema, Table, columns as c,
+};
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
@@ -14,7 +16,7 @@ use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
-use super::{environment, manifest, memory_limit};
+use super::{environment, manifest, memory_limit, peer};
 use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode};
 use crate::output::{and_more, line, print};
@@ -234,6 +236,13 @@ impl<'a> Run<'a> {
             let others = and_more(alike);
             line(&format!("  left out: {}{others}: {}", left.label, left.reason));
         }
+        let mut told: Vec<&EngineInfo> = Vec::new();
+        for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
+            if !told.contains(&engine) {
+                told.push(engine);
+                peer::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
+            }
+        }
         for warning in &manifest.warnings {
             line(&format!("  warning: {warning}"));
         }
@@ -366,6 +375,7 @@ impl<'a> Run<'a> {
     fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
+            engine: cell.engine.label(),
             design: cell.task.design_toml(&cell.design).to_string(),
             task: cell.task.to_toml().to_string(),
             base: self.experiment.base.clone(),
@@ -406,6 +416,9 @@ impl<'a> Run<'a> {
         let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
         if let Some(info) = cells.find(|info| is_new(info)).filter(|_| !report.streams.is_empty()) {
             info.streams = report.streams;
+            if let (Some(engine), Some(version)) = (&mut info.engine, report.engine_version) {
+                engine.version = Some(version);
+            }
             books.manifest.write(&self.home.folder().manifest())?;
         }
         // The rows that say "this trial is done" are written last.

@@ -10,7 +10,7 @@ use tree::{Counts, Design, Stats};
 use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
 
 use super::message::Cells;
-use super::report::Measured;
+use super::report::{Measured, TreePhase};
 use crate::expect::popularity_of_blocks;
 
 /// The most flushes that a policy without a form is simulated for.
@@ -52,14 +52,15 @@ impl Forecast {
         if phase.before.cache != CacheState::AsIs {
             self.warm_with = None;
         }
-        self.writes(phase, measured, &mut cells);
+        let Some(tree) = measured.of_tree() else { return cells };
+        self.writes(phase, tree, &mut cells);
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
         if let Work::Mixed(mixed) = &phase.work {
             let is_only_gets = Kind::ALL.into_iter().all(|kind| kind == Kind::Get || !mixed.mix.has(kind));
-            let is_still = measured.before.levels == measured.burst.levels;
-            if is_only_gets && is_still && measured.burst.runs() > 0 {
-                self.lookups(measured, &mut cells);
-                self.cache(mixed, from.keys, measured, &mut cells);
+            let is_still = tree.before.levels == tree.burst.levels;
+            if is_only_gets && is_still && tree.burst.runs() > 0 {
+                self.lookups(tree, &mut cells);
+                self.cache(mixed, from.keys, tree, &mut cells);
             }
         }
         self.warm_with = law_of(&phase.work).map(|law| (law, from.keys));
@@ -67,8 +68,8 @@ impl Forecast {
     }
 
     /// Of a phase that only adds keys to an empty tree.
-    fn writes(&self, phase: &Phase, measured: &Measured, cells: &mut Cells) {
-        let Measured { before, settled, .. } = measured;
+    fn writes(&self, phase: &Phase, tree: TreePhase<'_>, cells: &mut Cells) {
+        let TreePhase { before, settled, .. } = tree;
         let done = settled.counts.since(&before.counts);
         let is_first = before.counts.user_bytes_written == 0 && before.runs() == 0;
         if !is_first || !only_adds(&phase.work) || done.flushes == 0 || done.puts == 0 {
@@ -93,8 +94,8 @@ impl Forecast {
     }
 
     /// Of gets that meet runs which all may have the key.
-    fn lookups(&self, measured: &Measured, cells: &mut Cells) {
-        let Measured { before, burst, .. } = measured;
+    fn lookups(&self, tree: TreePhase<'_>, cells: &mut Cells) {
+        let TreePhase { before, burst, .. } = tree;
         let done = burst.counts.since(&before.counts);
         let (Some(fpr), true) = (burst.expected_fpr, self.overlaps && done.gets > 0) else { return };
         if burst.levels.iter().any(|level| level.tombstones > 0) {
@@ -111,8 +112,8 @@ impl Forecast {
     }
 
     /// Of a cache that is asked for blocks by the law of the keys in them.
-    fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured, cells: &mut Cells) {
-        let Measured { before, burst, .. } = measured;
+    fn cache(&mut self, mixed: &Mixed, keys: u64, tree: TreePhase<'_>, cells: &mut Cells) {
+        let TreePhase { before, burst, .. } = tree;
         let done = burst.counts.since(&before.counts);
         let both = requests_by_law(&done).zip(self.block_bytes(burst));
         let (Some((requests, bytes)), KeySource::Drawn(law)) = (both, &mixed.keys) else { return };

@@ -4,11 +4,11 @@ use results::{columns as c, levels as l};
 use tree::{LevelCounts, LevelStats, Stats};
 
 use super::message::Cells;
-use super::report::{ALL, Measured, identity};
+use super::report::{ALL, TreePhase, identity};
 
 /// The rows of a phase, one per level that holds anything or of which anything was counted.
-pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Cells> {
-    let Measured { before, burst, settled, .. } = measured;
+pub(super) fn rows(phase: &str, is_open: bool, tree: TreePhase<'_>) -> Vec<Cells> {
+    let TreePhase { before, burst, settled } = tree;
     let levels = [burst, settled].map(|stats| stats.levels.len().max(stats.level_counts.len()));
     let user_bytes = burst.counts.since(&before.counts).user_bytes_written;
     let rows = (0..levels[0].max(levels[1])).map(|level| {

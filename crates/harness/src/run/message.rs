@@ -10,6 +10,8 @@ use crate::experiment::RunMode;
 /// What a trial is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TrialSpec {
+    /// The engine, as a label.
+    pub(super) engine: String,
     /// The design, as TOML.
     pub(super) design: String,
     /// What is done with it, as TOML: a workload, or a component by itself.
@@ -107,6 +109,9 @@ pub(super) struct TrialReport {
     /// For each phase, the operations that each thread did, where it built a fixture.
     #[serde(default)]
     pub(super) done: Vec<Vec<u64>>,
+    /// The version of the engine as it tells it itself, where it is not our own.
+    #[serde(default)]
+    pub(super) engine_version: Option<String>,
 }
 
 /// The values of one row, by the names of their columns. What was not measured is not there.

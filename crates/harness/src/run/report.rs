@@ -11,11 +11,12 @@ use workload::{Kind, Phase, Probed, Profile, Rate};
 use super::drive::{Driven, KindTotals};
 use super::levels;
 use super::message::Cells;
-use super::probe;
-use super::steadiness;
+use super::peer::Figures;
+use super::target::Look;
 use super::timeline::Sample;
 use super::truth::Checked;
 use super::warm_up::Warmed;
+use super::{peer, probe, steadiness};
 use crate::experiment::RunMode;
 
 /// The name of the row of all operations.
@@ -27,26 +28,39 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Everything that was measured of a phase.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// The tree about every second.
+    /// The store about every second.
     pub(super) samples: Vec<Sample>,
     /// The warm-up before what was measured, where there was one.
     pub(super) warmed: Option<Warmed>,
-    /// The tree before the phase, behind its warm-up.
-    pub(super) before: Stats,
-    /// The tree when the last operation of the phase had ended.
-    pub(super) burst: Stats,
-    /// The tree when flushes and compactions had come to an end.
-    pub(super) settled: Stats,
+    /// The store before the phase, behind its warm-up.
+    pub(super) before: Look,
+    /// The store when the last operation of the phase had ended.
+    pub(super) burst: Look,
+    /// The store when flushes and compactions had come to an end.
+    pub(super) settled: Look,
     /// How long that took.
     pub(super) settle_ns: u64,
-    /// The share of the tree's files that the page cache held when the phase began, where it is known.
+    /// What its files took then, where time is measured.
+    pub(super) disk_bytes: Option<u64>,
+    /// The share of the store's files that the page cache held when the phase began, where it is known.
     pub(super) page_cache_share: Option<f64>,
-    /// Whether the tree's files lie on storage of the operating system.
+    /// Whether the store's files lie on storage of the operating system.
     pub(super) is_stored: bool,
-    /// The process before the phase, when its last operation had ended, and when the tree had settled.
+    /// The process before the phase, when its last operation had ended, and when the store had settled.
     pub(super) process: [ProcessSample; 3],
     /// How fast operations were asked for.
     pub(super) rate: Rate,
+}
+
+/// What our own tree told of itself around a phase.
+#[derive(Clone, Copy)]
+pub(super) struct TreePhase<'a> {
+    /// Before it.
+    pub(super) before: &'a Stats,
+    /// When its last operation had ended.
+    pub(super) burst: &'a Stats,
+    /// When flushes and compactions had come to an end.
+    pub(super) settled: &'a Stats,
 }
 
 impl Measured {
@@ -54,16 +68,21 @@ impl Measured {
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
-        let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
+        let looks = self.samples.iter().map(|sample| &sample.look).chain([&self.burst]);
+        // Of other engines nobody asks for more than response times: such cells are left out.
+        let level0 = looks.filter_map(|look| look.tree()?.levels.first()).map(|level| level.runs);
+        let stalls = self.burst.tree().zip(self.before.tree());
         Probed {
             p99_ns: response.quantile(0.99).unwrap_or(0),
-            stalls_ns: self.burst.counts.since(&self.before.counts).stall_ns,
-            level0_runs: stats
-                .filter_map(|stats| stats.levels.first())
-                .map(|level| level.runs)
-                .max()
-                .unwrap_or(0),
+            stalls_ns: stalls.map_or(0, |(burst, before)| burst.counts.since(&before.counts).stall_ns),
+            level0_runs: level0.max().unwrap_or(0),
         }
+    }
+
+    /// Our own tree before the phase, when its last operation had ended, and settled; `None` of another engine.
+    pub(super) fn of_tree(&self) -> Option<TreePhase<'_>> {
+        let [before, burst, settled] = [self.before.tree()?, self.burst.tree()?, self.settled.tree()?];
+        Some(TreePhase { before, burst, settled })
     }
 }
 
@@ -172,7 +191,9 @@ impl PhaseReport<'_> {
             is_open: self.target_rate().is_some(),
             rows,
             timeline: self.timeline_rows(clock),
-            levels: levels::rows(&self.phase.name, self.target_rate().is_some(), self.measured),
+            levels: self.measured.of_tree().map_or_else(Vec::new, |tree| {
+                levels::rows(&self.phase.name, self.target_rate().is_some(), tree)
+            }),
             latencies,
             duration: driven.elapsed_ns.map(Duration::from_nanos),
         }
@@ -218,19 +239,22 @@ impl PhaseReport<'_> {
     }
 
     fn all_row(&self, all: &KindTotals, clock: &Clock) -> Cells {
-        let Measured { before, burst, settled, .. } = self.measured;
         let mut row = self.identity(ALL);
         self.set_totals(&mut row, all);
-        let of_burst = burst.counts.since(&before.counts);
-        set_writes(&mut row, &of_burst, &settled.counts.since(&before.counts));
-        set_reads(&mut row, &of_burst);
-        if let Some((before, burst)) = before.device.zip(burst.device) {
-            set_device(&mut row, burst.since(before), all.operations);
+        let Measured { before, burst, settled, disk_bytes, .. } = self.measured;
+        match (before, burst, settled) {
+            (Look::Tree(before), Look::Tree(burst), Look::Tree(settled)) => {
+                self.set_tree(&mut row, [before, burst, settled], all.operations);
+            }
+            (Look::Peer(before), Look::Peer(burst), Look::Peer(settled)) => {
+                let figures =
+                    Figures { user_bytes: self.profile.written_bytes, live_bytes: self.checked.live_bytes };
+                peer::set_phase(&mut row, [before, burst, settled], &figures);
+            }
+            _ => unreachable!("a store stays what it is"),
         }
-        row.set_some(&c::EXPECTED_FPR, burst.expected_fpr);
-        row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
-        self.set_shape(&mut row);
-        self.set_process(&mut row, &of_burst);
+        row.set_some(&c::DISK_BYTES, *disk_bytes);
+        self.set_process(&mut row);
         self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
@@ -240,8 +264,23 @@ impl PhaseReport<'_> {
         row
     }
 
-    fn set_shape(&self, row: &mut Cells) {
-        let Measured { burst, settled, .. } = self.measured;
+    /// What our own tree counts.
+    fn set_tree(&self, row: &mut Cells, [before, burst, settled]: [&Stats; 3], operations: u64) {
+        let of_burst = burst.counts.since(&before.counts);
+        set_writes(row, &of_burst, &settled.counts.since(&before.counts));
+        set_reads(row, &of_burst);
+        if let Some((before, burst)) = before.device.zip(burst.device) {
+            set_device(row, burst.since(before), operations);
+        }
+        row.set_some(&c::EXPECTED_FPR, burst.expected_fpr);
+        row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
+        self.set_shape(row, burst, settled);
+        if self.mode == RunMode::Timed {
+            row.set(&c::STALL_SECONDS, of_burst.stall_ns as f64 / 1e9);
+        }
+    }
+
+    fn set_shape(&self, row: &mut Cells, burst: &Stats, settled: &Stats) {
         row.set(&c::LEVELS, filled_levels(burst))
             .set(&c::RUNS, burst.runs())
             .set(&c::TABLE_BYTES, burst.table_bytes());
@@ -258,22 +297,24 @@ impl PhaseReport<'_> {
         row.set(&c::FENCE_BYTES, burst.fence_bytes).set(&c::CACHE_BYTES, burst.cache_bytes);
     }
 
-    fn set_process(&self, row: &mut Cells, burst: &Counts) {
+    fn set_process(&self, row: &mut Cells) {
         if self.mode == RunMode::Counted {
             return;
         }
-        row.set(&c::STALL_SECONDS, burst.stall_ns as f64 / 1e9);
         row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
         let [before, after, _] = self.measured.process;
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
         if self.measured.is_stored {
-            self.set_system(row, burst.user_bytes_written);
+            self.set_system(row);
         }
     }
 
     /// What the operating system read and wrote.
-    fn set_system(&self, row: &mut Cells, user_bytes: u64) {
+    fn set_system(&self, row: &mut Cells) {
+        let tree = self.measured.of_tree();
+        let of_tree = tree.map(|tree| tree.burst.counts.since(&tree.before.counts).user_bytes_written);
+        let user_bytes = of_tree.or(self.profile.written_bytes).unwrap_or(0);
         let [before, burst, settled] = self.measured.process;
         let since = |before: Option<u64>, after: Option<u64>| {
             before.zip(after).map(|(before, after)| after.saturating_sub(before))
@@ -431,15 +472,23 @@ fn filled_levels(stats: &Stats) -> u64 {
 }
 
 fn set_timeline_state(row: &mut Cells, start: &Sample, end: &Sample) {
-    let counts = end.stats.counts.since(&start.stats.counts);
+    match (&start.look, &end.look) {
+        (Look::Tree(start), Look::Tree(end)) => set_tree_second(row, start, end),
+        (Look::Peer(start), Look::Peer(end)) => peer::set_second(row, start, end),
+        _ => unreachable!("a store stays what it is"),
+    }
+    row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
+}
+
+fn set_tree_second(row: &mut Cells, start: &Stats, end: &Stats) {
+    let counts = end.counts.since(&start.counts);
     row.set(&c::USER_BYTES_WRITTEN, counts.user_bytes_written).set(&c::WAL_BYTES, counts.wal_bytes);
     row.set(&c::FLUSH_BYTES, counts.flush_bytes).set(&c::COMPACTION_BYTES_READ, counts.compaction_bytes_read);
     row.set(&c::COMPACTION_BYTES_WRITTEN, counts.compaction_bytes_written);
     row.set(&c::BLOCKS_READ, counts.blocks_read + counts.fence_pages_read);
     row.set(&c::BLOCKS_FROM_CACHE, counts.blocks_from_cache + counts.fence_pages_from_cache);
     row.set(&c::FLUSHES, counts.flushes).set(&c::COMPACTIONS, counts.compactions);
-    row.set(&c::LEVELS, filled_levels(&end.stats)).set(&c::RUNS, end.stats.runs());
-    row.set(&c::TABLE_BYTES, end.stats.table_bytes()).set(&c::MEMTABLE_BYTES, end.stats.memtable_bytes);
-    row.set(&c::CACHE_BYTES, end.stats.cache_bytes).set(&c::STALL_SECONDS, counts.stall_ns as f64 / 1e9);
-    row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
+    row.set(&c::LEVELS, filled_levels(end)).set(&c::RUNS, end.runs());
+    row.set(&c::TABLE_BYTES, end.table_bytes()).set(&c::MEMTABLE_BYTES, end.memtable_bytes);
+    row.set(&c::CACHE_BYTES, end.cache_bytes).set(&c::STALL_SECONDS, counts.stall_ns as f64 / 1e9);
 }

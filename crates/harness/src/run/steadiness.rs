@@ -5,6 +5,7 @@ use std::ops::Range;
 use measure::SteadyRule;
 use tree::{Counts, Stats};
 
+use super::target::Look;
 use super::timeline::{Sample, Second};
 
 /// The rounds that a measured phase is cut into.
@@ -24,12 +25,18 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// A round of so many operations, in which so much was counted, and the store looked like this.
-    pub(super) fn new<'a>(
-        operations: f64,
-        counts: &Counts,
-        looks: impl ExactSizeIterator<Item = &'a Stats>,
-    ) -> Self {
+    /// A round of so many operations, before and after which the store looked like this, and so in between. Of another
+    /// engine it holds the operations alone.
+    pub(super) fn of(operations: f64, [start, end]: [&Look; 2], looks: &[&Look]) -> Self {
+        let looks: Vec<&Stats> = looks.iter().filter_map(|look| look.tree()).collect();
+        match start.tree().zip(end.tree()) {
+            Some((start, end)) => Self::new(operations, &end.counts.since(&start.counts), &looks),
+            None => Self { operations, write_amp: None, runs: Vec::new() },
+        }
+    }
+
+    /// A round of so many operations, in which so much was counted, and the tree looked like this.
+    fn new(operations: f64, counts: &Counts, looks: &[&Stats]) -> Self {
         let written = (counts.flush_bytes + counts.compaction_bytes_written) as f64;
         let write_amp = (counts.user_bytes_written > 0).then(|| written / counts.user_bytes_written as f64);
         let (mut runs, number) = (Vec::new(), looks.len() as f64);
@@ -94,10 +101,9 @@ pub(super) fn of_phase(
                 .map(|second| second.operations)
                 .sum();
             let (start, end) = (nearest(range.start)?, nearest(range.end)?);
-            let counts = end.stats.counts.since(&start.stats.counts);
-            let looks: Vec<&Stats> =
-                samples.iter().filter(|sample| within(sample, &range)).map(|sample| &sample.stats).collect();
-            Some(Round::new(operations as f64, &counts, looks.into_iter()))
+            let looks: Vec<&Look> =
+                samples.iter().filter(|sample| within(sample, &range)).map(|sample| &sample.look).collect();
+            Some(Round::of(operations as f64, [&start.look, &end.look], &looks))
         })
         .collect();
     unsteady(&rounds?, ROUNDS as usize)

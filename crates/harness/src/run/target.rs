@@ -6,16 +6,43 @@ use tree::{Stats, Tree, WriteBatch};
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
-/// A store under test whose counters can be read.
-pub(super) trait Store: Target {
-    /// The counters and sizes as they are now.
-    fn stats(&self) -> Stats;
+/// A store under test, and what it tells of itself.
+pub(super) trait Store: Send + Sync {
+    /// What is driven.
+    fn target(&self) -> &dyn Target;
+
+    /// What it tells now.
+    fn look(&self) -> Look;
+
+    /// The version of its engine, where that is not our own.
+    fn version(&self) -> Option<String> {
+        None
+    }
 
     /// The same store after it was flushed, closed, and opened again; `between` is done while it is closed. What it
     /// counts begins anew.
     fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError>
     where
         Self: Sized;
+}
+
+/// What a store tells of itself at one moment.
+#[derive(Clone, Debug)]
+pub(super) enum Look {
+    /// The counters and sizes of our own tree.
+    Tree(Stats),
+    /// Those that another engine has.
+    Peer(peers::Stats),
+}
+
+impl Look {
+    /// Those of our own tree, if it is one.
+    pub(super) fn tree(&self) -> Option<&Stats> {
+        match self {
+            Self::Tree(stats) => Some(stats),
+            Self::Peer(_) => None,
+        }
+    }
 }
 
 /// A tree, driven through the interface that every engine is driven through.
@@ -36,8 +63,12 @@ impl TreeTarget {
 }
 
 impl Store for TreeTarget {
-    fn stats(&self) -> Stats {
-        self.tree.stats()
+    fn target(&self) -> &dyn Target {
+        self
+    }
+
+    fn look(&self) -> Look {
+        Look::Tree(self.tree.stats())
     }
 
     fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {

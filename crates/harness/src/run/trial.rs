@@ -8,7 +8,7 @@ use std::time::Duration;
 use catalog::Limit;
 use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
-use toml::Table;
+use toml::{Table, Value};
 use tree::{Design, OpenOptions};
 use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Record, Shadow, Sustained, Work, Workload};
 
@@ -16,6 +16,7 @@ use super::caches;
 use super::drive::{Drive, Driven};
 use super::forecast::Forecast;
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
+use super::peer::PeerTarget;
 use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
 use super::target::{Store, TreeTarget};
@@ -23,7 +24,7 @@ use super::timeline::Sample;
 use super::truth::Truth;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{probe, profile};
-use crate::experiment::{RunMode, Task};
+use crate::experiment::{RunMode, Task, budget, peer, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.
@@ -40,7 +41,7 @@ pub(crate) fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
         let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
-            Task::Workload(workload) => run_on_tree(spec, &workload),
+            Task::Workload(workload) => run_on_store(spec, &workload),
             Task::Component(component) => super::component::run(&spec, &component, send),
         };
         done.map_err(|error| error.to_string())
@@ -57,8 +58,13 @@ fn send(message: &Message) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
     let (design, mode, directory) = (design(&spec)?, spec.mode.of_tree(), spec.directory.clone());
+    if let Some(peer) = peer(&read_engine(&Value::String(spec.engine.clone()))?) {
+        std::fs::create_dir_all(&directory)?;
+        let target = PeerTarget::open(Box::new(move || Ok(peer.open(&directory, &budget(&design))?)))?;
+        return Trial::new(spec, workload, target, send)?.run();
+    }
     // The same fixture has the same bytes, wherever the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
     let target = TreeTarget::open(Box::new(move || {
@@ -80,10 +86,15 @@ fn is_limited(design: &Design, limit: Limit) -> bool {
     design.limits().iter().any(|(_, _, other)| *other == limit)
 }
 
+/// Whether the store is our own tree.
+fn is_tree(spec: &TrialSpec) -> TrialResult<bool> {
+    Ok(peer(&read_engine(&Value::String(spec.engine.clone()))?).is_none())
+}
+
 /// What the store must hold before anything is written to it.
 fn truth(spec: &TrialSpec, plan: &Plan) -> TrialResult<Truth> {
     let shadow = Shadow::new(plan.format());
-    let drops = is_limited(&design(spec)?, Limit::DropsData);
+    let drops = is_tree(spec)? && is_limited(&design(spec)?, Limit::DropsData);
     Ok(Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow }))
 }
 
@@ -124,7 +135,7 @@ impl<T: Store> Trial<T> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
         let truth = truth(&spec, &plan)?;
         let design = design(&spec)?;
-        let is_stored = !is_limited(&design, Limit::NotDurable);
+        let is_stored = !is_tree(&spec)? || !is_limited(&design, Limit::NotDurable);
         let forecast = Forecast::new(design.clone(), plan.format());
         let clock = Clock::new();
         let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -154,7 +165,7 @@ impl<T: Store> Trial<T> {
             Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
         };
         for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
-            let unseen = self.truth.begin(phase, &self.target)?;
+            let unseen = self.truth.begin(phase, self.target.target())?;
             self.blame(unseen);
             self.target = caches::set(phase.phase().before.cache, self.target, &self.spec.directory)?;
             extent = match (self.spec.mode, phase.phase().rate) {
@@ -164,12 +175,12 @@ impl<T: Store> Trial<T> {
                 (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
             };
         }
-        let unseen = self.truth.verify(&self.target)?;
+        let unseen = self.truth.verify(self.target.target())?;
         self.blame(unseen);
         if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
             // All of it stands in tables: whatever the mode of the log, a clone holds it.
-            self.target.flush()?;
-            self.target.settle()?;
+            self.target.target().flush()?;
+            self.target.target().settle()?;
         }
         self.conclude()
     }
@@ -239,21 +250,25 @@ impl<T: Store> Trial<T> {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
             _ => None,
         };
-        let (mut before, mut process_before) = (self.target.stats(), ProcessSample::take());
+        let (mut before, mut process_before) = (self.target.look(), ProcessSample::take());
         let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
         let warmed = begun.map(|begun| {
             samples.retain(|sample| sample.at > begun.sample.at);
-            before = begun.sample.stats.clone();
+            before = begun.sample.look.clone();
             process_before = begun.process;
             samples.insert(0, begun.sample);
             begun.warmed
         });
         let process_after = ProcessSample::take();
-        let burst = self.target.stats();
+        let burst = self.target.look();
         let settle_start = self.clock.now();
-        self.target.settle()?;
+        self.target.target().settle()?;
         let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
-        let settled = self.target.stats();
+        let settled = self.target.look();
+        let disk_bytes = match self.spec.mode {
+            RunMode::Timed => probe::disk_bytes(&self.spec.directory),
+            RunMode::Counted => None,
+        };
         let process = [process_before, process_after, ProcessSample::take()];
         let is_stored = self.is_stored;
         Ok(Measured {
@@ -264,6 +279,7 @@ impl<T: Store> Trial<T> {
             burst,
             settled,
             settle_ns,
+            disk_bytes,
             page_cache_share,
             is_stored,
             process,
@@ -310,8 +326,9 @@ impl<T: Store> Trial<T> {
 
     /// The report of the trial. A store that gave one wrong answer gets no number at all.
     fn conclude(self) -> TrialResult<TrialReport> {
+        let engine_version = self.target.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
-        let mut report = TrialReport { streams, wrong, done, ..TrialReport::default() };
+        let mut report = TrialReport { streams, wrong, done, engine_version, ..TrialReport::default() };
         if !report.wrong.is_empty() {
             report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
             return Ok(report);
@@ -362,8 +379,8 @@ impl<T: Store> Trial<T> {
             let driven = match phase.text() {
                 Some(file) => Replay::open(file)
                     .map_err(Into::into)
-                    .and_then(|replay| drive.replay(&self.target, phase, replay, &self.clock, &done)),
-                None => drive.streams(&self.target, (phase, from), &self.clock, &done, gate),
+                    .and_then(|replay| drive.replay(self.target.target(), phase, replay, &self.clock, &done)),
+                None => drive.streams(self.target.target(), (phase, from), &self.clock, &done, gate),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -393,7 +410,7 @@ impl<T: Store> Trial<T> {
     }
 
     fn sample(&self) -> Sample {
-        Sample { at: self.clock.now(), stats: self.target.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Sample { at: self.clock.now(), look: self.target.look(), rss_peak_bytes: probe::rss_peak_bytes() }
     }
 }
 
@@ -426,10 +443,10 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 mod tests {
     use results::columns as c;
     use tempfile::TempDir;
-    use tree::Stats;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
     use super::super::message::CellValue;
+    use super::super::target::Look;
     use super::*;
 
     const WORKLOAD: &str = r#"
@@ -523,8 +540,12 @@ mod tests {
     }
 
     impl Store for Liar {
-        fn stats(&self) -> Stats {
-            self.tree.stats()
+        fn target(&self) -> &dyn Target {
+            self
+        }
+
+        fn look(&self) -> Look {
+            self.tree.look()
         }
 
         fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
@@ -535,6 +556,7 @@ mod tests {
     fn report(lie: Lie) -> TrialReport {
         let folder = TempDir::new().unwrap();
         let spec = TrialSpec {
+            engine: "lsmbench".to_owned(),
             design: String::new(),
             task: WORKLOAD.to_owned(),
             base: folder.path().to_owned(),

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use measure::{Clock, Stamp};
 use parking_lot::Mutex;
-use tree::Stats;
 use workload::{PhasePlan, UntilSteady, WarmUp};
 
 use super::report::ProcessSample;
@@ -113,20 +112,19 @@ impl<'a, T: Store> WarmingUp<'a, T> {
     /// Whether the store came to be steady in time.
     fn rounds(&self, until: UntilSteady, phase_is_over: &AtomicBool) -> bool {
         let mut rounds: Vec<Round> = Vec::new();
-        let (mut at, mut stats, mut done) = (0, self.store.stats(), self.done.load(Ordering::Relaxed));
+        let (mut at, mut start, mut done) = (0, self.store.look(), self.done.load(Ordering::Relaxed));
         while at + until.round_ns <= until.at_most_ns {
             let mut looks = Vec::new();
             for look in 1..=u64::from(LOOKS_PER_ROUND) {
                 if !self.wait_until(at + until.round_ns * look / u64::from(LOOKS_PER_ROUND), phase_is_over) {
                     return false;
                 }
-                looks.push(self.store.stats());
+                looks.push(self.store.look());
             }
             let now = self.done.load(Ordering::Relaxed);
-            let end: &Stats = looks.last().expect("every round has looks");
-            let counts = end.counts.since(&stats.counts);
-            rounds.push(Round::new((now - done) as f64, &counts, looks.iter()));
-            (at, stats, done) = (at + until.round_ns, end.clone(), now);
+            let end = looks.last().expect("every round has looks");
+            rounds.push(Round::of((now - done) as f64, [&start, end], &looks.iter().collect::<Vec<_>>()));
+            (at, start, done) = (at + until.round_ns, end.clone(), now);
             if unsteady(&rounds, until.rounds as usize).is_some_and(|unsteady| unsteady.is_empty()) {
                 return true;
             }

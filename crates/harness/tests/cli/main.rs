@@ -12,6 +12,7 @@ mod history;
 mod kills;
 mod levels;
 mod oracles;
+mod peers;
 mod refusals;
 mod replay;
 mod resume;

@@ -49,15 +49,14 @@ impl Measured {
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
-        let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
+        let looks = self.samples.iter().map(|sample| &sample.look).chain([&self.burst]);
+        // Of other engines nobody asks for more than response times: such cells are left out.
+        let level0 = looks.filter_map(|look| look.tree()?.levels.first()).map(|level| level.runs);
+        let stalls = self.burst.tree().zip(self.before.tree());
         Probed {
             p99_ns: response.quantile(0.99).unwrap_or(0),
-            stalls_ns: self.burst.counts.since(&self.before.counts).stall_ns,
-            level0_runs: stats
-                .filter_map(|stats| stats.levels.first())
-                .map(|level| level.runs)
-                .max()
-                .unwrap_or(0),
+            stalls_ns: stalls.map_or(0, |(burst, before)| burst.counts.since(&before.counts).stall_ns),
+            level0_runs: level0.max().unwrap_or(0),
         }
     }
 }

@@ -29,6 +29,16 @@ pub(super) enum Look {
     Peer(peers::Stats),
 }
 
+impl Look {
+    /// What our own tree tells.
+    pub(super) fn tree(&self) -> Option<&Stats> {
+        match self {
+            Self::Tree(stats) => Some(stats),
+            Self::Peer(_) => None,
+        }
+    }
+}
+
 /// A tree, driven through the interface that every engine is driven through.
 pub(super) struct TreeTarget {
     tree: Tree,

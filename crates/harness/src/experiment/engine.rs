@@ -5,6 +5,7 @@ use peers::{Budget, CATALOG, Codec, Engine, Log, Peer};
 use toml::Value;
 use tree::Design;
 use types::quantity::parse_nanoseconds;
+use workload::Rate;
 
 use super::cell::Cell;
 use super::trials::RunMode;
@@ -83,6 +84,17 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let engine = engine_label(&cell.engine);
     if mode == RunMode::Counted {
         return Some(format!("counted mode: engine = {engine} {}", Limit::NotDeterministic));
+    }
+    let asks_more = |rate: &Rate| {
+        matches!(rate, Rate::Sustained(search)
+            if search.objective.stalls_ns.is_some() || search.objective.level0_runs.is_some())
+    };
+    let phases = cell.task.workload().map_or(&[][..], |workload| &workload.phases);
+    if let Some(phase) = phases.iter().find(|phase| asks_more(&phase.rate)) {
+        let name = &phase.name;
+        return Some(format!(
+            "engine {engine}: the objective of phase {name} is about stalls or runs, which only our own tree tells"
+        ));
     }
     peer.identify().err().map(|missing| format!("engine {engine}: {missing}"))
 }

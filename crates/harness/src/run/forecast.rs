@@ -16,6 +16,9 @@ use crate::expect::popularity_of_blocks;
 /// The most flushes that a policy without a form is simulated for.
 const MOST_SIMULATED: u64 = 20_000;
 
+/// The part by which merges of different keys may change their bytes, for blocks and filters that are filled otherwise.
+const MOST_RECODED: f64 = 0.1;
+
 /// The share of blocks looked into in vain up to which the requests of a cache follow the law of the keys.
 const MOST_STRAYS: f64 = 0.05;
 
@@ -66,6 +69,11 @@ impl Forecast {
         if !is_first || !only_adds(&phase.work) || done.flushes == 0 || done.puts == 0 {
             return;
         }
+        // A codec that compresses more the deeper a level is: bytes do not stay what they were when flushed.
+        let kept = done.compaction_bytes_written as f64 / done.compaction_bytes_read.max(1) as f64;
+        if done.compaction_bytes_read > 0 && (kept - 1.0).abs() > MOST_RECODED {
+            return;
+        }
         let policy = self.design.choice("compaction");
         let entry_bytes = (done.user_bytes_written / done.puts).max(1);
         let flushed = measured_entries(settled).max(1);
@@ -89,7 +97,9 @@ impl Forecast {
         let Measured { before, burst, .. } = measured;
         let done = burst.counts.since(&before.counts);
         let (Some(fpr), true) = (burst.expected_fpr, self.overlaps && done.gets > 0) else { return };
-        if burst.levels.iter().any(|level| level.tombstones > 0) {
+        // A fence that reads blocks to find one looks into more than the form counts.
+        let reads_to_find = done.blocks_searched > done.fence_searches;
+        if reads_to_find || burst.levels.iter().any(|level| level.tombstones > 0) {
             return;
         }
         let runs = run_views(burst, fpr);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plot::{Chart, ChartKind, ChartSpec, Context, Order, PlotError};
+use plot::{Chart, ChartSpec, Context, Order, PlotError};
 use results::{Folder, Manifest, Row, Table, columns as c};
 use tree::AXES;
 
@@ -27,9 +27,10 @@ pub(crate) fn draw_all(
     }
     let mut drawn = Vec::new();
     for spec in specs {
-        let chart = match spec.kind {
-            ChartKind::Timeline => Table::read(&results.timeline())?.filter(is_right),
-            _ => table.filter(is_right),
+        let path = spec.table(results);
+        let chart = match path == results.runs() {
+            true => table.filter(is_right),
+            false => Table::read(&path)?.filter(is_right),
         };
         match Chart::of_table(&chart, results, spec, &context) {
             Ok(chart) => {

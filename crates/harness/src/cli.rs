@@ -38,6 +38,10 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// The gate for CI: counters exactly against goldens, or times against another build
     Check(CheckArguments),
+    /// Show how numbers went from run to run, and with which run their level changed
+    History(HistoryArguments),
+    /// Tell what verdicts of this machine are worth: equal trees compared, and trees slower by a known share
+    Calibrate(CalibrateArguments),
     /// Tell what makes times of this machine doubtful, and what to do about it
     Doctor(DoctorArguments),
     /// Let the power fail, or calls to the disk, or what a store left rot, and check what is there then
@@ -107,6 +111,47 @@ pub(crate) struct CheckArguments {
     pub(crate) allow_debug: bool,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// The file that the numbers of all runs are kept in
+    #[arg(value_name = "STORE", default_value = "results/history.csv")]
+    pub(crate) store: PathBuf,
+    /// Add the numbers of these results first, again for each: of one experiment, or a folder of several
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) add: Vec<PathBuf>,
+    /// A column to add and show, again for each [default: all counters in counted mode, else those that decide]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) metric: Vec<String>,
+    /// The experiment to show [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) experiment: Option<String>,
+    /// Draw charts into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArguments {
+    /// How many comparisons of equal trees, and for each slowdown
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..=10_000))]
+    pub(crate) comparisons: u64,
+    /// By how many percent a tree is slower, with commas between them
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
+    pub(crate) slowdowns: Vec<f64>,
+    /// Blocks of trials per comparison [default: those of configs/calibration.toml]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(6..=1000))]
+    pub(crate) trials: Option<u64>,
+    /// Folder for what the runs write [default: that of the system for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
+    /// Run in a debug build, whose times mean nothing
+    #[arg(long, hide = true)]
+    pub(crate) allow_debug: bool,
+    /// Run small, as configs/calibration.toml says
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! `lsmbench`: experiments on LSM-trees, from the command line.
 
+mod calibration;
 mod charts;
 mod cli;
 mod command;
@@ -7,6 +8,7 @@ mod compare;
 mod expect;
 mod experiment;
 mod gate;
+mod history;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;
@@ -14,6 +16,7 @@ mod lifeline;
 mod output;
 mod pairs;
 mod problem;
+mod process;
 mod run;
 mod subject;
 
@@ -89,6 +92,11 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Check(arguments) => {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
+        }
+        Command::History(arguments) => command::history(&arguments).map(|()| 0),
+        Command::Calibrate(arguments) => {
+            interrupt::install();
+            command::calibrate(&arguments).map(|()| 0)
         }
         Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
         Command::Torture { what } => command::torture(&what).map(ended),

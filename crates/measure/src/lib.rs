@@ -4,22 +4,28 @@
 //! Nothing here reads files, prints, or knows what a tree is. The harness alone holds the clock.
 
 mod bootstrap;
+mod change;
 mod clock;
 mod comparison;
 mod histogram;
 mod noise;
 mod plan;
+mod proportion;
 mod ranking;
 mod sample;
 mod significance;
+mod steady;
 mod verdict;
 
+pub use change::changes;
 pub use clock::{Clock, Stamp};
 pub use comparison::{Comparison, Criteria, Interval, adjust, compare, compare_exact, compare_unpaired};
 pub use histogram::{Histogram, MAX_NS, Summary};
 pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
+pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
 pub use sample::Sample;
 pub use significance::{FEWEST_BLOCKS, least_unpaired};
+pub use steady::SteadyRule;
 pub use verdict::{Doubt, Verdict};

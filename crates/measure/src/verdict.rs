@@ -22,14 +22,24 @@ pub enum Verdict {
     Regressed,
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Improved, Self::Equivalent, Self::Inconclusive, Self::Regressed];
+
+    /// What it is called in results.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Improved => "improved",
             Self::Equivalent => "equivalent",
             Self::Inconclusive => "inconclusive",
             Self::Regressed => "regressed",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

@@ -32,7 +32,7 @@ use results::{Better, Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
 pub use order::Order;
-pub use spec::{ChartKind, ChartSpec, Choice, Scalar};
+pub use spec::{ChartFile, ChartKind, ChartSpec, Choice, Scalar};
 
 use data::{Data, trials};
 use page::Captions;
@@ -56,6 +56,8 @@ pub struct Context {
     pub is_quick: bool,
     /// The order and the looks of labels.
     pub order: Order,
+    /// What a point is of, where it is not what its trials say: the subtitle says this in place of their number.
+    pub points: Option<String>,
 }
 
 impl Context {
@@ -69,7 +71,14 @@ impl Context {
             order = order.with_cells(path, values);
         }
         let (experiment, question) = (manifest.experiment.clone(), manifest.question.clone());
-        Self { experiment, question, run_id: manifest.run_id.clone(), is_quick: manifest.quick, order }
+        Self {
+            experiment,
+            question,
+            run_id: manifest.run_id.clone(),
+            is_quick: manifest.quick,
+            order,
+            points: None,
+        }
     }
 }
 
@@ -82,15 +91,14 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, or
-    /// `timeline.csv` for a timeline, and the histograms for a distribution of latencies; and `verdicts.csv` for
-    /// what it says of the numbers.
+    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`,
+    /// `timeline.csv` for a timeline or `levels.csv` where the chart says so, and the histograms for a distribution of
+    /// latencies; and `verdicts.csv` for what it says of the numbers.
     ///
     /// # Errors
     /// Results that cannot be read; a column or value that is not there; nothing left to draw.
     pub fn draw(folder: &Folder, spec: &ChartSpec, context: &Context) -> Result<Self, PlotError> {
-        let path = if spec.kind == ChartKind::Timeline { folder.timeline() } else { folder.runs() };
-        Self::of_table(&Table::read(&path)?, folder, spec, context)
+        Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
     /// As [`draw`](Self::draw), from a table that was read before; `folder` is where its histograms lie.
@@ -119,9 +127,11 @@ impl Chart {
             })?;
             return Ok(Self { scene: drawn.scene, title, notes: drawn.captions.notes });
         }
-        let verdicts = results::verdicts::read(&folder.verdicts());
+        let path = folder.verdicts();
+        let verdicts = if path.exists() { results::verdicts::read(&path) } else { Ok(Vec::new()) };
         let data = data::prepare(table, spec, &context.order, verdicts.as_deref().unwrap_or_default())?;
-        let mut captions = captions(&data.facts, trials_drawn(&data, spec.kind));
+        let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.kind));
+        let mut captions = captions(&data.facts, spread);
         captions.verdict = data.verdict.clone().unwrap_or_default();
         captions.notes.extend(torn);
         captions.notes.extend(verdicts.err().map(|error| format!("no verdict: {error}")));

@@ -10,7 +10,9 @@ mod error;
 mod expectation;
 mod folder;
 mod golden;
+pub mod history;
 mod latency;
+pub mod levels;
 mod manifest;
 mod metric;
 mod row;
@@ -28,8 +30,8 @@ pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,
-    OperationCost, Profile, Stream,
+    BuildInfo, CellInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding,
+    MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
+use crate::levels::LEVEL_METRICS;
 use crate::metric::{Better, Kind, Metric, Unit};
-use crate::verdicts::VERDICTS;
 use crate::{ResultsError, Value};
 
 /// One column of a file.
@@ -111,9 +111,26 @@ impl Schema {
         Self::build(swept, TIMELINE_METRICS)
     }
 
-    /// The columns of `verdicts.csv`.
-    pub(crate) fn verdicts() -> Self {
-        Self { columns: VERDICTS.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
+    /// The columns of `levels.csv` for an experiment that sweeps these paths.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn levels<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
+        Self::build(swept, LEVEL_METRICS)
+    }
+
+    /// The columns of a file that has always the same ones, as `verdicts.csv`.
+    pub(crate) fn fixed(metrics: &[Metric]) -> Self {
+        Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
+    }
+
+    /// Reads the header of a file that has always the same columns.
+    pub(crate) fn read_fixed(path: &Path, header: &[&str], metrics: &[Metric]) -> Result<Self, ResultsError> {
+        begins_with(path, header, metrics)?;
+        match header.get(metrics.len()) {
+            None => Ok(Self::fixed(metrics)),
+            Some(more) => Err(header_error(path, metrics.len(), format!("unknown column \"{more}\""))),
+        }
     }
 
     fn build<S: AsRef<str>>(swept: &[S], metrics: &[Metric]) -> Result<Self, ResultsError> {
@@ -140,21 +157,12 @@ impl Schema {
     /// Reads a header. Measured columns may be missing (an older version did not have them), but those that
     /// are there stand in order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
-        let wrong = |column: usize, message: String| {
-            Err(ResultsError::Header { path: path.to_owned(), column: column + 1, message })
-        };
-        for (at, identity) in IDENTITY.iter().enumerate() {
-            match header.get(at) {
-                Some(name) if *name == identity.name => {}
-                found => {
-                    let found = found.map_or("nothing".to_owned(), |name| format!("{name:?}"));
-                    return wrong(at, format!("expected \"{}\", found {found}", identity.name));
-                }
-            }
-        }
+        let wrong = |column: usize, message: String| Err(header_error(path, column, message));
+        begins_with(path, header, IDENTITY)?;
         let rest = &header[IDENTITY.len()..];
-        let timeline = rest.contains(&TIMELINE_METRICS[0].name);
-        let metrics = if timeline { TIMELINE_METRICS } else { METRICS };
+        // The first column tells which file it is; no swept path has the name of one.
+        let of_file = [TIMELINE_METRICS, LEVEL_METRICS].into_iter().find(|of| rest.contains(&of[0].name));
+        let metrics = of_file.unwrap_or(METRICS);
         let is_metric = |name: &str| metrics.iter().any(|metric| metric.name == name);
         let swept = rest.iter().position(|name| is_metric(name)).unwrap_or(rest.len());
         let mut measured = Vec::new();
@@ -225,6 +233,23 @@ impl Schema {
         let name = |names: &[&str]| names.get(at).map_or("nothing".to_owned(), |name| format!("\"{name}\""));
         Some(format!("column {} is {} there and {} here", at + 1, name(&theirs), name(&ours)))
     }
+}
+
+/// Holds the first columns of a header to those that belong there.
+fn begins_with(path: &Path, header: &[&str], expected: &[Metric]) -> Result<(), ResultsError> {
+    for (at, metric) in expected.iter().enumerate() {
+        let found = match header.get(at) {
+            Some(name) if *name == metric.name => continue,
+            Some(name) => format!("{name:?}"),
+            None => "nothing".to_owned(),
+        };
+        return Err(header_error(path, at, format!("expected \"{}\", found {found}", metric.name)));
+    }
+    Ok(())
+}
+
+fn header_error(path: &Path, column: usize, message: String) -> ResultsError {
+    ResultsError::Header { path: path.to_owned(), column: column + 1, message }
 }
 
 #[cfg(test)]

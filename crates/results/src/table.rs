@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::columns::{CELL, OPERATION, PHASE, SECOND, TRIAL};
+use crate::levels::LEVEL;
 use crate::{Column, ResultsError, Row, Schema, Value};
 
 /// The rows of one CSV file.
@@ -44,17 +45,15 @@ pub struct RowGroup<'a> {
 }
 
 impl Table {
-    /// Reads `runs.csv` or `timeline.csv`.
+    /// Reads `runs.csv`, `timeline.csv` or `levels.csv`.
     ///
     /// # Errors
     /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a
     /// cell of the wrong type. Errors name file, line, column and what was expected.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
-        let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
-        let (text, torn) = split_torn(path, &bytes)?;
-        let (schema, read) = read_rows(path, text, |header| Schema::read(path, header))?;
+        let (schema, numbered, torn) = read_rows(path, |header| Schema::read(path, header))?;
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
-        for (line, row) in read {
+        for (line, row) in numbered {
             if !seen.insert(identity(&row)) {
                 let message =
                     "the row stands there twice: one of its cell, trial, phase and operation is above";
@@ -155,31 +154,35 @@ impl Table {
     }
 }
 
-/// The columns of a CSV text, as its header has them, and its rows with their lines.
-///
-/// # Errors
-/// A header that is none; a row with too many or too few cells, or with a cell of the wrong type.
+/// What a file holds: its columns, its rows with their lines, its torn end.
+pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
+
+/// The rows of a file with their lines, in the columns that its header names, and its torn end.
 pub(crate) fn read_rows(
     path: &Path,
-    text: &str,
-    schema: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
-) -> Result<(Schema, Vec<(u64, Row)>), ResultsError> {
+    read_header: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
+) -> Result<RowsOfFile, ResultsError> {
+    let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
+    let (text, torn) = split_torn(path, &bytes)?;
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
     let mut records = reader.records();
     let header = match records.next() {
         Some(header) => header.map_err(|error| row_error(path, 1, &error))?,
         None => csv::StringRecord::new(),
     };
-    let schema = schema(&header.iter().collect::<Vec<_>>())?;
+    let schema = read_header(&header.iter().collect::<Vec<_>>())?;
     let mut rows = Vec::new();
     for (index, record) in records.enumerate() {
         let line = index as u64 + 2;
         let record = record.map_err(|error| row_error(path, line, &error))?;
-        let cells = read_cells(&schema, &record);
-        let wrong = |message| ResultsError::Row { path: path.to_owned(), line, message };
-        rows.push((line, Row::from_cells(&schema, cells.map_err(wrong)?)));
+        let cells = read_cells(&schema, &record).map_err(|message| ResultsError::Row {
+            path: path.to_owned(),
+            line,
+            message,
+        })?;
+        rows.push((line, Row::from_cells(&schema, cells)));
     }
-    Ok((schema, rows))
+    Ok((schema, rows, torn))
 }
 
 /// The complete lines, and the torn one behind them.
@@ -197,7 +200,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
 
 /// What tells a row from all others of its file.
 fn identity(row: &Row) -> Vec<String> {
-    let columns = [CELL.name, TRIAL.name, PHASE.name, OPERATION.name, SECOND.name];
+    let columns = [CELL.name, TRIAL.name, PHASE.name, OPERATION.name, SECOND.name, LEVEL.name];
     let positions = columns.iter().filter_map(|name| row.schema().position(name));
     positions.map(|at| row.cells()[at].to_string()).collect()
 }

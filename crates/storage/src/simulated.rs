@@ -18,6 +18,9 @@
 //!
 //! The time that is added up is that of each call by itself, as if no other was under way.
 //!
+//! With a `pause`, nothing is served for so long at the end of every period of the device's clock: what comes then, or
+//! would be done then, is done when the pause is over. Pauses are moments of a clock, so that `counted` mode has none.
+//!
 //! **The presets** are round numbers of their class:
 //! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s); a sync waits
 //!   for a turn;
@@ -30,7 +33,7 @@
 //!   put is durable.
 //!
 //! **Not modelled**: a page cache for reads, caches in the device, zones and distances of seeks, reordering in the
-//! queue, garbage collection and wear, variance. A tail latency from here means nothing.
+//! queue, wear, variance. Without a pause of your own, a tail latency from here means nothing.
 
 mod device;
 mod setting;
@@ -62,7 +65,10 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
      read_bandwidth = \"preset\"\n\
      write_bandwidth = \"preset\"\n\
      # Requests served at a time.\n\
-     queue_depth = \"preset\"\n",
+     queue_depth = \"preset\"\n\
+     # Serve nobody for so long, every so often, as drives do that collect garbage; only where time is waited for.\n\
+     pause = \"0s\"\n\
+     pause_every = \"1s\"\n",
 )
 .limited(&[Limit::NotDurable]);
 
@@ -76,7 +82,7 @@ struct Simulated {
     next_file: AtomicU64,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     device: Class,
@@ -86,6 +92,24 @@ struct Params {
     read_bandwidth: Setting<ByteSize>,
     write_bandwidth: Setting<ByteSize>,
     queue_depth: Setting<Count>,
+    pause: Time,
+    pause_every: Time,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            device: Class::default(),
+            read_latency: Setting::Preset,
+            write_latency: Setting::Preset,
+            sync_latency: Setting::Preset,
+            read_bandwidth: Setting::Preset,
+            write_bandwidth: Setting::Preset,
+            queue_depth: Setting::Preset,
+            pause: Time(0),
+            pause_every: Time(1_000_000_000),
+        }
+    }
 }
 
 /// The classes of devices that have presets.
@@ -125,6 +149,8 @@ impl Class {
             write_bandwidth,
             queue_depth,
             has_arm: matches!(self, Self::Hdd),
+            pause_ns: 0,
+            pause_period_ns: 0,
         }
     }
 }
@@ -144,6 +170,8 @@ impl Build<dyn Storage> for Simulated {
             write_bandwidth: bandwidth(params.write_bandwidth, preset.write_bandwidth),
             queue_depth: params.queue_depth.value().map_or(preset.queue_depth, |depth| depth.0),
             has_arm: preset.has_arm,
+            pause_ns: params.pause.0,
+            pause_period_ns: params.pause_every.0,
         };
         profile.validate()?;
         Ok(Box::new(Self {
@@ -432,6 +460,33 @@ mod tests {
             writer.sync().unwrap();
         });
         assert!(took >= Duration::from_micros(40), "{took:?}");
+    }
+
+    #[test]
+    fn a_pause_serves_nobody_and_is_none_where_nobody_waits() {
+        let storage = simulated(Params {
+            read_latency: Setting::Own(Time(1_000)),
+            pause: Time(20_000_000),
+            pause_every: Time(50_000_000),
+            ..Params::default()
+        });
+        let (file, charged) = with_file(&*storage, 1000);
+        (0..100).for_each(|_| drop(file.read(0, 10).unwrap()));
+        assert_eq!(charged().read_ns, 100 * 1_002);
+        let mut longest = Duration::ZERO;
+        let took = waited(&*storage, || {
+            let end = Instant::now() + Duration::from_millis(200);
+            while Instant::now() < end {
+                let start = Instant::now();
+                file.read(0, 10).unwrap();
+                longest = longest.max(start.elapsed());
+            }
+        });
+        assert!(took >= Duration::from_millis(200), "{took:?}");
+        assert!(longest >= Duration::from_millis(19), "{longest:?}");
+        let refused = Params { pause: Time(2_000_000_000), ..Params::default() };
+        let refused = <Simulated as Build<_>>::build(refused).err().unwrap();
+        assert!(refused.contains("pause_every"), "{refused}");
     }
 
     /// Eight threads with one read each: one after the other through one lane, two at a time through two.

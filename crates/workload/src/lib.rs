@@ -21,6 +21,7 @@
 //! Everything random comes from one seed through generators that are apart for every [`Concern`].
 
 mod batch;
+mod before;
 mod check;
 mod digest;
 mod dsl;
@@ -43,6 +44,7 @@ mod rate;
 mod shadow;
 mod spelling;
 mod stream;
+mod sustained;
 mod target;
 mod trace;
 mod value;
@@ -50,6 +52,7 @@ mod values;
 mod workload;
 
 pub use batch::Batch;
+pub use before::{Before, CacheState, UntilSteady, WarmUp};
 pub use check::{Record, Verdict, WrongAnswer, check};
 pub use dsl::{Command, CommandReader, ReadError, SyntaxError, write_operations};
 pub use format::{FORMATS, KeyBytes, KeyFormat, KeyFormatPolicy};
@@ -67,6 +70,7 @@ pub use range::{LENGTHS, RangeSpec};
 pub use rate::Rate;
 pub use shadow::{Shadow, StoreVerdict};
 pub use stream::Stream;
+pub use sustained::{Found, Objective, Probed, Sustained};
 pub use target::{Model, NoOp, Scan, Target, TargetError, Write};
 pub use trace::{Accesses, Endian, Recording, TraceError, TraceFile};
 pub use value::{SIZES, ValueSpec};

@@ -78,7 +78,11 @@ impl Profile {
         let mut recorder = Recorder::new(from.keys);
         let mut batch = Batch::default();
         let mut keys = from.keys;
-        for (thread, mut stream) in phase.streams(from).into_iter().enumerate() {
+        let streams = match performed {
+            Some(_) => phase.performed_streams(from),
+            None => phase.streams(from),
+        };
+        for (thread, mut stream) in streams.into_iter().enumerate() {
             let mut left =
                 performed.map_or(u64::MAX, |performed| performed.get(thread).copied().unwrap_or(0));
             loop {

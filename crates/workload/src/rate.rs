@@ -3,6 +3,9 @@
 use catalog::ChoiceError;
 use toml::Value;
 
+use crate::spelling::inside;
+use crate::sustained::Sustained;
+
 /// The rate of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
@@ -15,15 +18,18 @@ pub enum Rate {
         /// Operations per second, above 0.
         per_second: f64,
     },
+    /// The largest rate at which an objective holds, found by trying.
+    Sustained(Sustained),
 }
 
 impl Rate {
-    /// Reads `"closed"` or a number of operations per second.
+    /// Reads `"closed"`, a number of operations per second, or the table of a [search](Sustained).
     ///
     /// # Errors
     /// Says what is accepted.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
-        let accepted = "write \"closed\", or operations per second above 0";
+        let accepted =
+            "write \"closed\", operations per second above 0, or { p99 = \"1ms\" } to search for it";
         match value {
             Value::String(text) if text == "closed" => Ok(Self::Closed),
             Value::String(text) => match types::quantity::parse_count(text) {
@@ -38,6 +44,9 @@ impl Rate {
                     Err(ChoiceError::at("rate", format!("rate is {per_second}; {accepted}")))
                 }
             }
+            Value::Table(search) => {
+                Sustained::from_toml(search).map(Self::Sustained).map_err(|error| inside("rate", error))
+            }
             other => Err(ChoiceError::at("rate", format!("rate is a {}; {accepted}", other.type_str()))),
         }
     }
@@ -47,15 +56,17 @@ impl Rate {
         match self {
             Self::Closed => "closed".into(),
             Self::Open { per_second } => per_second.into(),
+            Self::Sustained(search) => search.to_toml().into(),
         }
     }
 
     /// When operation number `ordinal` of thread `thread` of `threads` is meant to start, in nanoseconds
-    /// from the start of the phase: evenly spaced, the threads taking turns. `None` in a closed loop.
+    /// from the start of the phase: evenly spaced, the threads taking turns. `None` in a closed loop, and of a rate that is
+    /// yet to be found.
     #[inline]
     pub fn intended_start_ns(self, ordinal: u64, thread: u32, threads: u32) -> Option<u64> {
         match self {
-            Self::Closed => None,
+            Self::Closed | Self::Sustained(_) => None,
             Self::Open { per_second } => {
                 let before = ordinal * u64::from(threads) + u64::from(thread);
                 Some((before as f64 * (1e9 / per_second)) as u64)
@@ -73,6 +84,11 @@ mod tests {
         assert_eq!(Rate::from_toml(&"closed".into()), Ok(Rate::Closed));
         assert_eq!(Rate::from_toml(&5000.into()), Ok(Rate::Open { per_second: 5000.0 }));
         assert_eq!(Rate::from_toml(&"10k".into()), Ok(Rate::Open { per_second: 10_000.0 }));
+        let search = Rate::from_toml(&Value::Table("p99 = \"2ms\"".parse().unwrap())).unwrap();
+        assert!(matches!(search, Rate::Sustained(Sustained { within: 0.05, .. })));
+        assert_eq!(Rate::from_toml(&search.to_toml()), Ok(search));
+        let bad = Rate::from_toml(&Value::Table("p99 = 3".parse().unwrap())).unwrap_err();
+        assert_eq!(bad.key.as_deref(), Some("rate.p99"));
         for bad in [Value::from("open"), 0.into(), (-1.5).into(), f64::NAN.into(), true.into()] {
             assert_eq!(Rate::from_toml(&bad).unwrap_err().key.as_deref(), Some("rate"), "{bad}");
         }

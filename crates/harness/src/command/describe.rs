@@ -40,7 +40,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     let first = &experiment.cells[0];
     let _ = writeln!(text, "#\n# phases, as they are meant in cell {}", first.number);
     match experiment.plan(first)? {
-        Some(plan) => text.push_str(&phases(first, &plan)),
+        Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
     let _ = writeln!(
@@ -68,12 +68,14 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
 }
 
 /// What each phase is meant to do, one a line.
-fn phases(cell: &Cell, plan: &Plan) -> String {
+fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
     let mut text = String::new();
-    for (phase, keys) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys) {
+    let fixture = experiment.fixture_phases(&cell.task);
+    for (number, (phase, keys)) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys).enumerate() {
         let from = Extent { keys: keys as u64, versions: 0 };
         let figures = figures(&Profile::intended(phase, from)).join(", ");
-        let _ = writeln!(text, "#   {}: {figures}", phase.phase().name);
+        let built = if number < fixture { "fixture, built once and not measured: " } else { "" };
+        let _ = writeln!(text, "#   {}: {built}{figures}", phase.phase().name);
     }
     text
 }

@@ -1,9 +1,11 @@
 //! The commands besides `run`.
 
+mod calibrate;
 mod check;
 mod compare;
 mod describe;
 mod doctor;
+mod history;
 mod list;
 mod meta;
 mod plot;
@@ -12,10 +14,12 @@ mod torture;
 mod verify;
 mod workload;
 
+pub(crate) use calibrate::calibrate;
 pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use describe::{describe, described};
 pub(crate) use doctor::doctor;
+pub(crate) use history::history;
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;

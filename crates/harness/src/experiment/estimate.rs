@@ -5,7 +5,7 @@ use std::path::Path;
 use catalog::Limit;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
-use workload::{Kind, Mixed, PhasePlan, Plan, Work};
+use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Work};
 
 use super::cell::Cell;
 use crate::subject::Cost;
@@ -79,7 +79,10 @@ impl Estimate {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
         for phase in plan.phases() {
-            let work = PhaseWork::of(phase);
+            let work = PhaseWork::of(phase).times(match phase.phase().rate {
+                Rate::Sustained(search) => f64::from(search.most_probes()),
+                Rate::Closed | Rate::Open { .. } => 1.0,
+            });
             let entry = plan.format().max_bytes() as f64 + phase.values().mean_bytes() + ENTRY_OVERHEAD_BYTES;
             estimate.phase_keys.push(keys);
             keys += work.added;
@@ -103,6 +106,12 @@ impl Estimate {
         if in_memory(design) {
             self.memory_bytes += std::mem::take(&mut self.storage_bytes);
         }
+        self
+    }
+
+    /// The estimate of a trial that starts behind so many phases.
+    pub(super) fn without_phases(mut self, phases: usize) -> Self {
+        self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
     }
 
@@ -146,6 +155,11 @@ impl PhaseWork {
             Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
             Work::Text(_) => Self::default(),
         }
+    }
+
+    /// The same, so often.
+    fn times(self, often: f64) -> Self {
+        Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
 
     fn of_mix(mixed: &Mixed, operations: Option<u64>) -> Self {

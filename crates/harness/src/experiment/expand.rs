@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use catalog::{Limit, suggestion};
 use toml::{Table, Value};
 use tree::{Design, axis};
-use workload::Work;
+use workload::{CacheState, Phase, Work};
 
 use super::cell::{Cell, LeftOut};
 use super::paths;
@@ -197,10 +197,17 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
         return Some(reason);
     }
+    let limits = cell.design.limits();
+    let workload = cell.task.workload();
+    let lost = limits.iter().find(|(_, _, limit)| *limit == Limit::NotDurable);
+    let is_cold = |phase: &&Phase| phase.before.cache == CacheState::Cold;
+    let cold = workload.and_then(|workload| workload.phases.iter().find(is_cold));
+    if let Some(((axis, choice, limit), phase)) = lost.zip(cold) {
+        return Some(format!("phase {} begins with cold caches, but {axis} = {choice} {limit}", phase.name));
+    }
     if mode == RunMode::Timed {
         return None;
     }
-    let limits = cell.design.limits();
     let is_read = |axis: &str| cell.task.unread(&[axis]).is_none();
     let changing = limits.iter().find(|(axis, _, limit)| *limit == Limit::NotDeterministic && is_read(axis));
     if let Some((axis, choice, limit)) = changing {

@@ -3,9 +3,11 @@
 mod cell;
 mod design_file;
 mod difference;
+mod equal_memory;
 mod estimate;
 mod expand;
 mod file;
+mod fixture;
 mod load;
 mod overrides;
 mod paths;

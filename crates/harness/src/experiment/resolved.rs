@@ -70,7 +70,7 @@ impl Experiment {
     /// What a trial of a cell takes.
     pub(crate) fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
-            (Some(plan), _) => Estimate::of(cell, &plan),
+            (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
             (None, Task::Component(component)) => Estimate::of_component(cell, component.subject().cost()),
             (None, Task::Workload(_)) => Estimate::default(),
         })
@@ -105,6 +105,8 @@ impl Experiment {
             text.push_str(&cell.task.to_toml().to_string());
             text.push_str(&cell.swept.join("\n"));
         }
+        text.extend(self.trials.memory_limit.map(|limit| format!("memory {limit}\n")));
+        text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 }

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use super::process;
 use crate::compare::{Pairing, Report, Samples};
 use crate::output::line;
 use crate::problem::Outcome;
+use crate::process;
 
 /// What is run against what.
 pub(crate) struct Against<'a> {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use measure::Sample;
 use results::{Golden, GoldenNumber, Manifest, Table, columns as c};
 
-use super::process;
 use crate::compare::{Key, Pairing, Report, Samples};
 use crate::experiment::RunMode;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
+use crate::process;
 
 /// What is checked against what.
 pub(crate) struct Goldens<'a> {

@@ -2,7 +2,6 @@
 
 mod against;
 mod golden;
-mod process;
 
 pub(crate) use against::{Against, against};
 pub(crate) use golden::{Goldens, check_goldens};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use measure::{Clock, Histogram};
 use results::{HarnessCost, OperationCost};
-use workload::{Extent, NoOp, PhasePlan, Plan, TargetError, Workload};
+use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
 
 use super::drive::Drive;
 use crate::experiment::RunMode;
@@ -42,7 +42,7 @@ pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
         samplings.push(sampling);
     }
     let cost = |sampling| {
-        let drive = Drive { mode: RunMode::Timed, sampling, check };
+        let drive = Drive { mode: RunMode::Timed, sampling, check, rate: Rate::Closed };
         let costs = (0..REPEATS).filter_map(|_| operation_ns(drive, &phase, &clock).ok()?);
         Some(OperationCost { sampling, operation_ns: costs.reduce(f64::min)? })
     };
@@ -73,7 +73,7 @@ fn phase() -> Arc<PhasePlan> {
 /// Nanoseconds per operation in all: generation, timing and recording together.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1 };
-    let driven = drive.streams(&NoOp, phase, from, clock, &AtomicU64::new(0))?;
+    let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), None)?;
     let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
     Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))
 }

@@ -8,12 +8,13 @@ use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use results::{CellInfo, Expectation, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
 
 use super::child::run_trial;
+use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
-use super::{environment, manifest};
+use super::{environment, manifest, memory_limit};
 use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode};
 use crate::output::{and_more, line, print};
@@ -77,6 +78,7 @@ struct Run<'a> {
     home: Home,
     schema: Schema,
     timeline_schema: Schema,
+    levels_schema: Schema,
     /// Per cell.
     estimates: Vec<Estimate>,
 }
@@ -86,8 +88,11 @@ struct Books {
     manifest: Manifest,
     runs: RowWriter,
     timeline: RowWriter,
+    levels: RowWriter,
     /// Rows of baselines that run twice.
     noise: RowWriter,
+    /// What trials start from.
+    fixtures: Fixtures,
     /// The trials that an earlier run did.
     finished: BTreeSet<Group>,
     /// Likewise, of baselines that run twice.
@@ -109,6 +114,7 @@ impl Books {
     fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
+        self.manifest.levels = Some(self.levels.seal()?);
         self.manifest.noise = Some(self.noise.seal()?);
         Ok(self.manifest.write(path)?)
     }
@@ -134,6 +140,10 @@ impl<'a> Run<'a> {
                 "this is a debug build: its times mean nothing; build with --release, or run with --set trials.mode=counted",
             ));
         }
+        if let Some(limit) = experiment.trials.memory_limit {
+            memory_limit::check(limit.0)
+                .map_err(|problem| Problem::at(&experiment.file, None, problem.to_string()))?;
+        }
         let mut estimates = Vec::new();
         for cell in &experiment.cells {
             let estimate = experiment.estimate(cell)?;
@@ -149,6 +159,7 @@ impl<'a> Run<'a> {
             home: Home::inspect(&experiment.name, &options.out)?,
             schema: Schema::runs(&swept)?,
             timeline_schema: Schema::timeline(&swept)?,
+            levels_schema: Schema::levels(&swept)?,
             estimates,
         };
         run.check_resume()?;
@@ -168,6 +179,7 @@ impl<'a> Run<'a> {
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
+        check_table(&folder.levels(), &self.levels_schema)?;
         Ok(earlier.check_rows(folder)?)
     }
 
@@ -247,9 +259,11 @@ impl<'a> Run<'a> {
         };
         let runs = open(&folder.runs(), &self.schema, &finished)?;
         let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
+        let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
         let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
         create_folder(&folder.histograms())?;
-        Ok(Books { manifest, runs, timeline, noise, finished, finished_noise })
+        let fixtures = Fixtures::new(&self.options.out);
+        Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
     }
 
     /// Runs the trials that are not done yet.
@@ -273,7 +287,13 @@ impl<'a> Run<'a> {
                 let done = "what is done is kept; when this is mended, go on with --resume";
                 Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
             };
-            let report = self.run_one(cell, turn, |step| progress.update(step)).map_err(kept)?;
+            let fixture = match self.fixture(cell, turn, books).map_err(kept)? {
+                Found::Fixture(fixture) => Some(fixture),
+                Found::None => None,
+                Found::Interrupted => return Ok(Ending::Interrupted),
+            };
+            let report = self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step));
+            let report = report.map_err(kept)?;
             let Some(report) = report else { return Ok(Ending::Interrupted) };
             for wrong in &report.wrong {
                 progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
@@ -317,10 +337,35 @@ impl<'a> Run<'a> {
         Verdicts::of(self.experiment, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
     }
 
-    fn run_one(&self, cell: &Cell, turn: &Turn, progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
-        let trials = &self.experiment.trials;
+    /// The fixture that the trials of a cell start from. The manifest says which one.
+    fn fixture(&self, cell: &Cell, turn: &Turn, books: &mut Books) -> Outcome<Found> {
+        let spec = self.spec(cell, turn, &self.home.data());
+        let found = books.fixtures.of(self.experiment, cell, &spec)?;
+        if let Found::Fixture(fixture) = &found {
+            note_fixture(&mut books.manifest, cell, fixture);
+        }
+        Ok(found)
+    }
+
+    fn run_one(
+        &self,
+        cell: &Cell,
+        turn: &Turn,
+        fixture: Option<&Fixture>,
+        progress: impl FnMut(Step),
+    ) -> Outcome<Option<TrialReport>> {
         let data = DataFolder::create(self.home.data())?;
-        let spec = TrialSpec {
+        let mut spec = self.spec(cell, turn, data.path());
+        spec.fixture = fixture
+            .map(|fixture| fixture.clone_to(&spec.directory, spec.memory_limit.is_some()))
+            .transpose()?;
+        run_trial(&spec, progress)
+    }
+
+    /// What a trial is to do, in a folder of data.
+    fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
+        let trials = &self.experiment.trials;
+        TrialSpec {
             design: cell.task.design_toml(&cell.design).to_string(),
             task: cell.task.to_toml().to_string(),
             base: self.experiment.base.clone(),
@@ -328,12 +373,13 @@ impl<'a> Run<'a> {
             mode: trials.mode,
             sampling: trials.sampling,
             check: trials.check_stride(),
-            directory: data.path().join("tree"),
+            directory: data.join("tree"),
             results: (!turn.again).then(|| self.home.folder().root().to_owned()),
             cell: cell.number,
             trial: turn.group.trial,
-        };
-        run_trial(&spec, progress)
+            memory_limit: trials.memory_limit.map(|limit| limit.0),
+            fixture: None,
+        }
     }
 
     /// Writes the rows of a trial, and says which of them exceed a bound where no trial before it did.
@@ -364,6 +410,7 @@ impl<'a> Run<'a> {
         }
         // The rows that say "this trial is done" are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
+        books.levels.append(&rows(&self.levels_schema, &report.levels)?)?;
         books.runs.append(&runs)?;
         books.seal(&self.home.folder().manifest())?;
         Ok(marks)
@@ -411,6 +458,25 @@ impl<'a> Run<'a> {
         let again = wrong_cells(&Table::read(&folder.noise())?);
         let is_right = wrong_cells(&table).is_empty() && again.is_empty();
         Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
+    }
+}
+
+/// Writes down that a cell's trials start from a fixture; one that was built anew since says so.
+fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
+    let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);
+    let place = place.unwrap_or_else(|| {
+        manifest.fixtures.push(fixture.info.clone());
+        manifest.fixtures.len() - 1
+    });
+    let known = &mut manifest.fixtures[place];
+    if known.files != fixture.info.files {
+        let hash = &known.hash;
+        let warning = format!("the fixture {hash} was built again since: its files are others");
+        (known.files, known.built) = (fixture.info.files.clone(), fixture.info.built.clone());
+        manifest.warnings.push(warning);
+    } else if !known.cells.contains(&cell.number) {
+        known.cells.push(cell.number);
+        known.cells.sort_unstable();
     }
 }
 

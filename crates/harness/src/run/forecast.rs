@@ -44,11 +44,16 @@ impl Forecast {
         Self { design, format, overlaps: true, warm_with: None, blocks: None }
     }
 
+    /// Takes note of a phase that was done before.
+    pub(super) fn pass(&mut self, phase: &Phase) {
+        self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
+    }
+
     /// What is expected of a phase on a store that earlier ones left at `from`; to be called for each in turn.
     pub(super) fn of_phase(&mut self, phase: &Phase, from: Extent, measured: &Measured) -> Cells {
         let mut cells = Cells::default();
         self.writes(phase, measured, &mut cells);
-        self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
+        self.pass(phase);
         if let Work::Mixed(mixed) = &phase.work {
             let is_only_gets = Kind::ALL.into_iter().all(|kind| kind == Kind::Get || !mixed.mix.has(kind));
             let is_still = measured.before.levels == measured.burst.levels;
@@ -140,7 +145,8 @@ impl Forecast {
         );
         if let Some(blocks) = &blocks {
             cells.set(&c::BEST_STATIC_HIT_RATE, blocks.best_static_share(held));
-            let is_warm = self.warm_with == Some((law.label(), keys));
+            let has_asked = measured.warmed.is_some() || self.warm_with == Some((law.label(), keys));
+            let is_warm = has_asked && before.cache_bytes > 0;
             let rate = eviction.map(|eviction| match is_warm {
                 true => eviction.hit_rate(blocks, held),
                 false => eviction.hit_rate_between(blocks, held, held_before, (0.0, requests)),

@@ -10,11 +10,12 @@ use results::{Folder, Manifest};
 use rustix::fs::{Access, access};
 use storage::Held;
 
+use super::fixture::FIXTURES;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
 
 /// Names of folders in the output folder that are no experiment's.
-const RESERVED: [&str; 3] = ["baseline", "charts", EARLIER];
+const RESERVED: [&str; 4] = ["baseline", "charts", EARLIER, FIXTURES];
 
 /// Where earlier results go.
 const EARLIER: &str = "earlier";
@@ -235,7 +236,7 @@ pub(super) fn check_writable(folder: &Path) -> Outcome<()> {
     })
 }
 
-pub(super) fn create_folder(folder: &Path) -> Outcome<()> {
+pub(crate) fn create_folder(folder: &Path) -> Outcome<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
 }

@@ -32,6 +32,28 @@ pub(super) struct TrialSpec {
     pub(super) cell: u64,
     /// The number of the trial.
     pub(super) trial: u64,
+    /// The most memory that the process may use, where there is a limit.
+    #[serde(default)]
+    pub(super) memory_limit: Option<u64>,
+    /// What is done of a fixture, where the experiment has one.
+    #[serde(default)]
+    pub(super) fixture: Option<FixtureStep>,
+}
+
+/// What a trial's process does with the phases that are a fixture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FixtureStep {
+    /// It does them, and no others: it builds the fixture.
+    Build {
+        /// How many phases there are.
+        phases: usize,
+    },
+    /// It starts from a clone of it.
+    Stands {
+        /// For each phase, the operations that each thread did.
+        done: Vec<Vec<u64>>,
+    },
 }
 
 /// A line that the trial's process writes.
@@ -75,10 +97,16 @@ pub(super) struct TrialReport {
     pub(super) rows: Vec<Cells>,
     /// The rows of `timeline.csv`, likewise.
     pub(super) timeline: Vec<Cells>,
+    /// The rows of `levels.csv`, likewise.
+    #[serde(default)]
+    pub(super) levels: Vec<Cells>,
     /// For each phase, what was meant and what came out.
     pub(super) streams: Vec<Stream>,
     /// Wrong answers, described.
     pub(super) wrong: Vec<String>,
+    /// For each phase, the operations that each thread did, where it built a fixture.
+    #[serde(default)]
+    pub(super) done: Vec<Vec<u64>>,
 }
 
 /// The values of one row, by the names of their columns. What was not measured is not there.

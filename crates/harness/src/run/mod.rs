@@ -1,5 +1,6 @@
 //! Running experiments: the sweep in the parent process, each trial in a fresh child process.
 
+mod caches;
 mod child;
 mod component;
 mod cost;
@@ -7,9 +8,12 @@ mod doctor;
 mod drive;
 mod environment;
 mod experiments;
+mod fixture;
 mod forecast;
 mod home;
+mod levels;
 mod manifest;
+mod memory_limit;
 mod message;
 mod plausibility;
 mod probe;
@@ -17,17 +21,19 @@ mod profile;
 mod progress;
 mod replay;
 mod report;
+mod steadiness;
 mod target;
 mod timeline;
 mod trial;
 mod truth;
 mod verdict;
+mod warm_up;
 
 pub(crate) use child::TRIAL_COMMAND;
 pub(crate) use doctor::examine;
 pub(crate) use environment::machine_info;
 pub(crate) use experiments::{Ending, RunOptions, run_all};
-pub(crate) use home::{check_name, refuse_link};
+pub(crate) use home::{check_name, create_folder, refuse_link};
 pub(crate) use message::{Cells, read_messages};
 pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};
 pub(crate) use replay::Replay;

@@ -15,6 +15,11 @@ pub(crate) fn rss_peak_bytes() -> Option<u64> {
     field_kib("/proc/self/status", "VmHWM:")
 }
 
+/// Bytes that the system fetched from storage for this process.
+pub(crate) fn os_read_bytes() -> Option<u64> {
+    field("/proc/self/io", "read_bytes:")
+}
+
 /// Bytes that the system sent to storage for this process.
 pub(crate) fn os_write_bytes() -> Option<u64> {
     field("/proc/self/io", "write_bytes:")

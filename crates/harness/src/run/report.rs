@@ -6,13 +6,16 @@ use measure::{Clock, Summary};
 use results::{LatencyLog, columns as c};
 use storage::DeviceTime;
 use tree::{Counts, Stats};
-use workload::{Kind, Phase, Profile, Rate};
+use workload::{Kind, Phase, Probed, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
+use super::levels;
 use super::message::Cells;
 use super::probe;
+use super::steadiness;
 use super::timeline::Sample;
 use super::truth::Checked;
+use super::warm_up::Warmed;
 use crate::experiment::RunMode;
 
 /// The name of the row of all operations.
@@ -26,7 +29,9 @@ pub(super) struct Measured {
     pub(super) driven: Driven,
     /// The tree about every second.
     pub(super) samples: Vec<Sample>,
-    /// The tree before the phase.
+    /// The warm-up before what was measured, where there was one.
+    pub(super) warmed: Option<Warmed>,
+    /// The tree before the phase, behind its warm-up.
     pub(super) before: Stats,
     /// The tree when the last operation of the phase had ended.
     pub(super) burst: Stats,
@@ -34,14 +39,42 @@ pub(super) struct Measured {
     pub(super) settled: Stats,
     /// How long that took.
     pub(super) settle_ns: u64,
-    /// The process before the phase and when its last operation had ended.
-    pub(super) process: [ProcessSample; 2],
+    /// The share of the tree's files that the page cache held when the phase began, where it is known.
+    pub(super) page_cache_share: Option<f64>,
+    /// Whether the tree's files lie on storage of the operating system.
+    pub(super) is_stored: bool,
+    /// The process before the phase, when its last operation had ended, and when the tree had settled.
+    pub(super) process: [ProcessSample; 3],
+    /// How fast operations were asked for.
+    pub(super) rate: Rate,
+}
+
+impl Measured {
+    /// What a search for a rate asks of it.
+    pub(super) fn probed(&self) -> Probed {
+        let mut response = measure::Histogram::new();
+        self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
+        let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
+        Probed {
+            p99_ns: response.quantile(0.99).unwrap_or(0),
+            stalls_ns: self.burst.counts.since(&self.before.counts).stall_ns,
+            level0_runs: stats
+                .filter_map(|stats| stats.levels.first())
+                .map(|level| level.runs)
+                .max()
+                .unwrap_or(0),
+        }
+    }
 }
 
 /// Everything known of one phase of one trial.
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
+    /// What was asked for of caches.
+    pub(super) cache_state: &'a str,
+    /// The most memory that the process may use.
+    pub(super) memory_limit: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
@@ -51,6 +84,7 @@ pub(super) struct PhaseReport<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProcessSample {
     cpu_ns: u64,
+    os_read_bytes: Option<u64>,
     os_write_bytes: Option<u64>,
     rss_peak_bytes: Option<u64>,
 }
@@ -60,6 +94,7 @@ impl ProcessSample {
     pub(super) fn take() -> Self {
         Self {
             cpu_ns: probe::cpu_ns(),
+            os_read_bytes: probe::os_read_bytes(),
             os_write_bytes: probe::os_write_bytes(),
             rss_peak_bytes: probe::rss_peak_bytes(),
         }
@@ -78,6 +113,8 @@ pub(super) struct PhaseRows {
     pub(super) rows: Vec<Cells>,
     /// The rows of `timeline.csv`.
     pub(super) timeline: Vec<Cells>,
+    /// The rows of `levels.csv`.
+    pub(super) levels: Vec<Cells>,
     pub(super) latencies: LatencyLog,
     /// How long the phase took, where time is measured.
     pub(super) duration: Option<Duration>,
@@ -88,6 +125,15 @@ impl PhaseRows {
     pub(super) fn expect(&mut self, expected: Cells) {
         if let Some(all) = self.rows.last_mut() {
             all.0.extend(expected.0);
+        }
+    }
+
+    /// Notes what a search for a rate came to in the row of all operations.
+    pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
+        let all = self.rows.last_mut().expect("there is a row of all operations");
+        all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate).set(&c::RATE_PROBES, probes);
+        if let Some(limit) = limit {
+            all.set(&c::RATE_LIMIT, limit);
         }
     }
 
@@ -115,7 +161,7 @@ impl PhaseReport<'_> {
             driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
         let mut all = KindTotals::default();
         driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
-        rows.push(self.all_row(&all));
+        rows.push(self.all_row(&all, clock));
         let mut latencies = LatencyLog::default();
         let named = driven.kinds.iter().map(|(kind, totals)| (kind.name(), totals));
         named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
@@ -126,16 +172,17 @@ impl PhaseReport<'_> {
             is_open: self.target_rate().is_some(),
             rows,
             timeline: self.timeline_rows(clock),
+            levels: levels::rows(&self.phase.name, self.target_rate().is_some(), self.measured),
             latencies,
             duration: driven.elapsed_ns.map(Duration::from_nanos),
         }
     }
 
-    /// Operations due per second, in an open loop. Where no time is measured, nobody waits for it.
+    /// Operations due per second, in an open loop.
     fn target_rate(&self) -> Option<f64> {
-        match (self.mode, self.phase.rate) {
-            (RunMode::Timed, Rate::Open { per_second }) => Some(per_second),
-            _ => None,
+        match self.measured.rate {
+            Rate::Open { per_second } => Some(per_second),
+            Rate::Closed | Rate::Sustained(_) => None,
         }
     }
 
@@ -170,7 +217,7 @@ impl PhaseReport<'_> {
         self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
     }
 
-    fn all_row(&self, all: &KindTotals) -> Cells {
+    fn all_row(&self, all: &KindTotals, clock: &Clock) -> Cells {
         let Measured { before, burst, settled, .. } = self.measured;
         let mut row = self.identity(ALL);
         self.set_totals(&mut row, all);
@@ -184,6 +231,7 @@ impl PhaseReport<'_> {
         row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
         self.set_shape(&mut row);
         self.set_process(&mut row, &of_burst);
+        self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
         row.set(&c::THREADS, u64::from(self.phase.threads));
@@ -216,14 +264,49 @@ impl PhaseReport<'_> {
         }
         row.set(&c::STALL_SECONDS, burst.stall_ns as f64 / 1e9);
         row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
-        let [before, after] = self.measured.process;
+        let [before, after, _] = self.measured.process;
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
-        let written = before
-            .os_write_bytes
-            .zip(after.os_write_bytes)
-            .map(|(before, after)| after.saturating_sub(before));
-        row.set_some(&c::OS_WRITE_BYTES, written);
+        if self.measured.is_stored {
+            self.set_system(row, burst.user_bytes_written);
+        }
+    }
+
+    /// What the operating system read and wrote.
+    fn set_system(&self, row: &mut Cells, user_bytes: u64) {
+        let [before, burst, settled] = self.measured.process;
+        let since = |before: Option<u64>, after: Option<u64>| {
+            before.zip(after).map(|(before, after)| after.saturating_sub(before))
+        };
+        let amplification = |bytes: Option<u64>| {
+            bytes.filter(|_| user_bytes > 0).map(|bytes| bytes as f64 / user_bytes as f64)
+        };
+        let written = since(before.os_write_bytes, burst.os_write_bytes);
+        let in_the_end = since(before.os_write_bytes, settled.os_write_bytes);
+        row.set_some(&c::OS_WRITE_BYTES, written).set_some(&c::OS_WRITE_AMP, amplification(written));
+        row.set_some(&c::OS_WRITE_BYTES_SETTLED, in_the_end);
+        row.set_some(&c::OS_WRITE_AMP_SETTLED, amplification(in_the_end));
+        row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
+    }
+
+    /// Under which conditions the phase ran, and whether they lasted.
+    fn set_conditions(&self, row: &mut Cells, clock: &Clock) {
+        let Measured { driven, samples, warmed, .. } = self.measured;
+        row.set(&c::CACHE_STATE, self.cache_state);
+        row.set_some(&c::MEMORY_LIMIT_BYTES, self.memory_limit);
+        row.set_some(&c::PAGE_CACHE_SHARE, self.measured.page_cache_share);
+        if let Some(warmed) = warmed {
+            row.set(&c::WARM_UP_OPS, warmed.operations);
+            row.set_some(&c::WARM_UP_STEADY, warmed.is_steady.map(yes_or_no));
+        }
+        let Some(elapsed_ns) = driven.elapsed_ns else { return };
+        row.set_some(&c::WARM_UP_SECONDS, warmed.map(|warmed| warmed.ns as f64 / 1e9));
+        let since_start = |sample: &Sample| clock.ns_between(driven.start, sample.at);
+        if let Some(unsteady) = steadiness::of_phase(&driven.seconds, samples, elapsed_ns, since_start) {
+            row.set(&c::STEADY, yes_or_no(unsteady.is_empty()));
+            let unsteady = unsteady.join(", ");
+            row.set_some(&c::UNSTEADY, (!unsteady.is_empty()).then_some(&*unsteady));
+        }
     }
 
     fn set_realised(&self, row: &mut Cells) {
@@ -270,6 +353,10 @@ impl PhaseReport<'_> {
     }
 }
 
+fn yes_or_no(answer: bool) -> &'static str {
+    if answer { "true" } else { "false" }
+}
+
 fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {
     log.push(name, totals.service.as_hdr().clone());
     if totals.response.count() > 0 {
@@ -288,12 +375,16 @@ fn set_writes(row: &mut Cells, burst: &Counts, settled: &Counts) {
     row.set(&c::FLUSH_BYTES, burst.flush_bytes);
     row.set(&c::COMPACTION_BYTES_READ, burst.compaction_bytes_read);
     row.set(&c::COMPACTION_BYTES_WRITTEN, burst.compaction_bytes_written);
+    row.set(&c::FLUSH_BYTES_SETTLED, settled.flush_bytes);
+    row.set(&c::COMPACTION_BYTES_READ_SETTLED, settled.compaction_bytes_read);
+    row.set(&c::COMPACTION_BYTES_WRITTEN_SETTLED, settled.compaction_bytes_written);
     if burst.user_bytes_written > 0 {
         let user = burst.user_bytes_written as f64;
         let tables = |counts: &Counts| (counts.flush_bytes + counts.compaction_bytes_written) as f64;
         row.set(&c::WRITE_AMP, tables(burst) / user);
         row.set(&c::WRITE_AMP_WAL, (tables(burst) + burst.wal_bytes as f64) / user);
         row.set(&c::WRITE_AMP_SETTLED, tables(settled) / user);
+        row.set(&c::WRITE_AMP_WAL_SETTLED, (tables(settled) + settled.wal_bytes as f64) / user);
     }
 }
 

@@ -10,23 +10,44 @@ use workload::{Scan, Target, TargetError, Write};
 pub(super) trait Store: Target {
     /// The counters and sizes as they are now.
     fn stats(&self) -> Stats;
+
+    /// The same store after it was flushed, closed, and opened again; `between` is done while it is closed. What it
+    /// counts begins anew.
+    fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError>
+    where
+        Self: Sized;
 }
 
 /// A tree, driven through the interface that every engine is driven through.
 pub(super) struct TreeTarget {
     tree: Tree,
+    /// Opens it again.
+    open: Open,
 }
 
+/// Opens a tree.
+type Open = Box<dyn Fn() -> Result<Tree, TargetError> + Send + Sync>;
+
 impl TreeTarget {
-    /// Drives `tree`.
-    pub(super) fn new(tree: Tree) -> Self {
-        Self { tree }
+    /// Drives the tree that `open` opens.
+    pub(super) fn open(open: Open) -> Result<Self, TargetError> {
+        Ok(Self { tree: open()?, open })
     }
 }
 
 impl Store for TreeTarget {
     fn stats(&self) -> Stats {
         self.tree.stats()
+    }
+
+    fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
+        // Without a log the memtables are nowhere else.
+        self.tree.flush()?;
+        self.tree.settle()?;
+        let Self { tree, open } = self;
+        tree.close()?;
+        between()?;
+        Self::open(open)
     }
 }
 

@@ -65,6 +65,14 @@ impl Timeline {
         Self { state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
+    /// Forgets what was added, while no thread adds anything.
+    pub(super) fn begin_anew(&self) {
+        let mut state = self.state.lock();
+        state.reached.fill(0);
+        state.open.clear();
+        state.over.clear();
+    }
+
     /// Adds what a thread did in a second before it went on to another one; `None` where it is done.
     pub(super) fn add<'a>(
         &self,

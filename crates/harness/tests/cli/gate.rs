@@ -173,3 +173,15 @@ fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
     let error = bench.run(&arguments("./nowhere")).refusal();
     assert!(error.contains("cannot start ./nowhere"), "{error}");
 }
+
+#[test]
+fn equal_trees_and_slower_ones_are_compared_again_and_again() {
+    let bench = Bench::small();
+    let calibrate = ["calibrate", "--quick", "--comparisons", "1", "--slowdowns", "300", "--allow-debug"];
+    let answer = bench.ok(&calibrate);
+    assert!(answer.starts_with("Of 1 comparisons of equal trees "), "{answer}");
+    let slower = answer.lines().find(|line| line.starts_with("300.0 % slower")).expect("a line per slowdown");
+    assert!(slower.contains("100.0 % (2.5 % to 100.0 %)"), "so large a difference is always found: {slower}");
+    let error = bench.run(&["calibrate", "--slowdowns", "0"]).refusal();
+    assert!(error.contains("--slowdowns: 0 is not 0.1 to 1000 percent"), "{error}");
+}

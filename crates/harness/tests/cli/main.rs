@@ -2,11 +2,15 @@
 
 mod bad_input;
 mod bench;
+mod conditions;
 mod counted;
 mod documents;
 mod doors;
+mod fixtures;
 mod gate;
+mod history;
 mod kills;
+mod levels;
 mod oracles;
 mod refusals;
 mod replay;

@@ -147,6 +147,7 @@ fn context(question: &str) -> Context {
         run_id: "5f1c0a9be27d4433".to_owned(),
         is_quick: false,
         order,
+        points: None,
     }
 }
 

@@ -34,6 +34,10 @@ pub(super) struct Profile {
     pub(super) queue_depth: u64,
     /// Whether going on where the last access ended takes no latency.
     pub(super) has_arm: bool,
+    /// How long it serves nobody at the end of every period, where callers wait.
+    pub(super) pause_ns: u64,
+    /// From one pause to the next.
+    pub(super) pause_period_ns: u64,
 }
 
 impl Profile {
@@ -54,7 +58,20 @@ impl Profile {
         if !(1..=MOST_DEPTH).contains(&self.queue_depth) {
             return Err(format!("queue_depth is 1 to {MOST_DEPTH}, not {}", self.queue_depth));
         }
+        if self.pause_ns > 0 && !(self.pause_ns + 1..=MOST_LATENCY_NS).contains(&self.pause_period_ns) {
+            return Err("pause_every is longer than pause, and at most 60s".to_owned());
+        }
         Ok(())
+    }
+
+    /// A moment of the device's clock, or the end of the pause that it falls in.
+    fn beyond_pause(&self, at_ns: u64) -> u64 {
+        if self.pause_ns == 0 {
+            return at_ns;
+        }
+        let into_period = at_ns % self.pause_period_ns;
+        let is_paused = into_period >= self.pause_period_ns - self.pause_ns;
+        if is_paused { at_ns - into_period + self.pause_period_ns } else { at_ns }
     }
 }
 
@@ -175,7 +192,7 @@ impl Device {
         let (mut alone_ns, mut done) = (0, 0);
         let is_waiting = self.is_waiting.load(Ordering::Relaxed);
         let mut busy = self.busy.lock();
-        let now = if is_waiting { self.now_ns() } else { 0 };
+        let now = if is_waiting { self.profile.beyond_pause(self.now_ns()) } else { 0 };
         for request in requests {
             let latency_ns = busy.latency_ns(&request, self.profile.has_arm);
             alone_ns = alone_ns.max(alone.take(0, latency_ns, request.transfer_ns()));
@@ -184,7 +201,7 @@ impl Device {
             }
         }
         charged.fetch_add(alone_ns, Ordering::Relaxed);
-        done
+        self.profile.beyond_pause(done)
     }
 
     fn now_ns(&self) -> u64 {

@@ -101,6 +101,8 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}batch = 0"), "batch", "between 1 and 65536"),
         (format!("{mix}rate = 0"), "rate", "above 0"),
         (format!("{mix}rate = \"fast\""), "rate", "write \"closed\""),
+        (format!("{mix}rate = {{ from = 5 }}"), "rate.p99", "has an objective"),
+        ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "can be repeated"),
         (format!("{mix}seconds = 0"), "seconds", "lasts some time"),
         (format!("{mix}seconds = \"5 moons\""), "seconds", "is no time"),
         (format!("{mix}order = \"random\""), "order", "the order of a load"),

@@ -8,6 +8,7 @@ use tree::axis;
 
 use super::group::Group;
 use super::price::Prices;
+use super::steadiness::Steadiness;
 use crate::experiment::{Cell, Experiment, RunMode, differences};
 use crate::problem::Outcome;
 use crate::run::report::ALL;
@@ -64,6 +65,8 @@ pub(super) struct Entry<'a> {
     pub(super) sample: Sample,
     /// What it costs besides, the medians over trials.
     pub(super) prices: Vec<Option<f64>>,
+    /// How long it was steady.
+    pub(super) steadiness: Steadiness,
 }
 
 impl<'a> Judged<'a> {
@@ -91,7 +94,8 @@ impl<'a> Judged<'a> {
             if !sample.blocks.is_empty() {
                 let price = |at| self::sample(&whole, (cell, &name), |row| prices.value(at, row)).median();
                 let prices = (0..prices.names().len()).map(price).collect();
-                entries.push(Entry { cell, sample, prices });
+                let steadiness = Steadiness::of(&whole, cell);
+                entries.push(Entry { cell, sample, prices, steadiness });
             }
         }
         let baseline = group.baseline(experiment).map(|cell| cell.number);

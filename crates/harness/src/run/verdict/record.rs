@@ -58,6 +58,16 @@ impl Judged<'_> {
             number(&v::BASELINE_MEMORY_BYTES, baseline.prices[0]);
             number(&v::CANDIDATE_MEMORY_BYTES, candidate.prices[0]);
         }
+        if let Some(is_equal) = self.has_equal_memory(candidate) {
+            row.set(&v::MEMORY, if is_equal { "equal" } else { "unequal" });
+        }
+        for (column, entry) in
+            [(&v::BASELINE_UNSTEADY_TRIALS, baseline), (&v::CANDIDATE_UNSTEADY_TRIALS, candidate)]
+        {
+            if let Some(trials) = entry.steadiness.unsteady_trials() {
+                row.set(column, trials);
+            }
+        }
         let differences = differences(baseline.cell, candidate.cell);
         row.set(&v::FACTORS, differences.len() as u64).set(&v::DIFFERS_IN, differences.join(", "));
         row

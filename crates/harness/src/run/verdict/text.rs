@@ -13,6 +13,9 @@ use crate::run::report::ALL;
 /// The relative difference up to which two designs use the same memory.
 const EQUAL_MEMORY: f64 = 0.02;
 
+/// The relative difference up to which two designs of one budget of memory hold the same of it.
+const MOST_UNEQUAL: f64 = 0.05;
+
 impl Judged<'_> {
     /// The verdict in one sentence or two.
     pub(super) fn sentence(&self) -> String {
@@ -192,6 +195,8 @@ impl Judged<'_> {
             let name = &entry.sample.name;
             Some(format!("implausible: {name}: {}", self.implausible(name)?))
         }));
+        notes.extend(self.entries.iter().filter_map(|entry| entry.steadiness.note(&entry.sample.name)));
+        notes.extend(self.unequal_memory());
         let mut doubts: Vec<String> =
             comparisons().filter_map(|comparison| comparison.doubt).map(|doubt| doubt.to_string()).collect();
         doubts.sort_unstable();
@@ -205,6 +210,33 @@ impl Judged<'_> {
         }
         notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
         notes.iter().fold(String::new(), |text, note| text + "  " + note + "\n")
+    }
+
+    /// The cells that held other memory than the baseline although they were to hold the same.
+    fn unequal_memory(&self) -> Option<String> {
+        let unequal = self.entries.iter().skip(1).filter_map(|entry| match self.has_equal_memory(entry)? {
+            true => None,
+            false => Some(entry.sample.name.as_str()),
+        });
+        let unequal: Vec<&str> = unequal.collect();
+        (!unequal.is_empty()).then(|| {
+            format!(
+                "unequal memory: {} held more than {:.0} % more or less than {}, although memory = \"equal\"",
+                unequal.join(", "),
+                MOST_UNEQUAL * 100.0,
+                self.entries[0].sample.name
+            )
+        })
+    }
+
+    /// Whether a cell held as much memory as the baseline, where all were to hold the same and it is known.
+    pub(super) fn has_equal_memory(&self, entry: &Entry<'_>) -> Option<bool> {
+        if !self.experiment.has_equal_memory() || !self.prices.are_memory() {
+            return None;
+        }
+        let (base, own) = (*self.entries.first()?.prices.first()?, *entry.prices.first()?);
+        let (base, own) = base.zip(own)?;
+        Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
     /// Trials far from the others of their cell; they are part of every number all the same.

@@ -18,7 +18,7 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If the program cannot be started or refuses, with what it said.
-pub(super) fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
+pub(crate) fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
     let told = out.join("stderr");
@@ -67,6 +67,6 @@ fn wait(process: &mut Child) -> Outcome<ExitStatus> {
 }
 
 /// This program.
-pub(super) fn this_program() -> Outcome<PathBuf> {
+pub(crate) fn this_program() -> Outcome<PathBuf> {
     std::env::current_exe().map_err(|error| Problem::doing("find this program", error))
 }

@@ -1,0 +1,34 @@
+//! `lsmbench calibrate`: what verdicts of this machine are worth.
+
+use tempfile::TempDir;
+
+use crate::calibration::{Calibration, calibrate as run};
+use crate::cli::CalibrateArguments;
+use crate::output::print;
+use crate::problem::{Outcome, Problem};
+
+/// The largest slowdown that makes sense, in percent.
+const MOST_PERCENT: f64 = 1000.0;
+
+/// Compares equal trees, and trees slower by known shares, and prints what share was found.
+pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
+    if let Some(wrong) = arguments.slowdowns.iter().find(|percent| !(0.1..=MOST_PERCENT).contains(*percent)) {
+        return Err(Problem::new(format!("--slowdowns: {wrong} is not 0.1 to {MOST_PERCENT} percent")));
+    }
+    let work = match &arguments.work {
+        Some(folder) => TempDir::new_in(folder),
+        None => TempDir::new(),
+    };
+    let work = work.map_err(|error| Problem::doing("make a folder for the runs", error))?;
+    let mut options: Vec<String> =
+        arguments.trials.map(|trials| format!("--trials={trials}")).into_iter().collect();
+    options.extend(arguments.quick.then(|| "--quick".to_owned()));
+    options.extend(arguments.allow_debug.then(|| "--allow-debug".to_owned()));
+    let slowdowns: Vec<f64> = arguments.slowdowns.iter().map(|percent| percent / 100.0).collect();
+    print(&run(&Calibration {
+        comparisons: arguments.comparisons,
+        slowdowns: &slowdowns,
+        options,
+        work: work.path(),
+    })?)
+}

@@ -1,0 +1,171 @@
+//! `lsmbench history`: numbers from run to run, and the runs with which their level changed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use plot::{Chart, ChartKind, ChartSpec, Context, PlotError};
+use results::{Folder, Kind, Row, Schema, Table, columns as c};
+
+use crate::cli::HistoryArguments;
+use crate::history::{Series, add, entries, series};
+use crate::output::{line, print};
+use crate::problem::{Outcome, Problem};
+use crate::run::check_name;
+
+/// The column of the charts that numbers runs.
+const RUN: &str = "run";
+
+/// Adds results if asked to, prints the changes, newest last, and draws what is shown.
+pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
+    let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
+    for name in metric {
+        if c::metric(name).is_none() {
+            return Err(Problem::new(format!(
+                "there is no column \"{name}\"; `lsmbench list --columns` shows all"
+            )));
+        }
+    }
+    if !results.is_empty() {
+        add(store, results, metric)?;
+    }
+    let is_asked = |series: &Series| {
+        let [of, ..] = &series.place;
+        experiment.as_ref().is_none_or(|experiment| experiment == of)
+            && (metric.is_empty() || metric.iter().any(|name| name == series.metric.name))
+    };
+    let series: Vec<Series> = series(&entries(store)?).into_iter().filter(is_asked).collect();
+    print(&report(&series))?;
+    plots.as_ref().map_or(Ok(()), |folder| draw(&series, folder))
+}
+
+/// The changes, and how much was looked at.
+fn report(series: &[Series]) -> String {
+    let mut text = String::new();
+    let mut changes = 0;
+    for series in series {
+        for change in series.told() {
+            changes += 1;
+            let verdict = match change.is_worse(series.metric.better) {
+                Some(true) => "regressed",
+                Some(false) => "improved",
+                None => "changed",
+            };
+            let value = |number| plot::format_value(number, series.metric.unit);
+            let _ = writeln!(
+                text,
+                "{}: {} {verdict}, {} -> {}{}, since {}{}",
+                series.name(),
+                series.metric.name,
+                value(change.before),
+                value(change.after),
+                percent(change.before, change.after),
+                change.run.started,
+                if change.run.commit.is_empty() {
+                    String::new()
+                } else {
+                    format!(", commit {}", short(&change.run.commit))
+                },
+            );
+        }
+    }
+    let most = series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
+    let _ = writeln!(text, "{changes} changes in {} numbers of up to {most} runs", series.len());
+    if most < 9 {
+        let _ = writeln!(text, "a change takes about nine runs to be told from chance");
+    }
+    text
+}
+
+/// By how much, where there is something to divide by.
+fn percent(before: f64, after: f64) -> String {
+    if before == 0.0 { String::new() } else { format!(" ({:+.1} %)", (after / before - 1.0) * 100.0) }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
+}
+
+impl Series {
+    /// `ycsb: leveled, phase a, get`.
+    fn name(&self) -> String {
+        let [experiment, label, phase, operation] = &self.place;
+        let mut name = format!("{experiment}: {label}, phase {phase}");
+        if operation != crate::run::ALL {
+            let _ = write!(name, ", {operation}");
+        }
+        if !self.machine.is_empty() {
+            let _ = write!(name, " on {}", self.machine);
+        }
+        name
+    }
+}
+
+/// A chart per experiment, phase, operation, metric and machine: a line per label, and the levels between changes.
+fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
+    let mut groups: BTreeMap<[&str; 5], Vec<&Series>> = BTreeMap::new();
+    for one in series {
+        let [experiment, _, phase, operation] = &one.place;
+        let key = [experiment, phase, operation, one.metric.name, &one.machine];
+        groups.entry(key).or_default().push(one);
+    }
+    for ([experiment, phase, operation, metric, machine], group) in groups {
+        check_name(experiment)?;
+        let stem = file_name(&format!("{phase}-{operation}-{metric}"));
+        let title = format!("{experiment}: {metric} from run to run");
+        match chart(&group, metric, title) {
+            Ok(chart) => {
+                let folder = folder.join(experiment).join(file_name(machine));
+                let [_, png] = chart.write(&folder, &stem)?;
+                line(&format!("  chart    {}", png.display()));
+            }
+            Err(error @ PlotError::Write { .. }) => return Err(error.into()),
+            Err(error) => line(&format!("  no chart {stem}: {error}")),
+        }
+    }
+    Ok(())
+}
+
+/// A name that a file can have.
+fn file_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+}
+
+fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotError> {
+    let schema = Schema::runs(&[RUN]).expect("no column is called so");
+    let mut rows = Vec::new();
+    let mut push = |label: String, run: usize, series: &Series, value: f64| {
+        let mut row = Row::new(&schema);
+        row.set(&c::LABEL, label)
+            .set(&c::TRIAL, 0_u64)
+            .set(&c::PHASE, series.place[2].as_str())
+            .set(&c::OPERATION, crate::run::ALL);
+        row.set_swept(RUN, &(run + 1).to_string()).expect("runs are swept");
+        match series.metric.kind {
+            Kind::Integer => row.set(series.metric, value.round() as u64),
+            _ => row.set(series.metric, value),
+        };
+        rows.push(row);
+    };
+    for series in group {
+        let label = &series.place[1];
+        for (at, run) in series.runs.iter().enumerate() {
+            push(label.clone(), at, series, run.value);
+        }
+        let levels = series.levels().into_iter().filter(|_| !series.changes.is_empty());
+        for (at, level) in levels.flat_map(|(runs, level)| runs.map(move |at| (at, level))) {
+            push(format!("{label}, level"), at, series, level);
+        }
+    }
+    let spec = ChartSpec {
+        x: Some(RUN.to_owned()),
+        y: Some(metric.to_owned()),
+        series: Some(c::LABEL.name.to_owned()),
+        title: Some(title),
+        ..ChartSpec::new(ChartKind::Line)
+    };
+    let context =
+        Context { points: Some("a point is the median of a run's trials".to_owned()), ..Context::default() };
+    Chart::of_table(&Table::new(schema, rows), &Folder::new(""), &spec, &context)
+}

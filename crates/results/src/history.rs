@@ -1,0 +1,81 @@
+//! The store of a history: the medians of every run that was added, one number a line, oldest run first.
+
+use std::path::Path;
+
+use crate::columns::columns;
+use crate::metric::{Better, Kind, Metric, Unit};
+use crate::table::read_rows;
+use crate::writer::replace;
+use crate::{ResultsError, Row, Schema};
+
+columns! {
+    /// The columns of `history.csv`, in order.
+    HISTORY
+    /// When the run began, RFC 3339.
+    STARTED = "started", "started", Plain, Text, Neither, false;
+    /// The commit that the program was built from; empty where it is not known.
+    GIT_COMMIT = "git_commit", "commit", Plain, Text, Neither, false;
+    /// Processor, cores and kernel of the machine; empty in `counted` mode, where machines do not matter.
+    MACHINE = "machine", "machine", Plain, Text, Neither, false;
+    /// Hash of what was measured and how.
+    CONFIG_HASH = "config_hash", "configuration", Plain, Text, Neither, true;
+    /// Name of the experiment.
+    EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
+    /// Label of the cell.
+    LABEL = "label", "label", Plain, Text, Neither, true;
+    /// Name of the phase.
+    PHASE = "phase", "phase", Plain, Text, Neither, true;
+    /// The kind of operation, or `all`.
+    OPERATION = "operation", "operation", Plain, Text, Neither, true;
+    /// The column of `runs.csv`.
+    METRIC = "metric", "metric", Plain, Text, Neither, true;
+    /// Median over the trials, in the metric's unit.
+    MEDIAN = "median", "median", Plain, Number, Neither, false;
+    /// How many trials there were.
+    TRIALS = "trials", "trials", Count, Integer, Neither, false;
+}
+
+/// A row of `history.csv`, to be filled.
+pub fn row() -> Row {
+    Row::new(&Schema::fixed(HISTORY))
+}
+
+/// Reads `history.csv`; there is nothing in one that is not there yet.
+///
+/// # Errors
+/// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
+pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let (_, rows, _) = read_rows(path, |header| Schema::read_fixed(path, header, HISTORY))?;
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
+
+/// Writes `history.csv`, all at once: a reader sees the old one or the new one.
+///
+/// # Errors
+/// Text with a line break or another control character; a file system that refuses.
+pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
+    replace(path, &Schema::fixed(HISTORY), rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.csv");
+        assert_eq!(read(&path).unwrap(), []);
+        let mut entry = row();
+        entry
+            .set(&STARTED, "2026-01-01T00:00:00Z")
+            .set(&METRIC, "fpr")
+            .set(&MEDIAN, 0.01)
+            .set(&TRIALS, 3_u64);
+        write(&path, &[entry.clone()]).unwrap();
+        assert_eq!(read(&path).unwrap(), [entry]);
+    }
+}

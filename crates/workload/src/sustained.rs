@@ -1,0 +1,240 @@
+//! The search for the largest rate that a store sustains: its bounds, and the objective that says "sustained".
+
+use catalog::{ChoiceError, Count, Time};
+use toml::{Table, Value};
+
+use crate::spelling::{Spelling, number};
+
+/// The finest that rates are told apart: the search takes a probe for every halving of the difference.
+const LEAST_WITHIN: f64 = 0.001;
+
+/// The largest rate that meets an objective, between two bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sustained {
+    /// What must hold at a rate.
+    pub objective: Objective,
+    /// The least rate that is tried, in operations per second.
+    pub from: f64,
+    /// The largest one.
+    pub to: f64,
+    /// How near the found rate is to the first that fails, relative to it.
+    pub within: f64,
+}
+
+/// What must hold for a rate to be sustained.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Objective {
+    /// The most that the 99th percentile of the response time may be, in nanoseconds.
+    pub p99_ns: u64,
+    /// The most that writers may have stalled in a probe, in nanoseconds, if it matters.
+    pub stalls_ns: Option<u64>,
+    /// The most runs at level 0 at any time, if it matters.
+    pub level0_runs: Option<u64>,
+}
+
+/// What came of a probe, as far as an objective asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Probed {
+    /// The 99th percentile of the response time in nanoseconds.
+    pub p99_ns: u64,
+    /// How long writers stalled, in nanoseconds.
+    pub stalls_ns: u64,
+    /// The most runs at level 0.
+    pub level0_runs: u64,
+}
+
+impl Objective {
+    /// The first part of the objective that does not hold, by its name; `None` if all do.
+    pub fn missed(&self, probed: &Probed) -> Option<&'static str> {
+        if probed.p99_ns > self.p99_ns {
+            Some("p99")
+        } else if self.stalls_ns.is_some_and(|most| probed.stalls_ns > most) {
+            Some("stalls")
+        } else if self.level0_runs.is_some_and(|most| probed.level0_runs > most) {
+            Some("level0_runs")
+        } else {
+            None
+        }
+    }
+}
+
+impl Sustained {
+    /// Reads `{ p99 = "1ms", from = 1_000, to = 1_000_000, within = 0.05, stalls = "0s", level0_runs = 8 }`.
+    ///
+    /// # Errors
+    /// Names the key at fault.
+    pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
+        let mut spelling = Spelling::new(table.clone());
+        let p99 = spelling.read::<Time>("p99")?.ok_or_else(|| {
+            ChoiceError::at("p99", "a searched rate has an objective: rate = { p99 = \"1ms\" }")
+        })?;
+        let rate = |value: Option<Count>, default: f64| value.map_or(default, |count| count.0 as f64);
+        let from = rate(spelling.read("from")?, 1_000.0);
+        let to = rate(spelling.read("to")?, 10_000_000.0);
+        let within = spelling.take("within").as_ref().map_or(Ok(0.05), |value| number("within", value))?;
+        let stalls_ns = spelling.read::<Time>("stalls")?.map(|time| time.0);
+        let level0_runs = spelling.read::<Count>("level0_runs")?.map(|count| count.0);
+        spelling.finish("a searched rate")?;
+        if !(from >= 1.0 && from < to) {
+            let message = format!("from is {from} and to is {to}; a search goes from 1 or more up to more");
+            return Err(ChoiceError::at("from", message));
+        }
+        if !(LEAST_WITHIN..1.0).contains(&within) {
+            let message = format!("within is {within}; it is {LEAST_WITHIN} or more and less than 1");
+            return Err(ChoiceError::at("within", message));
+        }
+        Ok(Self { objective: Objective { p99_ns: p99.0, stalls_ns, level0_runs }, from, to, within })
+    }
+
+    /// The search as it stands in TOML, everything spelt out.
+    pub(crate) fn to_toml(self) -> Table {
+        let Self { objective, from, to, within } = self;
+        let mut table = Table::new();
+        table.insert("p99".to_owned(), Time(objective.p99_ns).to_string().into());
+        table.insert("from".to_owned(), Value::Integer(from as i64));
+        table.insert("to".to_owned(), Value::Integer(to as i64));
+        table.insert("within".to_owned(), within.into());
+        if let Some(ns) = objective.stalls_ns {
+            table.insert("stalls".to_owned(), Time(ns).to_string().into());
+        }
+        if let Some(runs) = objective.level0_runs {
+            table.insert("level0_runs".to_owned(), runs.cast_signed().into());
+        }
+        table
+    }
+
+    /// How many rates are tried at most, when none has to be tried again.
+    pub fn most_probes(&self) -> u32 {
+        let halvings = ((self.to / self.from).ln() / self.within.ln_1p()).log2().ceil();
+        2 + halvings.max(0.0) as u32
+    }
+
+    /// Searches: `sustains` is asked of rates, and says what came of each and whether it holds. Halves the difference of
+    /// logarithms, since rates differ by factors; a rate that fails is tried once more, since one hiccup of the machine
+    /// is no limit of the store.
+    ///
+    /// # Errors
+    /// Whatever `sustains` says.
+    pub fn search<T, E>(
+        &self,
+        mut sustains: impl FnMut(f64) -> Result<(T, Option<&'static str>), E>,
+    ) -> Result<Found<T>, E> {
+        let mut found = Found { rate: None, best: None, limit: None, probes: 0 };
+        let (mut low, mut high) = (None, None);
+        while let Some(rate) = self.next(low, high) {
+            found.probes += 1;
+            let (mut outcome, mut missed) = sustains(rate)?;
+            if missed.is_some() {
+                found.probes += 1;
+                (outcome, missed) = sustains(rate)?;
+            }
+            if missed.is_none() {
+                (low, found.rate) = (Some(rate), Some(rate));
+            } else {
+                (high, found.limit) = (Some(rate), missed);
+            }
+            // Where not even the least rate holds, that is what there is to show.
+            if missed.is_none() || found.best.is_none() {
+                found.best = Some(outcome);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The rate to try when `low` holds and `high` does not; `None` when they are near enough.
+    fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
+        match (low, high) {
+            (None, None) => Some(self.from),
+            (None, Some(_)) => None,
+            (Some(low), None) => (low < self.to).then_some(self.to),
+            (Some(low), Some(high)) if high / low <= 1.0 + self.within => None,
+            (Some(low), Some(high)) => Some((low * high).sqrt()),
+        }
+    }
+}
+
+/// What a search came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found<T> {
+    /// The largest rate that holds; `None` where not even the least one does.
+    pub rate: Option<f64>,
+    /// What came of it; or of the least rate, where none holds.
+    pub best: Option<T>,
+    /// What the smallest rate that fails misses; `None` where the largest rate holds.
+    pub limit: Option<&'static str>,
+    /// How many probes it took.
+    pub probes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Sustained, ChoiceError> {
+        Sustained::from_toml(&text.parse().unwrap())
+    }
+
+    #[test]
+    fn searches_read_and_refuse() {
+        let search = read("p99 = \"1ms\"\nfrom = 100\nto = \"1M\"\nwithin = 0.1\nlevel0_runs = 8").unwrap();
+        assert_eq!((search.from, search.to, search.within), (100.0, 1e6, 0.1));
+        assert_eq!(search.objective, Objective { p99_ns: 1_000_000, stalls_ns: None, level0_runs: Some(8) });
+        assert_eq!(Sustained::from_toml(&search.to_toml()), Ok(search));
+        for (bad, key) in [
+            ("from = 5", "p99"),
+            ("p99 = \"1ms\"\nfrom = 0", "from"),
+            ("p99 = \"1ms\"\nfrom = 10\nto = 10", "from"),
+            ("p99 = \"1ms\"\nwithin = 0.0", "within"),
+            ("p99 = \"1ms\"\nwithin = nan", "within"),
+            ("p99 = \"1ms\"\nfro = 5", "fro"),
+            ("p99 = 5", "p99"),
+        ] {
+            assert_eq!(read(bad).unwrap_err().key.as_deref(), Some(key), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_search_ends_within_its_precision_below_the_true_limit() {
+        let search = read("p99 = \"1ms\"\nfrom = 100\nto = 1_000_000\nwithin = 0.02").unwrap();
+        for limit in [100.0, 101.0, 5_000.0, 123_456.0, 999_999.0] {
+            let mut rates = Vec::new();
+            let found = search.search(|rate| {
+                rates.push(rate);
+                Ok::<_, ()>((rate, (rate > limit).then_some("p99")))
+            });
+            let found = found.unwrap();
+            let rate = found.rate.unwrap();
+            assert!(rate <= limit && limit <= rate * 1.02, "{rate} of {limit}");
+            assert_eq!(
+                (found.best, found.limit, found.probes),
+                (Some(rate), Some("p99"), rates.len() as u64)
+            );
+            rates.dedup();
+            assert!(rates.len() as u32 <= search.most_probes(), "{} probes", rates.len());
+        }
+    }
+
+    #[test]
+    fn one_hiccup_is_forgiven_and_bounds_are_said() {
+        let search = read("p99 = \"1ms\"\nfrom = 100\nto = 1000").unwrap();
+        let mut calls = 0;
+        let hiccup = search.search(|rate| {
+            calls += 1;
+            Ok::<_, ()>((rate, (calls == 1).then_some("p99")))
+        });
+        assert_eq!(hiccup, Ok(Found { rate: Some(1000.0), best: Some(1000.0), limit: None, probes: 3 }));
+        let never = search.search(|rate| Ok::<_, ()>((rate, Some("stalls"))));
+        assert_eq!(never, Ok(Found { rate: None, best: Some(100.0), limit: Some("stalls"), probes: 2 }));
+    }
+
+    #[test]
+    fn an_objective_names_what_it_misses() {
+        let objective = Objective { p99_ns: 10, stalls_ns: Some(0), level0_runs: None };
+        let probed = Probed { p99_ns: 10, stalls_ns: 0, level0_runs: 99 };
+        assert_eq!(objective.missed(&probed), None);
+        assert_eq!(objective.missed(&Probed { p99_ns: 11, ..probed }), Some("p99"));
+        assert_eq!(objective.missed(&Probed { stalls_ns: 1, ..probed }), Some("stalls"));
+        let runs = Objective { level0_runs: Some(98), ..objective };
+        assert_eq!(runs.missed(&probed), Some("level0_runs"));
+    }
+}

@@ -32,7 +32,7 @@ impl Fluid {
         Self { upper_runs: size_ratio - 1.0, ..Self::leveled(size_ratio) }
     }
 
-    /// The levels that `buffers` fill: ⌈log_T(N + 1)⌉, the least L whose levels together hold
+    /// The levels that `buffers` fill: `⌈log_T(N + 1)⌉`, the least L whose levels together hold
     /// Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N.
     pub fn levels(&self, buffers: f64) -> u32 {
         // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
@@ -75,13 +75,13 @@ impl Fluid {
         (self.size_ratio - 1.0) * power(level.saturating_sub(1)) / (power(levels) - 1.0)
     }
 
-    /// Data blocks that a lookup of an absent key looks into: Σ K_i · fpr.
+    /// Data blocks that a lookup of an absent key looks into: `Σ K_i · fpr`.
     pub fn blocks_per_absent_get(&self, levels: u32, fpr: f64) -> f64 {
         self.most_runs(levels) * fpr
     }
 
     /// Data blocks that a lookup of a present key looks into, each entry asked for as often: its own, and the
-    /// false positives of the runs before it, Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr).
+    /// false positives of the runs before it, `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {

@@ -119,7 +119,7 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
         let to_fill = (capacity / arrival as f64).ceil() as u64;
         let arrivals = flushes / arrival;
         writes += arrival * (arrivals / to_fill * sum(to_fill) + sum(arrivals % to_fill));
-        filled += u64::from(arrivals % to_fill > 0);
+        filled += u64::from(!arrivals.is_multiple_of(to_fill));
         arrival *= to_fill;
         capacity *= size_ratio;
         moved_first = 1;

@@ -81,7 +81,7 @@ impl Popularity {
         let mut shares = vec![0.0; blocks];
         let places = places(keys as usize, standing);
         for (place, share) in places.into_iter().zip(self.by_rank()) {
-            shares[(place as f64 / keys * blocks as f64) as usize] += share;
+            shares[(f64::from(place) / keys * blocks as f64) as usize] += share;
         }
         Some(Self::of_shares(shares))
     }
@@ -92,15 +92,12 @@ impl Popularity {
         let mut classes: Vec<Class> = Vec::new();
         let mut first = f64::INFINITY;
         for share in shares {
-            match classes.last_mut().filter(|_| share >= first * (1.0 - ALIKE)) {
-                Some(class) => {
-                    class.share = (class.share * class.count + share) / (class.count + 1.0);
-                    class.count += 1.0;
-                }
-                None => {
-                    first = share;
-                    classes.push(Class { share, count: 1.0 });
-                }
+            if let Some(class) = classes.last_mut().filter(|_| share >= first * (1.0 - ALIKE)) {
+                class.share = (class.share * class.count + share) / (class.count + 1.0);
+                class.count += 1.0;
+            } else {
+                first = share;
+                classes.push(Class { share, count: 1.0 });
             }
         }
         Self { classes }

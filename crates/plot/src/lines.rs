@@ -214,20 +214,17 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
 /// What is known beforehand, above the lines that it is of: one line where it is the same for all, else one for
 /// each series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
-    let lines: Vec<(Color, Vec<(f64, Option<f64>)>)> = match data.common(known) {
-        Some(common) => vec![(INK, common.into_iter().map(|(x, y)| (x, Some(y))).collect())],
-        None => {
-            let of_series = |series: &Series| {
-                let points = series.points.iter().map(|point| (point.x.median, known.at(point)));
-                (series.style.color.mix(INK, 0.7), points.collect())
-            };
-            data.series.iter().map(of_series).collect()
-        }
-    };
-    for (color, points) in lines {
-        for stretch in stretches(points.into_iter().map(|(x, y)| frame.point(x, y?))) {
+    let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
+        for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
             scene.dashed(stretch, 1.25, color, dashes_of(known));
         }
+    };
+    if let Some(common) = data.common(known) {
+        return draw(INK, &mut common.into_iter().map(|(x, y)| (x, Some(y))));
+    }
+    for series in &data.series {
+        let mut points = series.points.iter().map(|point| (point.x.median, known.at(point)));
+        draw(series.style.color.mix(INK, 0.7), &mut points);
     }
 }
 

@@ -197,7 +197,8 @@ columns! {
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
     /// What the compaction policy writes by its closed form, or where it has none by the simulator, for as many
     /// flushes of keys that are all different, in the bytes of this phase's flushes: form × `flush_bytes` /
-    /// `user_bytes_written`, flushes and compactions settled. Of phases that only add keys to an empty tree.
+    /// `user_bytes_written`, flushes and compactions settled. Of phases that only add keys to an empty tree, whose
+    /// bytes merges leave as many as they were.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
     /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
@@ -208,7 +209,7 @@ columns! {
     EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, false;
     /// Data blocks that a get looks into by expectation, from the runs that there are and `expected_fpr`: for an
     /// absent key the false positives of all runs, for a present one its own block and the false positives of
-    /// newer runs. Of phases that only get, from runs that overlap.
+    /// newer runs. Of phases that only get, from runs that overlap, through fences that find a block without reading.
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, false;
     /// `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, false;

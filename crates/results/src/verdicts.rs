@@ -120,8 +120,7 @@ mod tests {
         let path = folder.path().join("verdicts.csv");
         let mut verdict = row();
         verdict.set(&BASELINE, "none").set(&RATIO, 0.5).set(&TRIALS, 6_u64);
-        write(&path, &[verdict.clone(), verdict.clone()]).unwrap();
-        assert_eq!(read(&path).unwrap(), [verdict.clone(), verdict]);
+        write(&path, &[verdict.clone(), verdict]).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().count(), 3);
         assert!(
@@ -130,10 +129,6 @@ mod tests {
         );
         write(&path, &[]).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
-        assert_eq!(read(&path).unwrap(), []);
-        assert_eq!(read(&folder.path().join("none")).unwrap(), []);
-        std::fs::write(&path, "experiment,within,stage\n").unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains(":1: column 3: another version"));
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::expect::popularity_of_blocks;
 /// The most flushes that a policy without a form is simulated for.
 const MOST_SIMULATED: u64 = 20_000;
 
+/// The part by which merges of different keys may change their bytes, for blocks and filters that are filled otherwise.
+const MOST_RECODED: f64 = 0.1;
+
 /// The share of blocks looked into in vain up to which the requests of a cache follow the law of the keys.
 const MOST_STRAYS: f64 = 0.05;
 
@@ -41,20 +44,23 @@ impl Forecast {
         Self { design, format, overlaps: true, warm_with: None, blocks: None }
     }
 
-    /// Takes down that a phase was done before the store was opened.
-    pub(super) fn stands_on(&mut self, phase: &Phase) {
+    /// Takes note of a phase that was done before.
+    pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
 
     /// What is expected of a phase on a store that earlier ones left at `from`; to be called for each in turn.
     pub(super) fn of_phase(&mut self, phase: &Phase, from: Extent, measured: &Measured) -> Cells {
         let mut cells = Cells::default();
-        if phase.before.cache != CacheState::AsIs {
+        let own_law = law_of(&phase.work).map(|law| (law, from.keys));
+        if measured.warmed.is_some() {
+            self.warm_with.clone_from(&own_law);
+        } else if phase.before.cache != CacheState::AsIs {
             self.warm_with = None;
         }
         let Some(tree) = measured.of_tree() else { return cells };
         self.writes(phase, tree, &mut cells);
-        self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
+        self.pass(phase);
         if let Work::Mixed(mixed) = &phase.work {
             let is_only_gets = Kind::ALL.into_iter().all(|kind| kind == Kind::Get || !mixed.mix.has(kind));
             let is_still = tree.before.levels == tree.burst.levels;
@@ -63,7 +69,7 @@ impl Forecast {
                 self.cache(mixed, from.keys, tree, &mut cells);
             }
         }
-        self.warm_with = law_of(&phase.work).map(|law| (law, from.keys));
+        self.warm_with = own_law;
         cells
     }
 
@@ -73,6 +79,11 @@ impl Forecast {
         let done = settled.counts.since(&before.counts);
         let is_first = before.counts.user_bytes_written == 0 && before.runs() == 0;
         if !is_first || !only_adds(&phase.work) || done.flushes == 0 || done.puts == 0 {
+            return;
+        }
+        // A codec that compresses more the deeper a level is: bytes do not stay what they were when flushed.
+        let kept = done.compaction_bytes_written as f64 / done.compaction_bytes_read.max(1) as f64;
+        if done.compaction_bytes_read > 0 && (kept - 1.0).abs() > MOST_RECODED {
             return;
         }
         let policy = self.design.choice("compaction");
@@ -98,7 +109,9 @@ impl Forecast {
         let TreePhase { before, burst, .. } = tree;
         let done = burst.counts.since(&before.counts);
         let (Some(fpr), true) = (burst.expected_fpr, self.overlaps && done.gets > 0) else { return };
-        if burst.levels.iter().any(|level| level.tombstones > 0) {
+        // A fence that reads blocks to find one looks into more than the form counts.
+        let reads_to_find = done.blocks_searched > done.fence_searches;
+        if reads_to_find || burst.levels.iter().any(|level| level.tombstones > 0) {
             return;
         }
         let runs = run_views(burst, fpr);
@@ -139,7 +152,7 @@ impl Forecast {
         );
         if let Some(blocks) = &blocks {
             cells.set(&c::BEST_STATIC_HIT_RATE, blocks.best_static_share(held));
-            let is_warm = self.warm_with == Some((law.label(), keys));
+            let is_warm = self.warm_with == Some((law.label(), keys)) && before.cache_bytes > 0;
             let rate = eviction.map(|eviction| match is_warm {
                 true => eviction.hit_rate(blocks, held),
                 false => eviction.hit_rate_between(blocks, held, held_before, (0.0, requests)),

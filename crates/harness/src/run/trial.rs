@@ -192,7 +192,7 @@ impl<T: Store> Trial<T> {
         for (phase, done) in phases.iter().zip(done) {
             let records: Vec<Record> = done.iter().map(|operations| Record::unkept(*operations)).collect();
             extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
-            self.forecast.stands_on(phase.phase());
+            self.forecast.pass(phase.phase());
         }
         Ok(extent)
     }

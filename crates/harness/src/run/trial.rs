@@ -62,7 +62,7 @@ fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport
     let (design, mode, directory) = (design(&spec)?, spec.mode.of_tree(), spec.directory.clone());
     if let Some(peer) = peer(&read_engine(&Value::String(spec.engine.clone()))?) {
         std::fs::create_dir_all(&directory)?;
-        let target = PeerTarget::open(Box::new(move || Ok(peer.open(&directory, &budget(&design))?)))?;
+        let target = PeerTarget::open(Box::new(move || peer.open(&directory, &budget(&design))))?;
         return Trial::new(spec, workload, target, send)?.run();
     }
     // The same fixture has the same bytes, wherever the mode allows it.

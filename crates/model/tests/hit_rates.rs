@@ -159,7 +159,7 @@ fn what_a_cache_held_before_counts() {
         let keys = popularity(KEYS, |rank| law.weight(rank));
         let cache = cache(&format!("lru(capacity={}B, shards=1)", held * BLOCK_BYTES));
         let simulated = play(&*cache, &names, 600_000..names.len());
-        let window = (0.0, requests as f64);
+        let window = (0.0, f64::from(requests));
         let form = Eviction::Lru.hit_rate_between(&keys, held as f64, held as f64, window);
         assert!((simulated - form).abs() < 0.01, "{part}: {simulated}, not {form}");
         let cold = Eviction::Lru.hit_rate_between(&keys, held as f64, 0.0, window);

@@ -285,7 +285,7 @@ impl Parts {
         match parts[..] {
             [ENGINE, ref rest @ ..] => {
                 self.engine = with_engine(&self.engine, rest, value)
-                    .map_err(|error| SweepError::new(path, error.message))?
+                    .map_err(|error| SweepError::new(path, error.message))?;
             }
             ["design", ref rest @ ..] => {
                 let changed = self.design.with(&paths::nested(rest, value));

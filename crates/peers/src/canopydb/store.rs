@@ -128,7 +128,8 @@ impl Target for CanopydbStore {
     }
 
     fn close(&self) -> Result<(), TargetError> {
-        Ok(if self.has_log { self.database.sync()? } else { self.database.checkpoint()? })
+        let closed = if self.has_log { self.database.sync() } else { self.database.checkpoint() };
+        Ok(closed?)
     }
 }
 

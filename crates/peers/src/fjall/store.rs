@@ -35,9 +35,10 @@ impl FjallStore {
 
     /// Makes what was written durable, where every write is.
     fn sync(&self) -> Result<(), TargetError> {
-        Ok(if self.syncs {
-            self.database.persist(PersistMode::SyncData)?
-        })
+        if self.syncs {
+            self.database.persist(PersistMode::SyncData)?;
+        }
+        Ok(())
     }
 }
 

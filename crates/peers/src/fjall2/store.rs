@@ -47,9 +47,10 @@ impl Fjall2Store {
 
     /// Makes what was written durable, where every write is.
     fn sync(&self) -> Result<(), TargetError> {
-        Ok(if self.syncs {
-            self.keyspace.persist(PersistMode::SyncData)?
-        })
+        if self.syncs {
+            self.keyspace.persist(PersistMode::SyncData)?;
+        }
+        Ok(())
     }
 }
 

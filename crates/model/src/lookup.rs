@@ -41,10 +41,10 @@ mod tests {
     /// Lookups played out one by one, against the sums.
     #[test]
     fn the_sums_are_what_lookups_do() {
+        const LOOKUPS: u32 = 200_000;
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(3);
         let runs = [(0.1, 0.3), (0.2, 0.05), (0.7, 0.5)].map(|(share, fpr)| RunView { share, fpr });
         let (mut absent, mut present) = (0u32, 0u32);
-        const LOOKUPS: u32 = 200_000;
         for _ in 0..LOOKUPS {
             absent += runs.iter().map(|run| u32::from(random.random_bool(run.fpr))).sum::<u32>();
             let place: f64 = random.random();

@@ -20,6 +20,25 @@ pub(crate) fn draw_all(
     manifest: &Manifest,
     folder: &Path,
 ) -> Outcome<Vec<PathBuf>> {
+    let mut drawn = Vec::new();
+    for (spec, chart) in charts(results, table, specs, manifest)? {
+        for ending in ["svg", "png"] {
+            refuse_link(&folder.join(format!("{}.{ending}", spec.file_stem())))?;
+        }
+        let [_, png] = chart.write(folder, &spec.file_stem())?;
+        chart.notes().iter().for_each(|note| line(&format!("  {}: {note}", spec.file_stem())));
+        drawn.push(png);
+    }
+    Ok(drawn)
+}
+
+/// The charts that have something to show; what is left out, and why, is told in a line each.
+pub(crate) fn charts<'a>(
+    results: &Folder,
+    table: &Table,
+    specs: &'a [ChartSpec],
+    manifest: &Manifest,
+) -> Outcome<Vec<(&'a ChartSpec, Chart)>> {
     let context = Context::of(manifest, catalog_order());
     let wrong = wrong_cells(table);
     let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
@@ -34,14 +53,7 @@ pub(crate) fn draw_all(
             false => Table::read(&path)?.filter(is_right),
         };
         match Chart::of_table(&chart, results, spec, &context) {
-            Ok(chart) => {
-                for ending in ["svg", "png"] {
-                    refuse_link(&folder.join(format!("{}.{ending}", spec.file_stem())))?;
-                }
-                let [_, png] = chart.write(folder, &spec.file_stem())?;
-                chart.notes().iter().for_each(|note| line(&format!("  {}: {note}", spec.file_stem())));
-                drawn.push(png);
-            }
+            Ok(chart) => drawn.push((spec, chart)),
             Err(error @ PlotError::Write { .. }) => return Err(error.into()),
             Err(error) => line(&format!("  no chart {}: {error}", spec.file_stem())),
         }

@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Describe(DescribeArguments),
     /// Draw charts again, from results alone
     Plot(PlotArguments),
+    /// Judge the claims of documents by what their experiments measure: pages, Markdown and CSV
+    Report(ReportArguments),
     /// Print the operations of a workload as text, one a line
     Workload(WorkloadArguments),
     /// Open a durable store and drive it by commands on standard input
@@ -237,6 +239,28 @@ pub(crate) struct PlotArguments {
     /// Folder for charts, one folder per experiment inside [default: plots]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Experiment files with claims, or folders of them
+    #[arg(value_name = "CONFIG|DIR", default_value = "experiments")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Folder of results, one folder per experiment inside; what is not there runs first
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Folder for the report [default: report/ in --results]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Run small, as each experiment's `quick` table says
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Run and write nothing: say whether the files in --out follow from the results, byte for byte
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Run timed experiments in a debug build, whose times mean nothing
+    #[arg(long, hide = true)]
+    pub(crate) allow_debug: bool,
 }
 
 #[derive(Debug, Args)]

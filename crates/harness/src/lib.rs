@@ -79,6 +79,10 @@ fn run_command(command: Command) -> Outcome<u8> {
             command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
         }
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
+        Command::Report(arguments) => {
+            interrupt::install();
+            command::report(&arguments).map(ended)
+        }
         Command::Workload(arguments) => {
             command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
         }

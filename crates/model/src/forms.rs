@@ -35,8 +35,9 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
         "partial" => partial(flushes, count(policy, "run_threshold")?, count(policy, "max_runs")?),
         "time-window" => {
             let (window, runs) = (count(policy, "window")?, count(policy, "min_runs")?);
-            let closed = flushes / window * (window + rounded_down(window - 1, runs));
-            closed + rounded_down(flushes % window, runs)
+            // A window that is not reached may be of any length.
+            let of_each = if window <= flushes { window + rounded_down(window - 1, runs) } else { 0 };
+            flushes / window * of_each + rounded_down(flushes % window, runs)
         }
         _ => return None,
     };
@@ -116,7 +117,8 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     let mut moved_first = u64::from(level0_runs == 1);
     while flushes >= arrival {
         let sum = |arrivals: u64| (arrivals * (arrivals + 1) / 2).saturating_sub(moved_first);
-        let to_fill = (capacity / arrival as f64).ceil() as u64;
+        // What takes more arrivals than there are flushes never fills, however large it is.
+        let to_fill = ((capacity / arrival as f64).ceil() as u64).min(flushes + 1);
         let arrivals = flushes / arrival;
         writes += arrival * (arrivals / to_fill * sum(to_fill) + sum(arrivals % to_fill));
         filled += u64::from(!arrivals.is_multiple_of(to_fill));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use plot::format_value;
+use report::{Sheet, Source, Way};
 use results::Unit;
 use workload::{Extent, Plan, Profile};
 
@@ -19,7 +20,9 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
 
 /// The resolved experiment, with its cells, what its phases are meant to do, and an estimate, as comments above it.
 pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
-    let mut text = format!("# {}: {}\n#\n# cells\n", experiment.name, experiment.question);
+    let mut text = format!("# {}: {}\n", experiment.name, experiment.question);
+    text.push_str(&answers(&experiment.sheet));
+    text.push_str("#\n# cells\n");
     let mut seconds = 0.0;
     let mut worst = Estimate::default();
     for cell in &experiment.cells {
@@ -62,6 +65,23 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     );
     text.push_str(&experiment.resolved());
     Ok(text)
+}
+
+/// The figures of documents that it answers, and how many of their claims.
+fn answers(sheet: &Sheet) -> String {
+    let mut text = String::new();
+    for source in &sheet.sources {
+        let Source { document, figure, title, .. } = source;
+        let _ = writeln!(text, "# answers {figure} of {document}: {title}");
+    }
+    let ways = [(Way::Run, "measured"), (Way::Computed, "computed"), (Way::Untestable, "untestable")];
+    let counts = ways.map(|(way, name)| (sheet.count(way), name));
+    if let claims @ 1.. = counts.iter().map(|(count, _)| count).sum::<usize>() {
+        let parts =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
+        let _ = writeln!(text, "# {claims} claims: {}", parts.collect::<Vec<_>>().join(", "));
+    }
+    text
 }
 
 /// What each phase of a component takes, one a line.

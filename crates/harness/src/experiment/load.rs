@@ -11,6 +11,7 @@ use toml::{Table, Value};
 use tree::{AXES, Design};
 use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
 
+use super::answers;
 use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, own_tree, read_engine, with_engine};
@@ -31,7 +32,7 @@ use crate::run::Replay;
 use crate::subject::{self, COMPONENT, SUBJECT};
 
 /// The keys of an experiment file.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 17] = [
     "question",
     "extends",
     ENGINE,
@@ -47,6 +48,8 @@ const KEYS: [&str; 15] = [
     "trials",
     "verdict",
     "chart",
+    "source",
+    "claim",
 ];
 
 /// The parts of a workload.
@@ -77,6 +80,10 @@ impl<'a> Loader<'a> {
             let hint = suggestion(key, KEYS.into_iter());
             let message = format!("an experiment has no \"{key}\"; {hint}it has {}", KEYS.join(", "));
             return Err(file.problem(&[key], message));
+        }
+        if answers::is_computed(&file) {
+            let message = "nothing in this file runs: its claims are computed, which `lsmbench report` does";
+            return Err(file.problem(&[], message));
         }
         let sets = Sets::collect(&file, overrides)?;
         let workload_file = match file.table.get("workload") {
@@ -128,6 +135,7 @@ impl<'a> Loader<'a> {
             trials,
             verdict: VerdictSpec::default(),
             charts: Vec::new(),
+            sheet: answers::read_sheet(&self.file)?,
         };
         (experiment.charts, experiment.verdict) = self.presentation(&experiment)?;
         self.check_plans(&experiment)?;

@@ -1,5 +1,6 @@
 //! Experiments: from a TOML file to the cells that will run.
 
+mod answers;
 mod cell;
 mod design_file;
 mod difference;
@@ -19,6 +20,7 @@ mod sweep;
 mod task;
 mod trials;
 
+pub(crate) use answers::AnswerFile;
 pub(crate) use cell::Cell;
 pub(crate) use design_file::{read_design, set_design};
 pub(crate) use difference::differences;

@@ -166,7 +166,7 @@ fn is_own_table(kind: ChartKind) -> bool {
     matches!(kind, ChartKind::Timeline | ChartKind::Cdf)
 }
 
-fn operations(task: &Task) -> Vec<&'static str> {
+pub(super) fn operations(task: &Task) -> Vec<&'static str> {
     match task {
         Task::Workload(_) => [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).collect(),
         Task::Component(_) => vec![ALL],

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use catalog::Choice;
 use plot::ChartSpec;
+use report::Sheet;
 use serde::Serialize;
 use toml::{Table, Value};
 use tree::Design;
@@ -51,6 +52,8 @@ pub(crate) struct Experiment {
     pub(crate) verdict: VerdictSpec,
     /// The charts.
     pub(crate) charts: Vec<ChartSpec>,
+    /// The figures of documents that it answers, and their claims.
+    pub(crate) sheet: Sheet,
 }
 
 impl Experiment {

@@ -15,7 +15,7 @@ use crate::output::line;
 use crate::problem::{Outcome, Problem};
 
 /// Names of folders in the output folder that are no experiment's.
-const RESERVED: [&str; 4] = ["baseline", "charts", EARLIER, FIXTURES];
+const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
 /// Where earlier results go.
 const EARLIER: &str = "earlier";

@@ -1,0 +1,185 @@
+//! The numbers of a document: `claims.csv`, one a row.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::ClaimsError;
+use crate::texts::same;
+
+/// A number that a document states.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Its name: `cs265-001`.
+    pub id: String,
+    /// The section that states it.
+    pub section: String,
+    /// The figure or table that has it; empty for prose, `table` for one without a number.
+    pub figure: String,
+    /// What it is about: a variant, or a row of a table.
+    pub subject: String,
+    /// What was measured.
+    pub metric: String,
+    /// The circumstances, as far as the document says.
+    #[serde(deserialize_with = "params")]
+    pub params: BTreeMap<String, String>,
+    /// The number, in `unit`.
+    pub value: f64,
+    /// The unit of `value`; one metric has one unit everywhere.
+    pub unit: String,
+    /// Whether it is a number or one end of a range.
+    #[serde(rename = "bound")]
+    pub standing: Standing,
+}
+
+/// How a document states a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Standing {
+    /// Of a table.
+    #[serde(rename = "exact")]
+    Exact,
+    /// Of prose.
+    #[serde(rename = "about")]
+    About,
+    /// The lower end of a range.
+    #[serde(rename = "at least")]
+    AtLeast,
+    /// The upper end of a range, or "up to".
+    #[serde(rename = "at most")]
+    AtMost,
+}
+
+impl Claim {
+    /// Whether a parameter of the claim is this, as a text or as a number.
+    pub fn has(&self, param: &str, value: &str) -> bool {
+        self.params.get(param).is_some_and(|own| same(own, value))
+    }
+}
+
+/// All numbers of a document, in its order.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    claims: Vec<Claim>,
+    places: HashMap<String, usize>,
+}
+
+impl Claims {
+    /// Reads `claims.csv`.
+    ///
+    /// # Errors
+    /// A file that cannot be read; a row that is no claim, or whose name or metric contradicts another one.
+    pub fn read(path: &Path) -> Result<Self, ClaimsError> {
+        let whole = |message: String| ClaimsError::File { path: path.to_owned(), message };
+        let mut reader = csv::Reader::from_path(path).map_err(|error| whole(error.to_string()))?;
+        let header = reader.headers().map_err(|error| whole(error.to_string()))?.clone();
+        let mut claims = Self::default();
+        for record in reader.records() {
+            let record = record.map_err(|error| whole(error.to_string()))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            let row = |message: String| ClaimsError::Row { path: path.to_owned(), line, message };
+            let claim: Claim =
+                record.deserialize(Some(&header)).map_err(|error| row(said(&error, &header)))?;
+            claims.add(claim).map_err(row)?;
+        }
+        Ok(claims)
+    }
+
+    fn add(&mut self, claim: Claim) -> Result<(), String> {
+        if !claim.value.is_finite() {
+            return Err(format!("value is {}, and no number", claim.value));
+        }
+        if let Some(other) =
+            self.claims.iter().find(|other| other.metric == claim.metric && other.unit != claim.unit)
+        {
+            let (metric, unit, theirs) = (&claim.metric, &claim.unit, &other.unit);
+            return Err(format!(
+                "{metric} is in {unit} here and in {theirs} in {}; one name has one unit",
+                other.id
+            ));
+        }
+        if self.places.insert(claim.id.clone(), self.claims.len()).is_some() {
+            return Err(format!("the claim {} stands there twice", claim.id));
+        }
+        self.claims.push(claim);
+        Ok(())
+    }
+
+    /// The claim of this name.
+    pub fn get(&self, id: &str) -> Option<&Claim> {
+        self.places.get(id).map(|at| &self.claims[*at])
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Claim] {
+        &self.claims
+    }
+}
+
+/// `key=value;…` as pairs.
+fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let mut params = BTreeMap::new();
+    for pair in text.split(';').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| serde::de::Error::custom(format!("\"{pair}\" is not as key=value")))?;
+        if params.insert(key.to_owned(), value.to_owned()).is_some() {
+            return Err(serde::de::Error::custom(format!("{key} stands twice")));
+        }
+    }
+    Ok(params)
+}
+
+/// What the reader says of a row, with the name of the column.
+fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            let column = err.field().and_then(|field| header.get(usize::try_from(field).ok()?));
+            column.map_or_else(|| err.kind().to_string(), |column| format!("{column}: {}", err.kind()))
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "id,section,figure,subject,metric,params,value,unit,bound\n";
+
+    fn read(rows: &str) -> Result<Claims, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claims.csv");
+        std::fs::write(&path, format!("{HEADER}{rows}")).unwrap();
+        Claims::read(&path).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn rows_are_claims() {
+        let claims = read("a-1,2.1,,\"x, y\",speed,gets=10;mix=50/50,1.5,x,at least\n").unwrap();
+        let claim = claims.get("a-1").unwrap();
+        assert_eq!((claim.subject.as_str(), claim.value, claim.standing), ("x, y", 1.5, Standing::AtLeast));
+        assert!(claim.has("gets", "1e1") && claim.has("mix", "50/50"));
+        assert!(!claim.has("gets", "1") && !claim.has("puts", "10"));
+        assert!(claims.get("a-2").is_none());
+    }
+
+    #[test]
+    fn what_is_no_claim_is_refused_with_its_line() {
+        for (rows, said) in [
+            ("a-1,,,,m,,one,x,exact\n", ":2: value: "),
+            ("a-1,,,,m,,inf,x,exact\n", ":2: value is inf"),
+            ("a-1,,,,m,,1,x,roughly\n", ":2: unknown variant `roughly`"),
+            ("a-1,,,,m,gets,1,x,exact\n", ":2: \"gets\" is not as key=value"),
+            ("a-1,,,,m,a=1;a=2,1,x,exact\n", ":2: a stands twice"),
+            ("a-1,,,,m,,1,x,exact\na-1,,,,m,,1,x,exact\n", ":3: the claim a-1 stands there twice"),
+            ("a-1,,,,m,,1,x,exact\na-2,,,,m,,1,%,exact\n", ":3: m is in % here and in x in a-1"),
+            ("a-1,,,,m\n", "claims.csv: "),
+        ] {
+            let error = read(rows).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

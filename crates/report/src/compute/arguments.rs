@@ -1,0 +1,164 @@
+//! What a computation is given, looked up for one claim: numbers, lists of numbers, words.
+
+use std::collections::BTreeMap;
+
+use crate::texts::same;
+use crate::{Argument, Claim, Claims, Ids, Rule};
+
+/// What a computation may ask of the experiment and the program, beyond what `with` has.
+pub trait Facts {
+    /// The value of the experiment at a path, as `design.compaction.growth`, where it is a number.
+    fn setting(&self, path: &str) -> Option<f64>;
+
+    /// How many acknowledged writes were missing after kills of a store of this design and log mode; nothing
+    /// where nobody looked.
+    fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
+}
+
+/// An argument, looked up.
+#[derive(Clone, Debug, PartialEq)]
+enum Found {
+    Number(f64),
+    Numbers(Vec<f64>),
+    Flag(bool),
+    Word(String),
+    Lists(Vec<Found>),
+}
+
+/// The arguments of a computation for one claim.
+pub(crate) struct Arguments<'a> {
+    found: BTreeMap<&'a str, Found>,
+    /// What the program and the experiment know.
+    pub(super) facts: &'a dyn Facts,
+}
+
+/// Looks up the arguments of a rule for the claim at `place` among its names. `lists` are those that are lists as
+/// a whole.
+pub(crate) fn resolve<'a>(
+    rule: &'a Rule,
+    place: usize,
+    claim: &Claim,
+    claims: &Claims,
+    lists: &[&str],
+    facts: &'a dyn Facts,
+) -> Result<Arguments<'a>, String> {
+    let mut found = BTreeMap::new();
+    for (name, argument) in &rule.with {
+        let one = look_up(argument, place, claim, claims, lists.contains(&name.as_str()));
+        found.insert(name.as_str(), one.map_err(|message| format!("{name}: {message}"))?);
+    }
+    Ok(Arguments { found, facts })
+}
+
+fn look_up(
+    argument: &Argument,
+    place: usize,
+    claim: &Claim,
+    claims: &Claims,
+    whole: bool,
+) -> Result<Found, String> {
+    match argument {
+        Argument::Number(number) => Ok(Found::Number(*number)),
+        Argument::Flag(flag) => Ok(Found::Flag(*flag)),
+        Argument::Text(text) => Ok(named(text, claims)),
+        Argument::List(items) if whole => {
+            let all = items.iter().map(|item| look_up(item, place, claim, claims, true));
+            all.collect::<Result<Vec<_>, _>>().map(Found::Lists)
+        }
+        Argument::List(items) => match items.get(place) {
+            Some(item) => look_up(item, place, claim, claims, whole),
+            None => Err(format!("the list has {} elements, and claims are more", items.len())),
+        },
+        Argument::Table(table) => {
+            let of =
+                |key: &String| *key == claim.subject || claim.params.values().any(|value| same(key, value));
+            match table.iter().find(|(key, _)| of(key)) {
+                Some((_, item)) => look_up(item, place, claim, claims, whole),
+                None => Err(format!("the table has nothing for \"{}\"", claim.subject)),
+            }
+        }
+    }
+}
+
+/// The value of a claim, those of several, or a word.
+fn named(text: &str, claims: &Claims) -> Found {
+    if let Some(claim) = claims.get(text) {
+        return Found::Number(claim.value);
+    }
+    let values = |ids: &Ids| ids.all().iter().map(|id| claims.get(id).map(|claim| claim.value)).collect();
+    let several: Option<Vec<f64>> = Ids::try_from(text.to_owned()).ok().as_ref().and_then(values);
+    several.map_or_else(|| Found::Word(text.to_owned()), Found::Numbers)
+}
+
+impl Arguments<'_> {
+    /// A number.
+    pub(super) fn number(&self, name: &str) -> Result<f64, String> {
+        match self.found.get(name) {
+            Some(Found::Number(number)) => Ok(*number),
+            other => Err(wanted(name, "a number", other)),
+        }
+    }
+
+    /// A number, or what stands for it where none is given.
+    pub(super) fn number_or(&self, name: &str, default: f64) -> Result<f64, String> {
+        if self.found.contains_key(name) { self.number(name) } else { Ok(default) }
+    }
+
+    /// A whole number from 0 up that a loop can count to.
+    pub(super) fn count(&self, name: &str) -> Result<u64, String> {
+        let number = self.number(name)?;
+        match number.fract() == 0.0 && (0.0..=1e9).contains(&number) {
+            true => Ok(number as u64),
+            false => Err(format!("{name} is {number}, and no whole number up to a thousand million")),
+        }
+    }
+
+    /// Numbers.
+    pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
+        match self.found.get(name) {
+            Some(Found::Numbers(numbers)) => Ok(numbers.clone()),
+            Some(Found::Lists(items)) => items.iter().map(|item| as_number(name, item)).collect(),
+            other => Err(wanted(name, "a list of numbers", other)),
+        }
+    }
+
+    /// Lists of numbers.
+    pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<f64>>, String> {
+        let Some(Found::Lists(items)) = self.found.get(name) else {
+            return Err(wanted(name, "lists of numbers", self.found.get(name)));
+        };
+        let numbers = |item: &Found| match item {
+            Found::Numbers(numbers) => Ok(numbers.clone()),
+            Found::Lists(inner) => inner.iter().map(|item| as_number(name, item)).collect(),
+            other => as_number(name, other).map(|number| vec![number]),
+        };
+        items.iter().map(numbers).collect()
+    }
+
+    /// A word.
+    pub(super) fn word(&self, name: &str) -> Result<&str, String> {
+        match self.found.get(name) {
+            Some(Found::Word(word)) => Ok(word),
+            other => Err(wanted(name, "a word", other)),
+        }
+    }
+
+    /// Whether it is said to be so.
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.found.get(name) == Some(&Found::Flag(true))
+    }
+}
+
+fn as_number(name: &str, found: &Found) -> Result<f64, String> {
+    match found {
+        Found::Number(number) => Ok(*number),
+        other => Err(wanted(name, "numbers", Some(other))),
+    }
+}
+
+fn wanted(name: &str, what: &str, found: Option<&Found>) -> String {
+    match found {
+        None => format!("with has no {name}, which is {what}"),
+        Some(_) => format!("{name} is {what}"),
+    }
+}

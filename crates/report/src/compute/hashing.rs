@@ -1,0 +1,84 @@
+//! What keys that are spread at random do: counts of shards, slots of a table, hits of a cache.
+
+use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Poisson};
+use statrs::function::erf::erf;
+
+use super::Arguments;
+
+/// The coefficient of variation of the counts of m shards among n random keys: sqrt((m - 1) / n).
+///
+/// A count is binomial with mean n/m and variance n (1/m)(1 - 1/m); the root of the variance over the mean is that.
+pub(super) fn even_shards_cv(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok(((with.number("shards")? - 1.0) / with.number("keys")?).sqrt())
+}
+
+/// The standard deviation of the same counts, in percent of their mean.
+pub(super) fn even_shards_std_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    even_shards_cv(with).map(|cv| 100.0 * cv)
+}
+
+/// The mean of the largest deviation among the same counts, in percent of their mean.
+///
+/// Deviations are normal, and nearly independent where shards are many: E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x > 0,
+/// with 2Φ(x) - 1 = erf(x/√2), in steps of 1/1000 (midpoints) up to 10.
+pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let (std, shards) = (even_shards_std_pct(with)?, with.number("shards")?);
+    let step = 1e-3;
+    let beyond = |x: f64| 1.0 - erf(x / std::f64::consts::SQRT_2).powf(shards);
+    let largest: f64 = (0..10_000).map(|at| beyond((f64::from(at) + 0.5) * step) * step).sum();
+    Ok(std * largest)
+}
+
+/// How often even shards would deviate by this much and more: the probability of χ² = n · CV² and more
+/// at m - 1 degrees of freedom. χ² is the sum over shards of (count - n/m)² / (n/m), and CV² that of (count - n/m)² over
+/// m (n/m)².
+pub(super) fn chi_square_p(with: &Arguments<'_>) -> Result<f64, String> {
+    let chi_square = with.number("keys")? * with.number("cv")?.powi(2);
+    let distribution = ChiSquared::new(with.number("shards")? - 1.0).map_err(|error| error.to_string())?;
+    Ok(distribution.sf(chi_square))
+}
+
+/// The share of keys that move to a shard that is added to n - 1, times n: 1, since the new one of n equal shards holds
+/// the n-th part, and nothing moves between the others (Karger et al., *Consistent Hashing and Random Trees*, 1997).
+pub(super) fn ring_moved(with: &Arguments<'_>) -> Result<f64, String> {
+    let shards = with.number("shards")?;
+    Ok(shards * (1.0 / shards))
+}
+
+/// The most that a cache can hit which holds a share of all keys, if each request is drawn by Zipf's law on its own: the
+/// probability of the most popular of them, 100 H(share·n, θ) / H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
+pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let (keys, theta) = (with.count("keys")?, with.number("theta")?);
+    let held = (with.number("share")? * keys as f64).round() as u64;
+    let harmonic = |most: u64| (1..=most).rev().map(|rank| (rank as f64).powf(-theta)).sum::<f64>();
+    Ok(100.0 * harmonic(held) / harmonic(keys))
+}
+
+/// The probability that a slot has k keys, if λ come on each at random: e^-λ λ^k / k!.
+pub(super) fn poisson(with: &Arguments<'_>) -> Result<f64, String> {
+    let k = with.count("k")?;
+    Ok(slots(with)?.pmf(k))
+}
+
+/// The probability that a slot has k keys and more.
+pub(super) fn poisson_tail(with: &Arguments<'_>) -> Result<f64, String> {
+    let k = with.count("k")?;
+    let slots = slots(with)?;
+    Ok(if k == 0 { 1.0 } else { slots.sf(k - 1) })
+}
+
+/// The share of slots with one key among those that are not empty: P(1) / (1 - P(0)).
+pub(super) fn hash_slots_usable(with: &Arguments<'_>) -> Result<f64, String> {
+    let slots = slots(with)?;
+    Ok(slots.pmf(1) / (1.0 - slots.pmf(0)))
+}
+
+/// The percentage of lookups, each for a key that is there, whose slot has no other key: 100 e^-λ, since a key meets
+/// slots in proportion to the keys in them, and its own has none of the λ others with that probability.
+pub(super) fn hash_lookups_usable_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("lambda").map(|lambda| 100.0 * (-lambda).exp())
+}
+
+fn slots(with: &Arguments<'_>) -> Result<Poisson, String> {
+    Poisson::new(with.number("lambda")?).map_err(|error| error.to_string())
+}

@@ -1,0 +1,63 @@
+//! What the shape of a tree, of a B-tree and of a block makes a lookup do.
+
+use super::Arguments;
+
+/// The runs of a full tree, and its memtable where `memtable` says so: what a lookup without filters looks into.
+///
+/// `leveled` has a run per level; `tiered` T runs in each; `l0-tiered` T in level 0 and one in each other;
+/// `lazy-leveled` T in each but the last, which has one (Dayan and Idreos, *Dostoevsky*, 2018).
+pub(super) fn read_locations(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok(runs(with)? + if with.flag("memtable") { 1.0 } else { 0.0 })
+}
+
+/// The runs that a lookup for a key looks into that is there, behind filters: the one that has it, and of the others
+/// those whose filters are wrong, 1 + p (runs - 1).
+pub(super) fn read_locations_present(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok(1.0 + with.number("fpr")? * (runs(with)? - 1.0))
+}
+
+fn runs(with: &Arguments<'_>) -> Result<f64, String> {
+    let (ratio, levels) = (with.number("size_ratio")?, with.number("levels")?);
+    match with.word("policy")? {
+        "leveled" => Ok(levels),
+        "tiered" => Ok(ratio * levels),
+        "l0-tiered" => Ok(ratio + levels - 1.0),
+        "lazy-leveled" => Ok(ratio * (levels - 1.0) + 1.0),
+        other => Err(format!("policy is leveled, tiered, l0-tiered or lazy-leveled, and not {other}")),
+    }
+}
+
+/// The pages from the root of a B-tree to a leaf, both counted.
+///
+/// bytes / entry entries lie in leaves of ⌊page / entry⌋, and a page above has ⌊page / separator⌋ below it, so that there
+/// is a level per power of that which the leaves fill.
+pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
+    let (entry, page) = (with.number("entry")?, with.number("page")?);
+    let fanout = (page / with.number("separator")?).floor();
+    let mut pages = (with.number("bytes")? / entry / (page / entry).floor()).ceil();
+    if !(pages.is_finite() && fanout >= 2.0) {
+        return Err("a page holds one entry and two separators at least".to_owned());
+    }
+    let mut height = 1.0;
+    while pages > 1.0 {
+        pages = (pages / fanout).ceil();
+        height += 1.0;
+    }
+    Ok(height)
+}
+
+/// The comparisons that two binary searches among n segments save against looking at each: n - 2 log2 n.
+pub(super) fn culling_comparisons_saved(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("segments").map(|segments| segments - 2.0 * segments.log2())
+}
+
+/// The levels below level 0: one fewer than all.
+pub(super) fn levels_below_0(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("levels").map(|levels| levels - 1.0)
+}
+
+/// The mean number of keys that a search goes through from a restart point to one of the R keys behind it: 0 to R - 1,
+/// and so (R - 1) / 2.
+pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
+}

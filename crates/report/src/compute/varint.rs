@@ -1,0 +1,32 @@
+//! How long numbers are that have 7 bits in each byte.
+
+use super::Arguments;
+
+/// The bytes of a varint: one, and one more for every 7 bits beyond the first.
+pub(super) fn length(with: &Arguments<'_>) -> Result<f64, String> {
+    let number = with.number("number")?;
+    let least = |bytes: i32| 2_f64.powi(7 * (bytes - 1));
+    match (0.0..=2_f64.powi(63)).contains(&number) {
+        true => Ok(1.0 + f64::from((2..=10).filter(|bytes| number >= least(*bytes)).count() as u32)),
+        false => Err(format!("{number} is no number that a varint holds")),
+    }
+}
+
+/// The mean bytes of a varint of b random bits: 1 + Σ P(N ≥ 2^(7(k-1))) over k ≥ 2, with P = 1 - 2^(7(k-1) - b).
+pub(super) fn uniform(with: &Arguments<'_>) -> Result<f64, String> {
+    let bits = with.number("bits")?;
+    let more = (1..10).map(|seven| 7.0 * f64::from(seven)).filter(|below| *below < bits);
+    Ok(1.0 + more.map(|below| 1.0 - (below - bits).exp2()).sum::<f64>())
+}
+
+/// The mean bytes of a varint of a number that is n with probability p (1 - p)^n: 1 + Σ (1 - p)^(2^(7(k-1))) over
+/// k ≥ 2.
+pub(super) fn geometric(with: &Arguments<'_>) -> Result<f64, String> {
+    let p = with.number("p")?;
+    Ok(1.0 + (1..10).map(|seven| (1.0 - p).powf(2_f64.powi(7 * seven))).sum::<f64>())
+}
+
+/// The probability that such a number is n and more: (1 - p)^n.
+pub(super) fn geometric_tail(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok((1.0 - with.number("p")?).powf(with.number("n")?))
+}

@@ -1,0 +1,104 @@
+//! The claims that one table answers, by their names.
+
+use serde::Deserialize;
+
+/// The names of claims, in the order given: `cs265-020..cs265-021, cs265-204`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Ids(Vec<String>);
+
+impl Ids {
+    /// The names.
+    pub fn all(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Ids {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut ids = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            match part.split_once("..") {
+                None => ids.push(id(part)?.name()),
+                Some((first, last)) => ids.extend(between(&id(first)?, &id(last)?)?),
+            }
+        }
+        for (at, id) in ids.iter().enumerate() {
+            if ids[..at].contains(id) {
+                return Err(format!("{id} stands twice"));
+            }
+        }
+        Ok(Self(ids))
+    }
+}
+
+/// A name in its parts: `cs265` and 20, of three digits.
+struct Id<'a> {
+    document: &'a str,
+    number: u32,
+    digits: usize,
+}
+
+impl Id<'_> {
+    fn name(&self) -> String {
+        format!("{}-{:0digits$}", self.document, self.number, digits = self.digits)
+    }
+}
+
+fn id(text: &str) -> Result<Id<'_>, String> {
+    let wrong =
+        || format!("\"{text}\" is no name of a claim; names are as cs265-001 and cs265-001..cs265-007");
+    let (document, number) = text.rsplit_once('-').ok_or_else(wrong)?;
+    let digits = number.len();
+    let number = number.parse().map_err(|_| wrong())?;
+    match document.is_empty() || digits > 6 {
+        true => Err(wrong()),
+        false => Ok(Id { document, number, digits }),
+    }
+}
+
+fn between<'a>(first: &'a Id<'a>, last: &'a Id<'a>) -> Result<impl Iterator<Item = String> + 'a, String> {
+    if first.document != last.document || first.digits != last.digits || first.number >= last.number {
+        return Err(format!("{}..{} is no range of names", first.name(), last.name()));
+    }
+    Ok((first.number..=last.number).map(|number| Id { number, ..*first }.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Ids, String> {
+        Ids::try_from(text.to_owned())
+    }
+
+    #[test]
+    fn ranges_and_names_stand_in_order() {
+        let ids = read("cs265-020..cs265-022, cs265-204").unwrap();
+        assert_eq!(ids.all(), ["cs265-020", "cs265-021", "cs265-022", "cs265-204"]);
+        assert_eq!(read("a-b-099..a-b-100").unwrap().all(), ["a-b-099", "a-b-100"]);
+    }
+
+    #[test]
+    fn what_is_no_name_and_no_range_is_refused() {
+        for wrong in [
+            "",
+            "x",
+            "x-",
+            "-1",
+            "x-y",
+            "x-1,",
+            "x-2..x-1",
+            "x-1..y-2",
+            "x-1..x-20",
+            "x-1, x-1",
+            "x-1..x-3, x-2",
+            "x-1..",
+            "x-9999999",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Judging a claim: what it says, what was measured, what must be, and which of five verdicts follows.
+
+use std::fmt;
+
+use measure::Interval;
+use results::{Better, Table};
+
+use crate::compute::{find, resolve};
+use crate::form::{Measured, crossing, lead};
+use crate::lookup::{Lookup, cores, scales};
+use crate::reading::{better, points, read};
+use crate::{At, Bound, Claim, Claims, Compare, Facts, Quantity, Rule, Standing, Way};
+
+/// What a claim comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Finding {
+    /// Measured, or computed, within the tolerance.
+    Reproduced,
+    /// Better and worse are as claimed, by how much is not.
+    DirectionOnly,
+    /// Measured otherwise.
+    NotReproduced,
+    /// Beyond a bound, or not the number that it must be.
+    Impossible,
+    /// Not looked at, and why.
+    NotTestable,
+}
+
+impl Finding {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Reproduced, Self::DirectionOnly, Self::NotReproduced, Self::Impossible, Self::NotTestable];
+
+    /// As pages and files write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::DirectionOnly => "direction only",
+            Self::NotReproduced => "not reproduced",
+            Self::Impossible => "impossible",
+            Self::NotTestable => "not testable here",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What there is to judge with.
+#[derive(Clone, Copy)]
+pub struct Evidence<'a> {
+    /// The rows of the experiment, or why it did not run.
+    pub runs: Result<&'a Table, &'a str>,
+    /// The cores of the machine that it ran on.
+    pub cores: Option<u64>,
+    /// What the program and the experiment know.
+    pub facts: &'a dyn Facts,
+}
+
+/// A claim, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The claim's name.
+    pub id: String,
+    /// How it was compared; nothing where it was only computed, or not at all.
+    pub compare: Option<Compare>,
+    /// The claim in the form that it was compared in: a ratio of two claims, or its own value.
+    pub claimed: f64,
+    /// The measurement in the same form, median over trials.
+    pub measured: Option<f64>,
+    /// A 95 % interval on it, where trials are enough for one.
+    pub interval: Option<Interval>,
+    /// What must be, by computation.
+    pub theory: Option<f64>,
+    /// What follows.
+    pub finding: Finding,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// Judges the claim at `place` among the names of a rule.
+///
+/// # Panics
+/// If the rule was not held to the claims: [`Sheet::check_against`](crate::Sheet::check_against).
+pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
+    let claim = claims.get(&rule.ids.all()[place]).expect("rules are held to their claims");
+    let case = Case { rule, place, claim, claims, evidence };
+    match rule.way() {
+        Way::Untestable => case.untested(rule.untestable.clone().unwrap_or_default()),
+        Way::Run => case.run(),
+        Way::Computed => case.computed(),
+    }
+}
+
+/// One claim with all that decides over it.
+struct Case<'a> {
+    rule: &'a Rule,
+    place: usize,
+    claim: &'a Claim,
+    claims: &'a Claims,
+    evidence: &'a Evidence<'a>,
+}
+
+/// A claim beside its measurement, in the same form.
+struct Beside {
+    claimed: f64,
+    measured: Measured,
+}
+
+impl Case<'_> {
+    fn untested(&self, reason: String) -> Judgement {
+        Judgement {
+            id: self.claim.id.clone(),
+            compare: self.rule.compare,
+            claimed: self.claimed().unwrap_or(self.claim.value),
+            measured: None,
+            interval: None,
+            theory: None,
+            finding: Finding::NotTestable,
+            reason,
+        }
+    }
+
+    fn run(&self) -> Judgement {
+        let beside = self.measure();
+        let Beside { claimed, measured } = match beside {
+            Ok(beside) => beside,
+            Err(reason) => return self.untested(reason),
+        };
+        let (finding, reason) = self.weigh(claimed, measured);
+        let untested = self.untested(reason);
+        Judgement {
+            claimed,
+            measured: Some(measured.value),
+            interval: measured.interval,
+            finding,
+            ..untested
+        }
+    }
+
+    fn computed(&self) -> Judgement {
+        let measured =
+            self.rule.column.as_ref().and_then(|_| self.measure().ok()).map(|beside| beside.measured);
+        let shown = Judgement {
+            compare: self.rule.compare,
+            claimed: self.claim.value,
+            measured: measured.map(|measured| measured.value),
+            interval: measured.and_then(|measured| measured.interval),
+            ..self.untested(String::new())
+        };
+        let name = self.rule.computed.as_deref().unwrap_or_default();
+        let theory =
+            find(name).ok_or_else(|| format!("there is no computation \"{name}\"")).and_then(|found| {
+                let facts = self.evidence.facts;
+                let with = resolve(self.rule, self.place, self.claim, self.claims, found.lists, facts)?;
+                (found.compute)(&with)
+            });
+        match theory {
+            Err(reason) => Judgement { reason, ..shown },
+            Ok(theory) => {
+                let holds = self.agrees_with(theory);
+                let finding = match (holds, self.rule.impossible) {
+                    (true, _) => Finding::Reproduced,
+                    (false, true) => Finding::Impossible,
+                    (false, false) => Finding::NotReproduced,
+                };
+                let derived = || match (self.rule.bound, holds) {
+                    (Some(Bound::AtLeast), true) => "at least the bound, as it must be",
+                    (Some(Bound::AtMost), true) => "at most the bound, as it must be",
+                    (Some(Bound::AtLeast), false) => "below the least that is possible",
+                    (Some(Bound::AtMost), false) => "above the most that is possible",
+                    (None, true) => "what the computation gives",
+                    (None, false) => "not what the computation gives",
+                };
+                let reason = self.rule.reason.clone().unwrap_or_else(|| derived().to_owned());
+                Judgement { theory: Some(theory), finding, reason, ..shown }
+            }
+        }
+    }
+
+    /// Whether the claim is what it must be, or on its side of the bound.
+    fn agrees_with(&self, theory: f64) -> bool {
+        let (value, slack) = (self.claim.value, self.slack(self.claim.value));
+        match (self.rule.bound, self.claim.standing) {
+            (Some(Bound::AtLeast), _) => value >= theory - slack,
+            (Some(Bound::AtMost), _) => value <= theory + slack,
+            (None, standing) => holds(standing, value, theory, slack),
+        }
+    }
+
+    /// How far from a claim a number may lie: the tolerance, and what is lost in arithmetic.
+    fn slack(&self, claimed: f64) -> f64 {
+        let relative = self.rule.tolerance + 1e-9;
+        if claimed == 0.0 { relative } else { relative * claimed.abs() }
+    }
+
+    /// What follows from a claim and a measurement.
+    fn weigh(&self, claimed: f64, measured: Measured) -> (Finding, String) {
+        let compare = self.rule.compare.unwrap_or(Compare::Value);
+        let value = measured.value;
+        let side = compare.neutral().map_or(0.0, |neutral| direction(claimed - neutral));
+        let own = compare.neutral().map_or(0.0, |neutral| direction(value - neutral));
+        let is_unsure = |neutral: f64| {
+            measured.interval.is_some_and(|found| found.low <= neutral && neutral <= found.high)
+        };
+        let slack = if compare == Compare::Rank { 0.5 } else { self.slack(claimed) };
+        let percent = 100.0 * self.rule.tolerance;
+        let contradicts = side * own < 0.0;
+        if holds(self.claim.standing, claimed, value, slack) && !contradicts {
+            let how = match (compare, self.claim.standing) {
+                (Compare::Rank, _) => "the same place in the order".to_owned(),
+                (_, Standing::AtLeast) => format!("at least as claimed, within {percent} %"),
+                (_, Standing::AtMost) => format!("at most as claimed, within {percent} %"),
+                _ => format!("within {percent} % of the claim"),
+            };
+            return (Finding::Reproduced, how);
+        }
+        match compare.neutral() {
+            None if compare == Compare::Rank => {
+                (Finding::NotReproduced, "another place in the order".to_owned())
+            }
+            Some(neutral) if side != 0.0 && is_unsure(neutral) => {
+                (Finding::NotReproduced, "the interval holds no difference at all".to_owned())
+            }
+            Some(_) if contradicts => (Finding::NotReproduced, "the other way round".to_owned()),
+            Some(_) if side != 0.0 && own != 0.0 => {
+                (Finding::DirectionOnly, format!("the same way, but more than {percent} % off the claim"))
+            }
+            _ => (Finding::NotReproduced, format!("more than {percent} % off the claim")),
+        }
+    }
+
+    /// The claim and its measurement in one form, or why there is no measurement.
+    fn measure(&self) -> Result<Beside, String> {
+        let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
+        else {
+            return Err("nothing is measured".to_owned());
+        };
+        if self.rule.way() == Way::Run {
+            if self.other_claim().is_some_and(|other| other.id == self.claim.id) || self.is_own_other() {
+                return Err("the others are measured by it".to_owned());
+            }
+            let needed = cores(self.rule, self.claim);
+            if let (Some(needed), Some(cores)) = (needed, self.evidence.cores)
+                && needed > cores
+            {
+                return Err(format!("takes {needed} cores, and this machine has {cores}"));
+            }
+        }
+        let runs = self.evidence.runs.map_err(|why| format!("not run: {why}"))?;
+        let claimed = self.claimed()?;
+        let better = better(runs.schema(), quantity);
+        let measured = match (compare, &self.rule.at) {
+            (Compare::Rank, _) => self.rank(runs, quantity)?,
+            (_, Some(at)) => self.crossed(runs, quantity, at, compare, better)?,
+            (_, None) => self.compared(runs, quantity, compare, better)?,
+        };
+        Ok(Beside { claimed, measured })
+    }
+
+    /// The number of each trial in the form of the claim.
+    fn compared(
+        &self,
+        runs: &Table,
+        quantity: &Quantity,
+        compare: Compare,
+        better: Better,
+    ) -> Result<Measured, String> {
+        let (scale, scale_other) = scales(self.rule, self.claim);
+        let own = read(runs, &Lookup::of(self.rule, self.claim), quantity, scale)?;
+        let other = Lookup::of_other(self.rule, self.claim)
+            .map(|lookup| {
+                read(runs, &lookup, quantity, scale_other).map_err(|why| format!("the other side: {why}"))
+            })
+            .transpose()?;
+        compare
+            .measured(better, &own, other.as_ref())
+            .ok_or_else(|| "the two sides have no trial in common, or one of them is 0".to_owned())
+    }
+
+    /// Where a curve crosses a value, or where a subject leads; the factor of two crossings.
+    fn crossed(
+        &self,
+        runs: &Table,
+        quantity: &Quantity,
+        at: &At,
+        compare: Compare,
+        better_x: Better,
+    ) -> Result<Measured, String> {
+        let curve =
+            |lookup: Lookup| points(runs, &lookup.without(&quantity.column), &quantity.column, &at.column);
+        let own = curve(Lookup::of(self.rule, self.claim))?;
+        let other = Lookup::of_other(self.rule, self.claim).map(curve).transpose()?;
+        let found = match (at.value, at.by, other) {
+            (Some(value), _, None) => crossing(&own, value),
+            (Some(value), _, Some(other)) => crossing(&own, value)
+                .zip(crossing(&other, value))
+                .and_then(|(m, r)| compare.apply(better_x, m, r)),
+            (None, Some(by), Some(other)) => {
+                let measured = Quantity { column: at.column.clone(), over: None };
+                lead(&own, &other, better(runs.schema(), &measured), by)
+            }
+            (None, _, _) => None,
+        };
+        found.map(Measured::plain).ok_or_else(|| "no crossing among the values that ran".to_owned())
+    }
+
+    /// The place of the measurement among those of all claims of the rule.
+    fn rank(&self, runs: &Table, quantity: &Quantity) -> Result<Measured, String> {
+        let median = |claim: &Claim| {
+            let (scale, _) = scales(self.rule, claim);
+            let sample = read(runs, &Lookup::of(self.rule, claim), quantity, scale)?;
+            sample.median().ok_or_else(|| "not run".to_owned())
+        };
+        let own = median(self.claim)?;
+        let all = self.siblings().map(|claim| median(claim).map_err(|why| format!("{}: {why}", claim.id)));
+        let all = all.collect::<Result<Vec<f64>, String>>()?;
+        Ok(Measured::plain(self.place_among(own, &all)))
+    }
+
+    /// The place of a number in ascending order, from 1; of those that are alike the claim's own, if it is one.
+    fn place_among(&self, own: f64, all: &[f64]) -> f64 {
+        let before = all.iter().filter(|one| **one < own).count();
+        let alike = all.iter().filter(|one| one.total_cmp(&own).is_eq()).count();
+        let (first, last) = (before as f64 + 1.0, (before + alike.max(1)) as f64);
+        let claimed = self.claimed().unwrap_or(first);
+        claimed.clamp(first, last)
+    }
+
+    /// The claim in the form in which it is compared.
+    fn claimed(&self) -> Result<f64, String> {
+        match self.rule.compare {
+            Some(Compare::Ratio) if self.rule.way() == Way::Run => {
+                let other = self.other_claim().ok_or("no claim stands for the other side")?;
+                Ok(self.claim.value / other.value)
+            }
+            Some(Compare::Rank) => {
+                let smaller = self.siblings().filter(|claim| claim.value < self.claim.value).count();
+                Ok(smaller as f64 + 1.0)
+            }
+            _ => Ok(self.claim.value),
+        }
+    }
+
+    fn siblings(&self) -> impl Iterator<Item = &Claim> {
+        self.rule.ids.all().iter().filter_map(|id| self.claims.get(id))
+    }
+
+    /// Whether claim and other side are looked up in the same place.
+    fn is_own_other(&self) -> bool {
+        Lookup::of_other(self.rule, self.claim) == Some(Lookup::of(self.rule, self.claim))
+            && self.rule.at.is_none()
+    }
+
+    /// The claim that stands for the other side of a ratio: the one that is named, or that is looked up there.
+    fn other_claim(&self) -> Option<&Claim> {
+        if self.rule.compare != Some(Compare::Ratio) {
+            return None;
+        }
+        if let Some(id) = &self.rule.against {
+            return self.claims.get(id);
+        }
+        let there = Lookup::of_other(self.rule, self.claim)?;
+        let fits = || self.siblings().filter(|claim| Lookup::of(self.rule, claim) == there);
+        let alike = |claim: &&Claim| claim.metric == self.claim.metric;
+        fits().find(alike).or_else(|| fits().next())
+    }
+}
+
+/// Whether a number is as claimed: near it, or on its side where the claim is one end of a range.
+fn holds(standing: Standing, claimed: f64, value: f64, slack: f64) -> bool {
+    match standing {
+        Standing::Exact | Standing::About => (value - claimed).abs() <= slack,
+        Standing::AtLeast => value >= claimed - slack,
+        Standing::AtMost => value <= claimed + slack,
+    }
+}
+
+/// -1, 0 or 1.
+fn direction(difference: f64) -> f64 {
+    if difference == 0.0 { 0.0 } else { difference.signum() }
+}

@@ -1,0 +1,104 @@
+//! Where a claim is looked up: the columns and values that its rows agree with, and those of the other side.
+
+use std::collections::BTreeMap;
+
+use crate::texts::same;
+use crate::{Claim, Cores, Other, ParamColumn, Rule, Scale, Texts};
+
+/// The kind of operation that stands for all.
+const ALL: &str = "all";
+
+/// Columns and the values that rows agree with, any of them where there are several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lookup {
+    columns: BTreeMap<String, Texts>,
+}
+
+impl Lookup {
+    /// Where a rule looks a claim up.
+    pub(crate) fn of(rule: &Rule, claim: &Claim) -> Self {
+        Self::with(rule, &claim.subject, &claim.params)
+    }
+
+    /// Where a rule looks the other side of a claim up; nothing where it has none.
+    pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
+        match rule.to.as_ref()? {
+            Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
+            Other::Differing(_) => {
+                let params = params_of_other(rule, claim);
+                let mut lookup = Self::with(rule, &claim.subject, &params);
+                for (column, texts) in rule.differing().filter(|(name, _)| !rule.params.contains_key(*name)) {
+                    lookup.columns.insert(column.to_owned(), texts.clone());
+                }
+                Some(lookup)
+            }
+        }
+    }
+
+    fn with(rule: &Rule, subject: &str, params: &BTreeMap<String, String>) -> Self {
+        let operation = rule.operation.as_deref().unwrap_or(ALL);
+        let mut columns = BTreeMap::from([("operation".to_owned(), Texts::from([operation]))]);
+        if !rule.phase.is_empty() {
+            columns.insert("phase".to_owned(), rule.phase.clone());
+        }
+        columns.extend(rule.filter.clone());
+        columns.extend(rule.subjects.get(subject).cloned().unwrap_or_default());
+        for (param, column) in &rule.params {
+            let Some(value) = params.get(param) else { continue };
+            let texts = match column {
+                ParamColumn::Same(_) => Some(Texts::from([value.as_str()])),
+                ParamColumn::Translated { values, .. } => {
+                    values.iter().find(|(theirs, _)| same(theirs, value)).map(|(_, ours)| ours.clone())
+                }
+            };
+            // No value of ours stands for this one of theirs: no row agrees.
+            columns.insert(column.column().to_owned(), texts.unwrap_or_default());
+        }
+        Self { columns }
+    }
+
+    /// The columns with the values that rows agree with.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Texts)> {
+        self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
+    }
+
+    /// The same without a column.
+    pub(crate) fn without(&self, column: &str) -> Self {
+        let mut lookup = self.clone();
+        lookup.columns.remove(column);
+        lookup
+    }
+}
+
+/// The parameters of a claim with those that differ on the other side.
+fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
+    let mut params = claim.params.clone();
+    for (name, texts) in rule.differing() {
+        if let Some(text) = texts.all().first() {
+            params.insert(name.to_owned(), text.clone());
+        }
+    }
+    params
+}
+
+/// What multiplies the measurement of a claim, and that of its other side.
+pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
+    match &rule.scale {
+        None => (1.0, 1.0),
+        Some(Scale::Number(number)) => (*number, *number),
+        Some(Scale::Param(param)) => {
+            let number = |params: &BTreeMap<String, String>| {
+                params.get(param).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
+            };
+            (number(&claim.params), number(&params_of_other(rule, claim)))
+        }
+    }
+}
+
+/// How many cores a claim takes; nothing where the rule does not say.
+pub(crate) fn cores(rule: &Rule, claim: &Claim) -> Option<u64> {
+    match rule.cores.as_ref()? {
+        Cores::Number(number) => Some(*number),
+        Cores::Param(param) => claim.params.get(param)?.parse().ok(),
+    }
+}

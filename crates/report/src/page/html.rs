@@ -1,0 +1,272 @@
+//! The report as HTML: one file a system and one over all, each by itself: no network, no script.
+
+use std::fmt::Write as _;
+
+use crate::sentence::sentence;
+use crate::text::{about, claimed, measured, theory};
+use crate::{Answer, Figure, Finding, Judged, RunNote, System, Tally};
+
+const STYLE: &str = include_str!("style.css");
+
+/// What the colours mean, on every page.
+const MEANINGS: [&str; 5] = [
+    "measured, or computed, within the tolerance",
+    "better and worse as claimed, by how much is not",
+    "measured otherwise",
+    "beyond a bound, or not the number that it must be",
+    "not looked at; the table says why",
+];
+
+/// The page over all systems: how many claims came to what, and every figure as a cell.
+pub(super) fn overview(systems: &[System]) -> String {
+    let all = Tally::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding));
+    let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
+    let mut body = navigation(systems, None);
+    let _ = writeln!(
+        body,
+        "<h1>{} claims of {} systems, measured</h1>\n<p>Each cell is a figure or table of a document, coloured by what \
+         most of its claims came to that could be tested; the strip has all of them. {figures} figures.</p>",
+        all.total(),
+        systems.len(),
+    );
+    body.push_str(&legend());
+    body.push_str(&counts(systems, &all));
+    for system in systems {
+        let name = escape(&system.document);
+        let _ = writeln!(body, "<h3><a href=\"{name}.html\">{name}</a></h3>\n{}", matrix(system, true));
+    }
+    page("Claims, measured", &body)
+}
+
+/// The page of a system.
+pub(super) fn system(system: &System, systems: &[System]) -> String {
+    let tally = system.tally();
+    let mut body = navigation(systems, Some(&system.document));
+    let name = escape(&system.document);
+    let _ = writeln!(
+        body,
+        "<h1>{name}: {} claims, {} tested here</h1>\n{}{}{}",
+        tally.total(),
+        tally.tested(),
+        strip(&tally),
+        legend(),
+        matrix(system, false),
+    );
+    system.figures.iter().for_each(|figure| body.push_str(&section(figure)));
+    page(&format!("{name}, measured"), &body)
+}
+
+fn page(title: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+    )
+}
+
+fn navigation(systems: &[System], here: Option<&str>) -> String {
+    let link = |file: &str, name: &str, is_here: bool| {
+        let current = if is_here { " aria-current=\"page\"" } else { "" };
+        format!("<a href=\"{}.html\"{current}>{}</a>", escape(file), escape(name))
+    };
+    let own = |system: &System| link(&system.document, &system.document, here == Some(&system.document));
+    let links: Vec<String> = systems.iter().map(own).collect();
+    format!("<nav>{} {}</nav>\n", link("index", "overview", here.is_none()), links.join(" "))
+}
+
+fn legend() -> String {
+    let mut text = "<ul class=\"legend small\">\n".to_owned();
+    for (finding, meaning) in Finding::ALL.into_iter().zip(MEANINGS) {
+        let _ = writeln!(text, "<li>{} <span class=\"soft\">{meaning}</span></li>", badge(finding));
+    }
+    text + "</ul>\n"
+}
+
+fn counts(systems: &[System], all: &Tally) -> String {
+    let mut text = "<table class=\"counts\">\n<thead><tr><th>system</th><th>claims</th>".to_owned();
+    for finding in Finding::ALL {
+        let _ = write!(text, "<th>{}</th>", finding.name());
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    let row = |name: &str, tally: &Tally| {
+        let cells = Finding::ALL.map(|finding| format!("<td class=\"number\">{}</td>", tally.count(finding)));
+        format!("<tr><td>{name}</td><td class=\"number\">{}</td>{}</tr>\n", tally.total(), cells.concat())
+    };
+    for system in systems {
+        let name = escape(&system.document);
+        text.push_str(&row(&format!("<a href=\"{name}.html\">{name}</a>"), &system.tally()));
+    }
+    text.push_str(&row("<b>all</b>", all));
+    text + "</tbody>\n</table>\n"
+}
+
+/// The figures of a system as cells; on the overview they lead to its page.
+fn matrix(system: &System, from_overview: bool) -> String {
+    let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
+    let mut text = "<ul class=\"matrix\">\n".to_owned();
+    for figure in &system.figures {
+        let tally = figure.tally();
+        let share = match tally.tested() {
+            0 => "–".to_owned(),
+            tested => format!("{}/{tested}", tally.count(Finding::Reproduced)),
+        };
+        let _ = writeln!(
+            text,
+            "<li><a class=\"{}\" href=\"{file}#{}\"><b>{} <span>{share}</span></b><small>{}</small>{}</a></li>",
+            class(tally.prevailing()),
+            anchor(&figure.name),
+            escape(&figure.name),
+            escape(figure.title()),
+            strip(&tally),
+        );
+    }
+    text + "</ul>\n"
+}
+
+/// Findings as a strip, each as wide as it is frequent.
+fn strip(tally: &Tally) -> String {
+    let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
+    let parts = found.clone().map(|finding| {
+        format!("<i class=\"{}\" style=\"flex:{}\"></i>", class(finding), tally.count(finding))
+    });
+    let said: Vec<String> =
+        found.map(|finding| format!("{} {}", tally.count(finding), finding.name())).collect();
+    let said = said.join(", ");
+    format!(
+        "<span class=\"strip\" role=\"img\" aria-label=\"{said}\" title=\"{said}\">{}</span>",
+        parts.collect::<String>()
+    )
+}
+
+fn section(figure: &Figure) -> String {
+    let mut text = format!(
+        "<section class=\"figure\" id=\"{}\">\n<h2>{} {}</h2>\n<p class=\"finding\">{}</p>\n",
+        anchor(&figure.name),
+        escape(&figure.name),
+        escape(figure.title()),
+        escape(&sentence(figure)),
+    );
+    figure.answers.iter().for_each(|answer| text.push_str(&answered(answer)));
+    text + "</section>\n"
+}
+
+fn answered(answer: &Answer) -> String {
+    let mut text = String::new();
+    let asked = answer.question.as_deref().unwrap_or("Computed, without a run.");
+    let _ = writeln!(text, "<h3>{}</h3>\n<p class=\"soft small\">{}</p>", escape(asked), origin(answer));
+    if !answer.charts.is_empty() {
+        text.push_str("<div class=\"charts\">\n");
+        for chart in &answer.charts {
+            let _ = writeln!(text, "<figure aria-label=\"{}\">{}</figure>", escape(&chart.title), chart.svg);
+        }
+        text.push_str("</div>\n");
+    }
+    if !answer.judged.is_empty() {
+        text.push_str(&claims(&answer.judged));
+    }
+    if !answer.source.unspecified.is_empty() {
+        text.push_str("<details><summary>What the document leaves open</summary>\n<ul class=\"open\">\n");
+        for open in &answer.source.unspecified {
+            let _ = writeln!(text, "<li>{}</li>", escape(open));
+        }
+        text.push_str("</ul></details>\n");
+    }
+    text
+}
+
+/// Where the document has it, and which run it is.
+fn origin(answer: &Answer) -> String {
+    let sections = answer.source.sections.join(", ");
+    let mut text = format!("<code>{}</code>; in the document: {}", escape(&answer.file), escape(&sections));
+    if let Some(run) = &answer.run {
+        let RunNote { run_id, is_quick, trials, mode, cpu, cores, .. } = run;
+        let kind = if *is_quick { "quick run" } else { "run" };
+        let id: String = run_id.chars().take(12).collect();
+        let _ = write!(
+            text,
+            "; {kind} {}, {} mode, {trials} trial{}",
+            escape(&id),
+            escape(mode),
+            if *trials == 1 { "" } else { "s" }
+        );
+        let machine: Vec<String> =
+            cpu.clone().into_iter().chain(cores.map(|cores| format!("{cores} cores"))).collect();
+        if !machine.is_empty() {
+            let _ = write!(text, ", {}", escape(&machine.join(", ")));
+        }
+    }
+    text + "."
+}
+
+fn claims(judged: &[Judged]) -> String {
+    let mut text =
+        "<table class=\"claims\">\n<thead><tr><th>claim</th><th>about</th><th>claimed</th><th>measured</th>\
+                    <th>theory</th><th>verdict</th></tr></thead>\n<tbody>\n"
+            .to_owned();
+    for judged in judged {
+        let (claim, judgement) = (&judged.claim, &judged.judgement);
+        let cell = |name: &str, class: &str, text: &str| {
+            format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
+        };
+        let cells = [
+            cell("claim", "soft small", &claim.id),
+            cell("about", "", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
+            cell("claimed", "number", &claimed(claim, judgement)),
+            cell("measured", "number", &measured(claim, judgement).unwrap_or_default()),
+            cell("theory", "number", &theory(claim, judgement).unwrap_or_default()),
+        ];
+        let _ = writeln!(
+            text,
+            "<tr id=\"{}\">{}<td data-name=\"verdict\"><span>{} <span class=\"soft small\">{}</span></span></td></tr>",
+            anchor(&claim.id),
+            cells.concat(),
+            badge(judgement.finding),
+            escape(&judgement.reason),
+        );
+    }
+    text + "</tbody>\n</table>\n"
+}
+
+fn badge(finding: Finding) -> String {
+    let sign = match finding {
+        Finding::Reproduced => '✓',
+        Finding::DirectionOnly => '↗',
+        Finding::NotReproduced => '✗',
+        Finding::Impossible => '⊘',
+        Finding::NotTestable => '–',
+    };
+    format!("<span class=\"badge {}\">{sign} {}</span>", class(finding), finding.name())
+}
+
+/// The class that gives a finding its colour.
+fn class(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Reproduced => "reproduced",
+        Finding::DirectionOnly => "direction",
+        Finding::NotReproduced => "otherwise",
+        Finding::Impossible => "impossible",
+        Finding::NotTestable => "untested",
+    }
+}
+
+/// A name that can be linked to.
+fn anchor(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
+}
+
+/// Text as HTML shows it.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

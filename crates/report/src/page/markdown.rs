@@ -1,0 +1,90 @@
+//! The report as Markdown: what HTML says, without charts.
+
+use std::fmt::Write as _;
+
+use crate::sentence::sentence;
+use crate::text::{about, claimed, measured, theory};
+use crate::{Figure, Finding, Judged, System, Tally};
+
+/// All systems, with what their claims came to.
+pub(super) fn overview(systems: &[System]) -> String {
+    let mut text = "# Claims, measured\n\n".to_owned();
+    let names = Finding::ALL.map(Finding::name).join(" | ");
+    let _ = writeln!(text, "| system | claims | {names} |\n|---|--:|{}", "--:|".repeat(Finding::ALL.len()));
+    for system in systems {
+        let name = &system.document;
+        let _ = writeln!(text, "| [{name}]({name}.md) | {} |", counts(&system.tally()));
+    }
+    let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding);
+    let _ = writeln!(text, "| all | {} |", counts(&Tally::of(all)));
+    for system in systems {
+        let _ = writeln!(text, "\n## {}\n", system.document);
+        for figure in &system.figures {
+            let _ = writeln!(
+                text,
+                "* **{}** {}: {}",
+                figure.name,
+                plain(figure.title()),
+                plain(&sentence(figure))
+            );
+        }
+    }
+    text
+}
+
+fn counts(tally: &Tally) -> String {
+    let counts = Finding::ALL.map(|finding| tally.count(finding).to_string());
+    format!("{} | {}", tally.total(), counts.join(" | "))
+}
+
+/// One system, figure by figure.
+pub(super) fn system(system: &System) -> String {
+    let mut text = format!("# {}\n", system.document);
+    for figure in &system.figures {
+        text.push_str(&section(figure));
+    }
+    text
+}
+
+fn section(figure: &Figure) -> String {
+    let mut text =
+        format!("\n## {} {}\n\n{}\n", figure.name, plain(figure.title()), plain(&sentence(figure)));
+    for answer in &figure.answers {
+        let asked = answer.question.as_deref().unwrap_or("Computed, without a run.");
+        let _ = writeln!(text, "\n**{}** (`{}`)\n", plain(asked), answer.file);
+        for open in &answer.source.unspecified {
+            let _ = writeln!(text, "* not specified: {}", plain(open));
+        }
+        if !answer.judged.is_empty() {
+            text.push_str("\n| claim | about | claimed | measured | theory | verdict | why |\n|---|---|---|---|---|---|---|\n");
+            answer.judged.iter().for_each(|judged| text.push_str(&row(judged)));
+        }
+    }
+    text
+}
+
+fn row(judged: &Judged) -> String {
+    let (claim, judgement) = (&judged.claim, &judged.judgement);
+    let cells = [
+        claim.id.clone(),
+        format!("{}: {}", claim.metric, about(claim)),
+        claimed(claim, judgement),
+        measured(claim, judgement).unwrap_or_default(),
+        theory(claim, judgement).unwrap_or_default(),
+        judgement.finding.name().to_owned(),
+        judgement.reason.clone(),
+    ];
+    format!("| {} |\n", cells.map(|cell| plain(&cell)).join(" | "))
+}
+
+/// Text that Markdown takes for nothing else.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for c in text.chars() {
+        if matches!(c, '|' | '*' | '_' | '`' | '[' | ']' | '<' | '\\') {
+            plain.push('\\');
+        }
+        plain.push(if c.is_control() { ' ' } else { c });
+    }
+    plain
+}

@@ -1,0 +1,122 @@
+//! What was measured where a claim is looked up: one number a trial, or why there is none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::Sample;
+use results::columns::{CELL, TRIAL, WRONG_ANSWERS};
+use results::{Better, Row, Schema, Table};
+
+use crate::lookup::Lookup;
+use crate::select::ENGINE;
+use crate::{Quantity, Texts};
+
+/// The engine of results that name none.
+const OWN_ENGINE: &str = "lsmbench";
+
+/// The number of each trial in the one cell that a lookup finds, times `scale`; several phases are summed.
+///
+/// # Errors
+/// No row, several cells, a wrong answer, or a column that was not measured: in words.
+pub(crate) fn read(
+    table: &Table,
+    lookup: &Lookup,
+    quantity: &Quantity,
+    scale: f64,
+) -> Result<Sample, String> {
+    let rows = rows(table, lookup)?;
+    let cells: BTreeSet<Option<u64>> = rows.iter().map(|row| row.get(&CELL).integer()).collect();
+    if cells.len() > 1 {
+        return Err(format!("{} cells fit, and the claim does not say which", cells.len()));
+    }
+    let over = quantity.over.as_deref().map(|over| sums(&rows, over)).transpose()?;
+    let mut numbers = sums(&rows, &quantity.column)?;
+    for (trial, number) in &mut numbers {
+        let below = over.as_ref().map_or(1.0, |over| over[trial]);
+        *number *= scale / below;
+        if !number.is_finite() {
+            return Err(format!("{} is 0 in trial {trial}", quantity.over.as_deref().unwrap_or_default()));
+        }
+    }
+    Ok(Sample::new("", numbers))
+}
+
+/// The points of all cells that a lookup finds, medians over trials, in the order of `x`.
+pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
+    let rows = rows(table, lookup)?;
+    let mut cells: BTreeMap<Option<u64>, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        cells.entry(row.get(&CELL).integer()).or_default().push(row);
+    }
+    let median = |rows: &[&Row], column: &str| {
+        let sample = Sample::new("", sums(rows, column)?);
+        sample.median().ok_or_else(|| format!("{column} was not measured"))
+    };
+    let point = |rows: &Vec<&Row>| Ok((median(rows, x)?, median(rows, y)?));
+    let mut points = cells.values().map(point).collect::<Result<Vec<(f64, f64)>, String>>()?;
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    Ok(points)
+}
+
+/// The rows that a lookup finds.
+fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
+    let mut places = Vec::new();
+    for (column, texts) in lookup.columns() {
+        match table.schema().position(column) {
+            Some(at) => places.push((at, texts)),
+            None if column == ENGINE && texts.hold(OWN_ENGINE) => {}
+            None if column == ENGINE => {
+                return Err(format!("not run: {} is not among the engines", said(texts)));
+            }
+            None => return Err(format!("not run: the results have no column {column}")),
+        }
+    }
+    let agrees = |row: &&Row| places.iter().all(|(at, texts)| texts.hold(&row.cells()[*at].to_string()));
+    let rows: Vec<&Row> = table.rows().iter().filter(agrees).collect();
+    if rows.is_empty() {
+        return Err(format!("not run: {}", missing(table, &places)));
+    }
+    match rows.iter().any(|row| row.get(&WRONG_ANSWERS).number().is_some_and(|wrong| wrong > 0.0)) {
+        true => Err("answers were wrong, and so there is no number".to_owned()),
+        false => Ok(rows),
+    }
+}
+
+/// Which of the values that are looked for no row has; all of them where each has one.
+fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
+    let absent = |(at, texts): &&(usize, &Texts)| {
+        !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))
+    };
+    let name =
+        |(at, texts): &(usize, &Texts)| format!("{} = {}", table.schema().columns()[*at].name(), said(texts));
+    let absent: Vec<String> = places.iter().filter(absent).map(name).collect();
+    match absent.is_empty() {
+        true => format!("no row with {}", places.iter().map(name).collect::<Vec<_>>().join(", ")),
+        false => format!("no row with {}", absent.join(", ")),
+    }
+}
+
+fn said(texts: &Texts) -> String {
+    texts.all().join(" or ")
+}
+
+/// A column by trial, summed over phases.
+fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
+    let mut sums = BTreeMap::new();
+    for row in rows {
+        let at =
+            row.schema().position(column).ok_or_else(|| format!("the results have no column {column}"))?;
+        let number = row.cells()[at].number().ok_or_else(|| format!("{column} was not measured"))?;
+        *sums.entry(row.get(&TRIAL).integer().unwrap_or_default()).or_insert(0.0) += number;
+    }
+    Ok(sums)
+}
+
+/// Which direction of a quantity is better.
+pub(crate) fn better(schema: &Schema, quantity: &Quantity) -> Better {
+    let of = |name: &str| schema.position(name).map_or(Better::Neither, |at| schema.columns()[at].better());
+    match (of(&quantity.column), quantity.over.as_deref().map(of)) {
+        (Better::Neither, Some(Better::Lower)) => Better::Higher,
+        (Better::Neither, Some(Better::Higher)) => Better::Lower,
+        (own, _) => own,
+    }
+}

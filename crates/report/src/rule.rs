@@ -1,0 +1,345 @@
+//! How claims are answered: one `[[claim]]` of an experiment.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::compute::{COMPUTATIONS, find};
+use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts};
+
+/// How some claims are looked up and compared, or computed, or why they cannot be.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rule {
+    /// The claims.
+    pub ids: Ids,
+    /// What they measured, by their names for it.
+    pub metric: Texts,
+    /// The source that the claims belong to, where a file has several.
+    pub figure: Option<String>,
+    /// What we measure.
+    pub column: Option<Quantity>,
+    /// The phase; several are summed. Any where none is given.
+    pub phase: Texts,
+    /// The kind of operation; `all` by default.
+    pub operation: Option<String>,
+    /// Further columns and their values.
+    #[serde(rename = "where")]
+    pub filter: BTreeMap<String, Texts>,
+    /// Columns and their values by the claim's subject. Without any the subject selects nothing.
+    pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
+    /// Columns by parameter of the claim.
+    pub params: BTreeMap<String, ParamColumn>,
+    /// How many cores it takes.
+    pub cores: Option<Cores>,
+    /// How the claim and the measurement are compared.
+    pub compare: Option<Compare>,
+    /// The other side.
+    pub to: Option<Other>,
+    /// The claim that stands for the other side, where it is none of `ids`.
+    pub against: Option<String>,
+    /// What multiplies the measurement.
+    pub scale: Option<Scale>,
+    /// Where a crossing lies.
+    pub at: Option<At>,
+    /// How far measurement and claim may lie apart: relative, and absolute where the claim is 0.
+    pub tolerance: f64,
+    /// The computation that decides.
+    pub computed: Option<String>,
+    /// What the computation is given.
+    pub with: BTreeMap<String, Argument>,
+    /// What the result of the computation bounds.
+    pub bound: Option<Bound>,
+    /// Whether the claim is expected to lie beyond the bound, or not to be the number it must be.
+    pub impossible: bool,
+    /// The derivation, in short.
+    pub reason: Option<String>,
+    /// Why the claims cannot be tested.
+    pub untestable: Option<String>,
+}
+
+/// How a claim and a measurement are compared. `m` is the measurement, `r` that of the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compare {
+    /// The claim stands for `m`.
+    Value,
+    /// The claim over that of the other side stands for `m / r`.
+    Ratio,
+    /// How many times better than the other side.
+    Factor,
+    /// `100 (1 - m / r)`.
+    PercentLess,
+    /// `100 (factor - 1)`.
+    PercentMore,
+    /// `100 (m / r - 1)`.
+    PercentSlower,
+    /// `100 m / r`.
+    PercentOf,
+    /// How much better than the other side.
+    Difference,
+    /// The order of the claims stands for the order of measurements.
+    Rank,
+    /// The value of a column at which another one reaches a value, or a subject leads.
+    Crossing,
+}
+
+/// Where a crossing lies: at a value of the column, or where a subject leads by a share.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct At {
+    /// The column.
+    pub column: String,
+    /// The value that it reaches.
+    #[serde(default)]
+    pub value: Option<f64>,
+    /// The share by which the subject is ahead of the other side.
+    #[serde(default)]
+    pub by: Option<f64>,
+}
+
+/// What the result of a computation bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Bound {
+    /// The claim is at least the result.
+    #[serde(rename = "at least")]
+    AtLeast,
+    /// The claim is at most the result.
+    #[serde(rename = "at most")]
+    AtMost,
+}
+
+/// What decides over a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A run.
+    Run,
+    /// A computation.
+    Computed,
+    /// Nothing can.
+    Untestable,
+}
+
+/// The key at fault, and a sentence.
+type Fault = (&'static str, String);
+
+impl Rule {
+    /// The keys of the table.
+    pub const KEYS: [&str; 22] = [
+        "ids",
+        "metric",
+        "figure",
+        "column",
+        "phase",
+        "operation",
+        "where",
+        "subjects",
+        "params",
+        "cores",
+        "compare",
+        "to",
+        "against",
+        "scale",
+        "at",
+        "tolerance",
+        "computed",
+        "with",
+        "bound",
+        "impossible",
+        "reason",
+        "untestable",
+    ];
+
+    /// What decides over its claims.
+    pub fn way(&self) -> Way {
+        match (&self.untestable, &self.computed) {
+            (Some(_), _) => Way::Untestable,
+            (None, Some(_)) => Way::Computed,
+            (None, None) => Way::Run,
+        }
+    }
+
+    /// The columns of `runs.csv` that it names, each with the key that names it.
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
+        let filter = self.filter.keys().map(|name| ("where", name.as_str()));
+        let subjects =
+            self.subjects.values().flat_map(BTreeMap::keys).map(|name| ("subjects", name.as_str()));
+        let params = self.params.values().map(|column| ("params", column.column()));
+        let to = self
+            .differing()
+            .filter(|(name, _)| !self.params.contains_key(*name))
+            .map(|(name, _)| ("to", name));
+        let at = self.at.iter().map(|at| ("at", at.column.as_str()));
+        measured.chain(filter).chain(subjects).chain(params).chain(to).chain(at)
+    }
+
+    /// The values that it selects in a column, each with the key that names them.
+    pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
+        let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
+        let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
+        let subjects = self
+            .subjects
+            .values()
+            .filter_map(move |chosen| chosen.get(column))
+            .map(|texts| ("subjects", texts));
+        let params = self.params.values().filter(move |param| param.column() == column);
+        let params = params.flat_map(translations).map(|texts| ("params", texts));
+        let to = self.differing().filter(move |(name, _)| *name == column).map(|(_, texts)| ("to", texts));
+        let all = own.chain(filter).chain(subjects).chain(params).chain(to);
+        let texts = all.flat_map(|(key, texts)| texts.all().iter().map(move |text| (key, text.as_str())));
+        texts.chain(
+            (column == "operation")
+                .then_some(())
+                .and(self.operation.as_deref())
+                .map(|text| ("operation", text)),
+        )
+    }
+
+    /// What differs on the other side, where it is given as a table.
+    pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
+        let table = match &self.to {
+            Some(Other::Differing(table)) => Some(table),
+            Some(Other::Subject(_)) | None => None,
+        };
+        table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
+    }
+
+    /// Refuses a table that does not say what it needs to, or says what nothing reads: the key at fault and a
+    /// sentence.
+    ///
+    /// # Errors
+    /// As said.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.ids.all().is_empty() {
+            return Err((
+                "ids",
+                "a claim table names the claims it answers: ids = \"cs265-001..cs265-007\"".to_owned(),
+            ));
+        }
+        if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
+            return Err(("tolerance", format!("tolerance is {}; it is 0 or more", self.tolerance)));
+        }
+        match self.way() {
+            Way::Untestable => self.check_untestable(),
+            Way::Run => self.check_run(),
+            Way::Computed => self.check_computed(),
+        }
+    }
+
+    fn check_untestable(&self) -> Result<(), Fault> {
+        let others = [
+            ("column", self.column.is_some()),
+            ("compare", self.compare.is_some()),
+            ("to", self.to.is_some()),
+            ("computed", self.computed.is_some()),
+            ("with", !self.with.is_empty()),
+        ];
+        match others.into_iter().find(|(_, given)| *given) {
+            Some((key, _)) => Err((key, format!("the claims are untestable, and so nothing reads {key}"))),
+            None if self.untestable.as_deref().is_some_and(|why| why.trim().is_empty()) => {
+                Err(("untestable", "untestable says why".to_owned()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_computed(&self) -> Result<(), Fault> {
+        if self.metric.is_empty() {
+            return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
+        }
+        let name = self.computed.as_deref().unwrap_or_default();
+        let Some(computation) = find(name) else {
+            let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
+            let names = names.join(", ");
+            return Err(("computed", format!("there is no computation \"{name}\"; there are {names}")));
+        };
+        if let Some(key) = self.with.keys().find(|key| !computation.arguments.contains(&key.as_str())) {
+            let arguments = computation.arguments.join(", ");
+            return Err(("with", format!("{name} is given no \"{key}\"; it is given {arguments}")));
+        }
+        match (&self.column, self.compare) {
+            (None, Some(_)) => {
+                Err(("compare", "what is compared? say column = \"ops_per_second\"".to_owned()))
+            }
+            (Some(_), Some(compare)) => self.check_compared(compare),
+            (_, None) => Ok(()),
+        }
+    }
+
+    fn check_run(&self) -> Result<(), Fault> {
+        if self.metric.is_empty() {
+            return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
+        }
+        let only_computed = [
+            ("with", !self.with.is_empty()),
+            ("bound", self.bound.is_some()),
+            ("impossible", self.impossible),
+        ];
+        if let Some((key, _)) = only_computed.into_iter().find(|(_, given)| *given) {
+            return Err((key, format!("{key} goes with computed, and nothing is computed here")));
+        }
+        match (&self.column, self.compare) {
+            (None, _) => Err((
+                "column",
+                "what is measured? say column = \"ops_per_second\", or untestable = \"why\"".to_owned(),
+            )),
+            (_, None) => {
+                Err(("compare", "how is it compared? say compare = \"ratio\" or \"value\"".to_owned()))
+            }
+            (Some(_), Some(compare)) => self.check_compared(compare),
+        }
+    }
+
+    /// Holds the keys of a comparison to what it reads.
+    fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
+        let crosses = compare == Compare::Crossing || self.at.is_some();
+        let alone = matches!(compare, Compare::Value | Compare::Rank | Compare::Crossing);
+        match (&self.to, &self.at) {
+            (None, _) if !alone => {
+                Err(("to", "compared with what? say to = \"a subject\" or to = { threads = 1 }".to_owned()))
+            }
+            (Some(_), None) if alone => {
+                Err(("to", "nothing reads the other side in this comparison".to_owned()))
+            }
+            (_, None) if crosses => {
+                Err(("at", "where does it cross? say at = { column = \"fpr\", value = 0.01 }".to_owned()))
+            }
+            (_, Some(at)) if at.value.is_some() == at.by.is_some() => Err((
+                "at",
+                "a crossing is at a value, or where the subject is ahead by a share: one of both".to_owned(),
+            )),
+            (_, Some(at)) if at.by.is_some() && self.to.is_none() => {
+                Err(("at", "ahead of what? say to = \"a subject\"".to_owned()))
+            }
+            (_, Some(_)) if !matches!(compare, Compare::Crossing | Compare::Factor) => {
+                Err(("at", "crossings are compared by \"crossing\" or \"factor\"".to_owned()))
+            }
+            _ if self.against.is_some() && compare != Compare::Ratio => {
+                Err(("against", "against goes with compare = \"ratio\"".to_owned()))
+            }
+            _ => self.check_other(),
+        }
+    }
+
+    /// Holds a subject on the other side to those that there are.
+    fn check_other(&self) -> Result<(), Fault> {
+        match &self.to {
+            Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
+                let subjects: Vec<&str> = self.subjects.keys().map(String::as_str).collect();
+                Err(("to", format!("subjects has no \"{subject}\"; there are {}", subjects.join(", "))))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The values of a column by those of a parameter, where they are others.
+fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
+    match param {
+        ParamColumn::Same(_) => None,
+        ParamColumn::Translated { values, .. } => Some(values.values()),
+    }
+    .into_iter()
+    .flatten()
+}

@@ -1,0 +1,132 @@
+//! Which rows of a run a claim is looked up in, and which it is compared with.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::Texts;
+
+/// The column that says which engine ran. Results without it are of one engine, our own.
+pub const ENGINE: &str = "engine";
+
+/// A column of `runs.csv`, or the quotient of two: `user_bytes_written / seconds`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Quantity {
+    /// The column, or the one above the line.
+    pub column: String,
+    /// The column below the line.
+    pub over: Option<String>,
+}
+
+impl Quantity {
+    /// The columns that it is made of.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.column.as_str()).chain(self.over.as_deref())
+    }
+}
+
+impl TryFrom<String> for Quantity {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(" / ").map(str::trim).collect();
+        match parts[..] {
+            [column] if !column.is_empty() => Ok(Self { column: column.to_owned(), over: None }),
+            [column, over] if !column.is_empty() && !over.is_empty() => {
+                Ok(Self { column: column.to_owned(), over: Some(over.to_owned()) })
+            }
+            _ => Err(format!("\"{text}\" is neither a column nor a quotient of two: \"a / b\"")),
+        }
+    }
+}
+
+/// The column that a parameter of a claim selects in.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected a column, or { column = \"…\", values = { theirs = \"ours\" } }"
+)]
+pub enum ParamColumn {
+    /// Its values are those of the parameter.
+    Same(String),
+    /// Its values are others.
+    Translated {
+        /// The column.
+        column: String,
+        /// Its values, by that of the parameter; any of them where there are several.
+        values: BTreeMap<String, Texts>,
+    },
+}
+
+impl ParamColumn {
+    /// The column.
+    pub fn column(&self) -> &str {
+        match self {
+            Self::Same(column) | Self::Translated { column, .. } => column,
+        }
+    }
+}
+
+/// The other side of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "expected a subject, or a table of parameters and columns that differ")]
+pub enum Other {
+    /// Another subject.
+    Subject(String),
+    /// What differs: parameters of the claim, and columns.
+    Differing(BTreeMap<String, Texts>),
+}
+
+/// What multiplies a measurement.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "expected a number, or the name of a parameter")]
+pub enum Scale {
+    /// A number.
+    Number(f64),
+    /// A parameter of the claim, and that of the other side for the other side.
+    Param(String),
+}
+
+/// How many cores a claim takes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "expected a whole number, or the name of a parameter")]
+pub enum Cores {
+    /// So many.
+    Number(u64),
+    /// As many as a parameter of the claim says.
+    Param(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_have_two_columns() {
+        let read = |text: &str| Quantity::try_from(text.to_owned());
+        assert_eq!(read("ops").unwrap().columns().collect::<Vec<_>>(), ["ops"]);
+        assert_eq!(read("a / b").unwrap().columns().collect::<Vec<_>>(), ["a", "b"]);
+        for wrong in ["", "a / ", "a / b / c", " / b"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused_in_either_form() {
+        let read =
+            |text: &str| toml::from_str::<toml::Table>(text).unwrap()["x"].clone().try_into::<ParamColumn>();
+        assert_eq!(read("x = \"phase\"").unwrap().column(), "phase");
+        let both =
+            read("x = { column = \"phase\", values = { 1 = \"get-1\", 2 = [\"a\", \"b\"] } }").unwrap();
+        assert_eq!(both.column(), "phase");
+        assert!(read("x = { column = \"phase\", value = {} }").is_err());
+        assert!(
+            read("x = { column = \"phase\", values = {}, more = 1 }")
+                .unwrap_err()
+                .message()
+                .contains("values")
+        );
+    }
+}

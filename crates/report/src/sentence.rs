@@ -1,0 +1,64 @@
+//! One sentence on what the claims about a figure came to, made by rule.
+
+use std::collections::BTreeMap;
+
+use crate::text::{about, formed};
+use crate::{Figure, Finding, Judged};
+
+/// What came of the claims about a figure, and which of them is farthest off.
+pub(crate) fn sentence(figure: &Figure) -> String {
+    let tally = figure.tally();
+    if tally.total() == 0 {
+        return "The document states no number here.".to_owned();
+    }
+    if tally.tested() == 0 {
+        return untested(figure);
+    }
+    let counted = |finding: Finding, one: &str, several: &str| match tally.count(finding) {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {several}")),
+    };
+    let parts = [
+        counted(Finding::Reproduced, "is reproduced", "are reproduced"),
+        counted(Finding::DirectionOnly, "holds in direction only", "hold in direction only"),
+        counted(Finding::NotReproduced, "is not reproduced", "are not reproduced"),
+        counted(Finding::Impossible, "is impossible", "are impossible"),
+        counted(Finding::NotTestable, "cannot be tested here", "cannot be tested here"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let claims = if tally.total() == 1 { "1 claim".to_owned() } else { format!("{} claims", tally.total()) };
+    let far = farthest(figure).map_or_else(String::new, |judged| {
+        let (claim, judgement) = (&judged.claim, &judged.judgement);
+        let said = |value| formed(value, judgement.compare, claim);
+        let measured = said(judgement.measured.unwrap_or_default());
+        format!(
+            "; farthest off is {}: {} claimed, {measured} measured",
+            about(claim),
+            said(judgement.claimed)
+        )
+    });
+    format!("Of {claims}, {}{far}.", parts.join(", "))
+}
+
+/// Why nothing was looked at: what most claims say.
+fn untested(figure: &Figure) -> String {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for judged in figure.judged() {
+        *reasons.entry(&judged.judgement.reason).or_default() += 1;
+    }
+    let most = reasons.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
+    format!("None of its claims can be tested here: {most}.")
+}
+
+/// The claim that lies farthest from its measurement by factor, of those that did not come out.
+fn farthest(figure: &Figure) -> Option<&Judged> {
+    let distance = |judged: &&Judged| {
+        let judgement = &judged.judgement;
+        let missed = matches!(judgement.finding, Finding::DirectionOnly | Finding::NotReproduced);
+        let factor = judgement.measured? / judgement.claimed;
+        (missed && factor > 0.0 && factor.is_finite()).then(|| factor.ln().abs())
+    };
+    let off = figure.judged().filter_map(|judged| Some((distance(&judged)?, judged)));
+    off.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, judged)| judged)
+}

@@ -1,0 +1,118 @@
+//! Numbers and claims in words, as all pages write them.
+
+use std::fmt::Write as _;
+
+use crate::{Claim, Compare, Judgement, Standing};
+
+/// Digits of a number that count.
+const DIGITS: i32 = 4;
+
+/// A number with the digits that count: `1,234,000`, `43.21`, `3.94e-13`.
+pub(crate) fn number(value: f64) -> String {
+    let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    if !(-4..15).contains(&magnitude) {
+        return format!("{value:.2e}");
+    }
+    let decimals = (DIGITS - 1 - magnitude).max(0) as usize;
+    let step = 10_f64.powi((magnitude - DIGITS + 1).max(0));
+    let rounded = if decimals == 0 { (value / step).round() * step } else { value };
+    let text = format!("{rounded:.decimals$}");
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let part = part.trim_end_matches('0');
+    let point = if part.is_empty() { "" } else { "." };
+    format!("{}{point}{part}", grouped(whole))
+}
+
+/// Digits in groups of three.
+fn grouped(whole: &str) -> String {
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let mut text = sign.to_owned();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What a claim is about: `Eytzinger, entries = 10000`.
+pub(crate) fn about(claim: &Claim) -> String {
+    let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
+    let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
+    subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
+}
+
+/// What a claim says, in the document's unit: `at least 2.5 x`.
+pub(crate) fn stated(claim: &Claim) -> String {
+    let standing = match claim.standing {
+        Standing::Exact => "",
+        Standing::About => "about ",
+        Standing::AtLeast => "at least ",
+        Standing::AtMost => "at most ",
+    };
+    format!("{standing}{} {}", number(claim.value), claim.unit)
+}
+
+/// A number in the form of its comparison: `1.24 ×`, `43.2 %`, `place 2`.
+pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> String {
+    match compare {
+        Some(Compare::Ratio | Compare::Factor) => format!("{} ×", number(value)),
+        Some(Compare::Rank) => format!("place {}", number(value)),
+        Some(Compare::PercentLess | Compare::PercentMore | Compare::PercentSlower | Compare::PercentOf) => {
+            format!("{} %", number(value))
+        }
+        Some(Compare::Value | Compare::Difference | Compare::Crossing) | None => {
+            format!("{} {}", number(value), claim.unit)
+        }
+    }
+}
+
+/// What a claim says, and what that stands for where it is compared in another form.
+pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
+    let stated = stated(claim);
+    match judgement.compare {
+        Some(Compare::Ratio | Compare::Rank) => {
+            format!("{stated} = {}", formed(judgement.claimed, judgement.compare, claim))
+        }
+        _ => stated,
+    }
+}
+
+/// The measurement with its interval; nothing where there is none.
+pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
+    let mut text = formed(judgement.measured?, judgement.compare, claim);
+    if let Some(interval) = judgement.interval.filter(|interval| interval.low < interval.high) {
+        let _ = write!(text, " [{} to {}]", number(interval.low), number(interval.high));
+    }
+    Some(text)
+}
+
+/// What must be, by computation.
+pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
+    judgement.theory.map(|theory| format!("{} {}", number(theory), claim.unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "-2.5"),
+            (43.2149, "43.21"),
+            (1234.4, "1,234"),
+            (1_234_567.0, "1,235,000"),
+            (12_690_000_000.0, "12,690,000,000"),
+            (0.000_387_298, "0.0003873"),
+            (3.94e-13, "3.94e-13"),
+            (1e17, "1.00e17"),
+            (999.96, "1,000"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! One value or several, as a CSV writes them.
+
+use plot::Choice;
+use serde::Deserialize;
+
+/// One value or several, as a CSV writes them; `""` is an empty cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Choice")]
+pub struct Texts(Vec<String>);
+
+impl Texts {
+    /// The values, in the order given.
+    pub fn all(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Whether no value is given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one of the values is `text`, as a text or as a number.
+    pub fn hold(&self, text: &str) -> bool {
+        self.0.iter().any(|one| same(one, text))
+    }
+}
+
+impl From<Choice> for Texts {
+    fn from(choice: Choice) -> Self {
+        Self(choice.texts())
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for Texts {
+    fn from(texts: [&str; N]) -> Self {
+        Self(texts.map(str::to_owned).to_vec())
+    }
+}
+
+/// Whether two cells hold the same: `0.10` is `0.1`, and `1000000` is `1e6`.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    one == other || matches!((number(one), number(other)), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_same_however_they_are_written() {
+        assert!(same("1000000", "1e6"));
+        assert!(same("0.10", "0.1"));
+        assert!(same("", ""));
+        assert!(!same("1", "1 "));
+        assert!(!same("", "0"));
+        assert!(!same("nan", "inf"));
+    }
+
+    #[test]
+    fn a_single_value_is_a_list_of_one() {
+        let read = |text: &str| toml::from_str::<toml::Table>(text).unwrap()["x"].clone().try_into::<Texts>();
+        assert_eq!(read("x = \"get\"").unwrap().all(), ["get"]);
+        assert_eq!(read("x = [1, 0.5, \"8KiB\"]").unwrap().all(), ["1", "0.5", "8KiB"]);
+        assert!(read("x = {}").is_err());
+        assert!(Texts::from(["1.0"]).hold("1"));
+    }
+}

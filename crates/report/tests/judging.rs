@@ -1,0 +1,372 @@
+//! Judging all that stands in `experiments/`: what a claim says is reproduced by rows that say the same, and by no
+//! others; what is computed comes out as its rule expects.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{DOCUMENTS, claims, sheets};
+use lsmbench_report::{
+    COMPUTATIONS, Claim, Claims, Compare, Evidence, Facts, Finding, Other, ParamColumn, Rule, Scale,
+    Standing, Texts, Way, judge,
+};
+use results::columns::{CELL, OPERATION, PHASE, TRIAL, WRONG_ANSWERS};
+use results::{Better, Column, Row, Schema, Table, Value};
+
+/// An experiment of which nothing is known but its rows.
+struct Rows;
+
+impl Facts for Rows {
+    fn setting(&self, _path: &str) -> Option<f64> {
+        None
+    }
+
+    fn lost_writes(&self, _design: &str, _wal: &str) -> Option<f64> {
+        None
+    }
+}
+
+/// Computations that take more than the document.
+const BEYOND: [&str; 2] = ["setting", "torture_kill"];
+
+/// The measurement of the other side, in all comparisons but ratios of claims.
+const OTHER: f64 = 1e9;
+
+fn rules(way: Way) -> Vec<(Claims, Rule)> {
+    let mut all = Vec::new();
+    for (document, _) in DOCUMENTS {
+        for sheet in sheets(document).into_values() {
+            let rules = sheet.rules.into_iter().filter(|rule| rule.way() == way);
+            all.extend(rules.map(|rule| (claims(document), rule)));
+        }
+    }
+    all
+}
+
+fn finding(rule: &Rule, place: usize, claims: &Claims, runs: Option<&Table>) -> (Finding, String) {
+    let judged = judge(
+        rule,
+        place,
+        claims,
+        &Evidence { runs: runs.ok_or("no results"), cores: Some(64), facts: &Rows },
+    );
+    (judged.finding, format!("{judged:?}"))
+}
+
+#[test]
+fn computations_come_out_as_their_rules_expect() {
+    let mut wrong = Vec::new();
+    for (claims, rule) in rules(Way::Computed) {
+        let name = rule.computed.as_deref().unwrap();
+        let computation =
+            COMPUTATIONS.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("{name}"));
+        assert!(rule.with.keys().all(|key| computation.arguments.contains(&key.as_str())), "{name}");
+        for place in 0..rule.ids.all().len() {
+            let (found, judged) = finding(&rule, place, &claims, None);
+            let is_right = match (BEYOND.contains(&name), rule.impossible) {
+                (true, _) => found == Finding::NotTestable,
+                (false, true) => found == Finding::Impossible,
+                (false, false) => matches!(found, Finding::Reproduced | Finding::NotReproduced),
+            };
+            if !is_right {
+                wrong.push(judged);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_is_reproduced_without_rows() {
+    for (claims, rule) in [rules(Way::Run), rules(Way::Untestable)].concat() {
+        for place in 0..rule.ids.all().len() {
+            let (found, judged) = finding(&rule, place, &claims, None);
+            assert_eq!(found, Finding::NotTestable, "{judged}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_say_what_a_claim_says_reproduce_it_and_no_others_do() {
+    let (mut wrong, mut judged_claims, mut bases) = (Vec::new(), 0, 0);
+    for (claims, rule) in rules(Way::Run) {
+        for place in 0..rule.ids.all().len() {
+            let made =
+                Made { rule: &rule, claims: &claims, claim: claims.get(&rule.ids.all()[place]).unwrap() };
+            if made.is_base() {
+                bases += 1;
+                let (found, judged) = finding(&rule, place, &claims, Some(&made.table(0.0, false)));
+                assert_eq!(found, Finding::NotTestable, "{judged}");
+                continue;
+            }
+            judged_claims += 1;
+            let mut expect = |off: f64, is_wrong: bool, right: &dyn Fn(Finding) -> bool| {
+                let (found, judged) = finding(&rule, place, &claims, Some(&made.table(off, is_wrong)));
+                if !right(found) {
+                    wrong.push(format!("off by {off}: {judged}"));
+                }
+            };
+            expect(0.0, false, &|found| found == Finding::Reproduced);
+            expect(0.0, true, &|found| found == Finding::NotTestable);
+            for off in made.beyond() {
+                expect(off, false, &|found| found != Finding::Reproduced && found != Finding::NotTestable);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(judged_claims + bases, 461);
+    assert!(judged_claims > 300, "{judged_claims} of 461 are compared with something");
+}
+
+/// Rows made for one claim.
+struct Made<'a> {
+    rule: &'a Rule,
+    claims: &'a Claims,
+    claim: &'a Claim,
+}
+
+impl Made<'_> {
+    fn compare(&self) -> Compare {
+        self.rule.compare.unwrap()
+    }
+
+    /// Whether others are measured by the claim.
+    fn is_base(&self) -> bool {
+        match (&self.rule.to, &self.rule.against) {
+            (None, _) => false,
+            (_, Some(id)) if *id == self.claim.id => true,
+            _ => self.other_cells().is_some_and(|other| other == self.cells(self.claim)),
+        }
+    }
+
+    /// How far off, as a share of the claim, its bound and tolerance forbid.
+    fn beyond(&self) -> Vec<f64> {
+        let off = 2.0 * self.rule.tolerance + 0.1;
+        match (self.compare(), self.claim.standing) {
+            (Compare::Rank | Compare::Crossing, _) | (_, Standing::AtMost) => vec![off],
+            (_, Standing::AtLeast) => vec![-off],
+            _ => vec![off, -off],
+        }
+    }
+
+    /// What a claim is looked up by, written out anew: column and last value.
+    fn cells(&self, claim: &Claim) -> Vec<(String, String)> {
+        self.selected(&claim.subject, &|param| claim.params.get(param).cloned())
+    }
+
+    fn other_cells(&self) -> Option<Vec<(String, String)>> {
+        match self.rule.to.as_ref()? {
+            Other::Subject(subject) => {
+                Some(self.selected(subject, &|param| self.claim.params.get(param).cloned()))
+            }
+            Other::Differing(table) => {
+                let changed = |param: &str| {
+                    let other = table.get(param).and_then(|texts| texts.all().first()).cloned();
+                    other.or_else(|| self.claim.params.get(param).cloned())
+                };
+                let mut cells = self.selected(&self.claim.subject, &changed);
+                for (column, texts) in table.iter().filter(|(name, _)| !self.rule.params.contains_key(*name))
+                {
+                    cells.retain(|(name, _)| name != column);
+                    cells.push((column.clone(), texts.all().last().unwrap().clone()));
+                }
+                cells.sort();
+                Some(cells)
+            }
+        }
+    }
+
+    fn selected(&self, subject: &str, param: &dyn Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+        let last = |texts: &Texts| texts.all().last().unwrap().clone();
+        let mut cells = std::collections::BTreeMap::new();
+        if !self.rule.phase.is_empty() {
+            cells.insert("phase".to_owned(), last(&self.rule.phase));
+        }
+        cells.extend(self.rule.filter.iter().map(|(column, texts)| (column.clone(), last(texts))));
+        let chosen = self.rule.subjects.get(subject).into_iter().flatten();
+        cells.extend(chosen.map(|(column, texts)| (column.clone(), last(texts))));
+        for (name, column) in &self.rule.params {
+            let value = param(name).unwrap();
+            let text = match column {
+                ParamColumn::Same(_) => value,
+                ParamColumn::Translated { values, .. } => last(&values[&value]),
+            };
+            cells.insert(column.column().to_owned(), text);
+        }
+        cells.into_iter().collect()
+    }
+
+    fn scale(&self, cells_of_other: bool) -> f64 {
+        match &self.rule.scale {
+            None => 1.0,
+            Some(Scale::Number(number)) => *number,
+            Some(Scale::Param(param)) => {
+                let other = match &self.rule.to {
+                    Some(Other::Differing(table)) if cells_of_other => {
+                        table.get(param).map(|texts| texts.all()[0].clone())
+                    }
+                    _ => None,
+                };
+                other.unwrap_or_else(|| self.claim.params[param].clone()).parse().unwrap()
+            }
+        }
+    }
+
+    /// The schema of an experiment that has all columns the rule names.
+    fn schema(&self) -> Schema {
+        let fixed = Schema::runs::<&str>(&[]).unwrap();
+        let named: BTreeSet<&str> =
+            self.rule.columns().map(|(_, name)| name).filter(|name| fixed.position(name).is_none()).collect();
+        let named: Vec<&str> = named
+            .into_iter()
+            .filter(|name| !self.rule.params.contains_key(*name) || name.contains('.'))
+            .collect();
+        Schema::runs(&named).unwrap()
+    }
+
+    fn better(&self, schema: &Schema) -> Better {
+        let of = |name: &str| schema.columns()[schema.find(name).unwrap()].better();
+        let quantity = self.rule.column.as_ref().unwrap();
+        match (of(&quantity.column), quantity.over.as_deref().map(of)) {
+            (Better::Neither, Some(Better::Lower)) => Better::Higher,
+            (Better::Neither, Some(Better::Higher)) => Better::Lower,
+            (own, _) => own,
+        }
+    }
+
+    /// The measurement that stands for the claim, `off` by a share of it.
+    fn measurement(&self, schema: &Schema, off: f64) -> f64 {
+        let wanted = match self.claim.value {
+            0.0 => off,
+            value => value + off * value.abs(),
+        };
+        let is_higher = self.better(schema) == Better::Higher;
+        let of_factor = |factor: f64| if is_higher { OTHER * factor } else { OTHER / factor };
+        match self.compare() {
+            Compare::Value | Compare::Ratio => wanted,
+            Compare::Factor => of_factor(wanted),
+            Compare::PercentLess => OTHER * (1.0 - wanted / 100.0),
+            Compare::PercentMore => of_factor(1.0 + wanted / 100.0),
+            Compare::PercentSlower => OTHER * (1.0 + wanted / 100.0),
+            Compare::PercentOf => OTHER * wanted / 100.0,
+            Compare::Difference => OTHER + if is_higher { wanted } else { -wanted },
+            Compare::Rank | Compare::Crossing => unreachable!("these have tables of their own"),
+        }
+    }
+
+    /// The value of the claim that stands for the other side of a ratio.
+    fn other_value(&self) -> f64 {
+        if self.compare() != Compare::Ratio {
+            return OTHER;
+        }
+        if let Some(id) = &self.rule.against {
+            return self.claims.get(id).unwrap().value;
+        }
+        let there = self.other_cells().unwrap();
+        let all = || self.rule.ids.all().iter().map(|id| self.claims.get(id).unwrap());
+        let fits = || all().filter(|claim| self.cells(claim) == there);
+        let other = fits().find(|claim| claim.metric == self.claim.metric).or_else(|| fits().next());
+        other.unwrap_or_else(|| panic!("no claim stands for the other side of {}", self.claim.id)).value
+    }
+
+    fn table(&self, off: f64, is_wrong: bool) -> Table {
+        let schema = self.schema();
+        let mut rows = Vec::new();
+        match self.compare() {
+            Compare::Rank => {
+                let all: Vec<&Claim> =
+                    self.rule.ids.all().iter().map(|id| self.claims.get(id).unwrap()).collect();
+                let most = all.iter().map(|claim| claim.value).fold(1.0, f64::max);
+                let least = all.iter().map(|claim| claim.value).fold(most, f64::min);
+                for claim in all {
+                    // The one that is off goes to the other end of the order.
+                    let value = match claim.id == self.claim.id && off != 0.0 {
+                        true if claim.value > least => least / 10.0,
+                        true => most * 10.0,
+                        false => claim.value,
+                    };
+                    rows.push((self.cells(claim), value));
+                }
+            }
+            Compare::Crossing => return self.leading_table(&schema, off, is_wrong),
+            _ => {
+                let value = self.measurement(&schema, off) / self.scale(false);
+                rows.push((self.cells(self.claim), value));
+                if let Some(other) = self.other_cells().filter(|other| *other != self.cells(self.claim)) {
+                    rows.push((other, self.other_value() / self.scale(true)));
+                }
+            }
+        }
+        let rows = rows.into_iter().enumerate().flat_map(|(cell, (cells, value))| {
+            (0..6).map(move |trial| (cell, trial, cells.clone(), value)).collect::<Vec<_>>()
+        });
+        let rows = rows.map(|(cell, trial, cells, value)| {
+            let mut row = row(&schema, cell as u64, trial, &cells);
+            if is_wrong {
+                row.set(&WRONG_ANSWERS, 1_u64);
+            } else {
+                self.put(&mut row, value);
+            }
+            row
+        });
+        Table::new(schema.clone(), rows.collect())
+    }
+
+    /// Two curves, of which the claim's leads from the claimed place on, or from one that is off.
+    fn leading_table(&self, schema: &Schema, off: f64, is_wrong: bool) -> Table {
+        let (quantity, at) = (self.rule.column.as_ref().unwrap(), self.rule.at.as_ref().unwrap());
+        let place = self.claim.value * (1.0 + off);
+        let mut rows = Vec::new();
+        for x in [place / 4.0, place / 2.0, place, place * 2.0] {
+            for (is_own, cells) in [(true, self.cells(self.claim)), (false, self.other_cells().unwrap())] {
+                let mut row = row(schema, rows.len() as u64, 0, &cells);
+                set(&mut row, &quantity.column, x.round());
+                let y = if is_own && x >= place { 50.0 } else { 100.0 };
+                match is_wrong {
+                    true => row.set(&WRONG_ANSWERS, 1_u64),
+                    false => set(&mut row, &at.column, y),
+                };
+                rows.push(row);
+            }
+        }
+        Table::new(schema.clone(), rows)
+    }
+
+    fn put(&self, row: &mut Row, value: f64) {
+        let quantity = self.rule.column.as_ref().unwrap();
+        match &quantity.over {
+            None => set(row, &quantity.column, value),
+            // Both may be whole numbers.
+            Some(over) => {
+                set(row, &quantity.column, value * 1e9);
+                set(row, over, 1e9)
+            }
+        };
+    }
+}
+
+fn row(schema: &Schema, cell: u64, trial: u64, cells: &[(String, String)]) -> Row {
+    let mut row = Row::new(schema);
+    row.set(&CELL, cell).set(&TRIAL, trial).set(&OPERATION, "all");
+    for (column, text) in cells {
+        match column.as_str() {
+            "phase" => row.set(&PHASE, text.as_str()),
+            "operation" => row.set(&OPERATION, text.as_str()),
+            path if schema.swept().any(|swept| swept == path) => row.set_swept(path, text).unwrap(),
+            fixed => set(&mut row, fixed, text.parse().unwrap()),
+        };
+    }
+    row
+}
+
+/// Sets a column to a number, whole where it holds whole ones.
+fn set<'a>(row: &'a mut Row, column: &str, value: f64) -> &'a mut Row {
+    let schema = row.schema().clone();
+    match &schema.columns()[schema.find(column).unwrap()] {
+        Column::Swept(path) => row.set_swept(path, &format!("{value}")).unwrap(),
+        Column::Fixed(metric) if metric.kind == results::Kind::Integer => {
+            row.set(metric, Value::Integer(value.round() as i128))
+        }
+        Column::Fixed(metric) => row.set(metric, value),
+    }
+}

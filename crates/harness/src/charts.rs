@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use plot::{Chart, ChartKind, ChartSpec, Context, Order, PlotError};
+use plot::{Chart, ChartSpec, Context, Order, PlotError};
 use results::{Folder, Manifest, Row, Table, columns as c};
 use tree::AXES;
 
+use crate::experiment::ENGINE;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
 use crate::run::{check_name, refuse_link, wrong_cells};
@@ -46,9 +47,10 @@ pub(crate) fn charts<'a>(
     }
     let mut drawn = Vec::new();
     for spec in specs {
-        let chart = match spec.kind {
-            ChartKind::Timeline => Table::read(&results.timeline())?.filter(is_right),
-            _ => table.filter(is_right),
+        let path = spec.table(results);
+        let chart = match path == results.runs() {
+            true => table.filter(is_right),
+            false => Table::read(&path)?.filter(is_right),
         };
         match Chart::of_table(&chart, results, spec, &context) {
             Ok(chart) => drawn.push((spec, chart)),
@@ -93,7 +95,9 @@ pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>
 
 /// The order of the catalogs, for every column that an axis fills.
 fn catalog_order() -> Order {
-    AXES.iter().fold(Order::default(), |order, axis| {
+    let engines = peers::CATALOG.kinds().map(|kind| (kind, false));
+    let order = Order::default().with(ENGINE, engines);
+    AXES.iter().fold(order, |order, axis| {
         let variants = axis.variants();
         order.with(
             format!("design.{}", axis.name()),

@@ -5,6 +5,7 @@ mod charts;
 mod cli;
 mod command;
 mod compare;
+mod expect;
 mod experiment;
 mod gate;
 mod history;

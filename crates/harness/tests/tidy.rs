@@ -18,8 +18,11 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage"], ground].concat();
-    let all =
-        [&below_tree[..], &["results", "measure", "plot", "report", "workload", "tree", "torture"]].concat();
+    let all = [
+        &below_tree[..],
+        &["results", "measure", "model", "plot", "report", "workload", "tree", "torture", "peers"],
+    ]
+    .concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -29,10 +32,12 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("storage", ground),
         ("workload", ground),
         ("measure", &["results"]),
+        ("model", &["compaction", "types", "catalog"]),
         ("plot", &["results", "types"]),
         ("report", &["results", "plot", "measure"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
+        ("peers", &["types", "catalog", "workload"]),
         ("interleave", ground),
         ("harness", &all),
         ("fuzz", &everything),

@@ -14,6 +14,7 @@ mod proportion;
 mod ranking;
 mod sample;
 mod significance;
+mod steady;
 mod verdict;
 
 pub use change::changes;
@@ -26,4 +27,5 @@ pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
 pub use sample::Sample;
 pub use significance::{FEWEST_BLOCKS, least_unpaired};
+pub use steady::SteadyRule;
 pub use verdict::{Doubt, Verdict};

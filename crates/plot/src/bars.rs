@@ -2,11 +2,12 @@
 //! on its side, where they read on.
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
-use crate::data::{Across, Data, Point};
+use crate::data::{Across, Data, Known, Point};
 use crate::font::Anchor;
 use crate::lines::nothing_positive;
-use crate::page::{Captions, LABEL, Sample, THEORY_DASHES, bar, compose, legend_for, whisker};
-use crate::palette::{AXIS, GRID, INK, PAPER, Style, TEXT};
+use crate::naming::bound_label;
+use crate::page::{Captions, LABEL, Sample, bar, compose, dashes_of, legend_for, whisker};
+use crate::palette::{AXIS, BOUND, GRID, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, Side, describe, format};
@@ -34,14 +35,14 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         let message = format!("{} bars side by side; keep fewer with filter", names.len());
         return Err(PlotError::spec("x", message));
     }
-    let labels: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+    let labels: Vec<String> = names.iter().map(|(name, style)| bound_label(name.clone(), *style)).collect();
     let scale = scale(data, spec)?;
     let unseen = points(data).filter(|point| scale.at(point.y.median).is_none()).count();
     if unseen > 0 {
         let bars = crate::pick::count(unseen, "bar");
         captions.notes.push(format!("{bars} at 0 not shown: the axis is logarithmic"));
     }
-    captions.legend = legend_for(data, spec, Sample::Box);
+    captions.legend = legend_for(data, Sample::Box);
     let (ticks, unit) = scale.ticks(6, data.y.unit());
     let standing = Labels::of_names(&labels, 752.0 - ticks_width(&ticks));
     let bars = names.len() * data.series.len();
@@ -102,8 +103,10 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
 /// From 0, so that lengths compare; on a logarithmic scale from the power of ten below all values.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
-        points(data)
-            .flat_map(|point| [point.y.median, point.y.low, point.y.high, point.theory.unwrap_or(0.0)])
+        points(data).flat_map(|point| {
+            let [theory, bound] = Known::ALL.map(|known| known.at(point).unwrap_or(0.0));
+            [point.y.median, point.y.low, point.y.high, theory, bound]
+        })
     };
     if !spec.log_y {
         return Ok(Scale::linear(numbers(), true).padded(6, data.y.unit()));
@@ -149,7 +152,9 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
     let most = if place.lying { 1.6 * LYING } else { 90.0 };
     let thick = (slot * (1.0 - GAP) / data.series.len() as f64).min(most);
     let single = data.series.len() == 1;
-    let size = number_size(data, thick, place.lying);
+    bounds_across(scene, data, place, length);
+    let signed = number_size(data, thick, place.lying, true);
+    let size = signed.or_else(|| number_size(data, thick, place.lying, false));
     for (number, series) in data.series.iter().enumerate() {
         for point in &series.points {
             let category = point.x.median;
@@ -158,22 +163,44 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
             let style = if single { names[category as usize].1 } else { series.style };
             one_bar(scene, place, point, middle, thick, style);
             if let Some(size) = size {
-                number_of(scene, place, point, middle, size, data);
+                number_of(scene, place, point, middle, size, number_text(data, point, signed.is_some()));
             }
         }
     }
 }
 
+/// A line across all bars at the ends of those of oracles, which bound the others.
+fn bounds_across(scene: &mut Scene, data: &Data, place: &Place, length: f64) {
+    let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
+    for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
+        let ends = [0.0, length].map(|along| place.point(along, point.y.median));
+        if let [Some(from), Some(to)] = ends {
+            scene.dashed(vec![from, to], 1.25, BOUND, dashes_of(Known::Bound));
+        }
+    }
+}
+
+/// The number at the end of a bar, with the sign of the verdict on it.
+fn number_text(data: &Data, point: &Point, signed: bool) -> String {
+    let number = format::alike(point.y.median, data.y.unit());
+    match point.sign.filter(|_| signed) {
+        Some(sign) => format!("{number} {sign}"),
+        None => number,
+    }
+}
+
 /// How large the numbers at the ends of bars are written, alike at all of them; nothing where they would have
 /// to be too small.
-fn number_size(data: &Data, thick: f64, lying: bool) -> Option<f64> {
+fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);
     }
-    let widths = points(data).map(|point| text_width(&format::alike(point.y.median, data.y.unit())));
+    let widths = points(data).map(|point| text_width(&number_text(data, point, signed)));
     let widest = widths.fold(f64::MIN_POSITIVE, f64::max);
     let share = ((thick - NUMBER_GAP) / widest).min(1.0);
-    (share >= SMALLEST_NUMBER).then_some(share * LABEL)
+    // Rather no sign than one that nobody can read.
+    let least = if signed { 1.0 } else { SMALLEST_NUMBER };
+    (share >= least).then_some(share * LABEL)
 }
 
 fn one_bar(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: f64, style: Style) {
@@ -194,16 +221,17 @@ fn one_bar(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: 
     if let (true, Some(low), Some(high)) = (point.y.is_wide(), end(point.y.low), end(point.y.high)) {
         whisker(scene, low, high, INK);
     }
-    let theory = |along: f64| point.theory.and_then(|theory| place.point(along, theory));
-    if let (Some(from), Some(to)) = (theory(middle - half), theory(middle + half)) {
-        scene.dashed(vec![from, to], 1.25, TEXT, THEORY_DASHES);
+    for known in Known::ALL {
+        let at = |along: f64| known.at(point).and_then(|value| place.point(along, value));
+        if let (Some(from), Some(to)) = (at(middle - half), at(middle + half)) {
+            scene.dashed(vec![from, to], 1.25, TEXT, dashes_of(known));
+        }
     }
 }
 
 /// Writes the number at the end of a bar.
-fn number_of(scene: &mut Scene, place: &Place, point: &Point, middle: f64, size: f64, data: &Data) {
-    let text = format::alike(point.y.median, data.y.unit());
-    let top = point.y.high.max(point.theory.unwrap_or(point.y.high));
+fn number_of(scene: &mut Scene, place: &Place, point: &Point, middle: f64, size: f64, text: String) {
+    let top = Known::ALL.iter().filter_map(|known| known.at(point)).fold(point.y.high, f64::max);
     let Some((x, y)) = place.point(middle, top).or_else(|| place.point(middle, place.base())) else { return };
     let text = if place.lying {
         Text::new(text, x + 6.0, y + size * 0.36, size, TEXT)

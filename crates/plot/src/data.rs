@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use results::columns::{CELL, TRIAL};
-use results::{Column, Kind, Schema, Table, Unit, Value};
+use results::{Column, EXPECTATIONS, Expectation, Kind, Row, Schema, Table, Unit, Value};
 
-use crate::naming::{compare, looks, series_label, sort_series, styles_of, tag_of, tell_apart, text_of};
+use crate::naming::{
+    bound_label, compare, looks, series_label, sort_series, styles_of, tag_of, tell_apart, text_of,
+};
 use crate::palette::Style;
 use crate::pick::{count, pick};
+use crate::verdict::Judged;
 use crate::{ChartKind, ChartSpec, Order, PlotError, quantity};
 
 /// One measured value over all trials.
@@ -46,6 +49,10 @@ pub(crate) struct Point {
     pub y: Spread,
     /// What theory expects of `y`.
     pub theory: Option<f64>,
+    /// The best that `y` could be.
+    pub bound: Option<f64>,
+    /// What the verdict says of it.
+    pub sign: Option<&'static str>,
     /// What is written beside it.
     pub tag: Option<String>,
 }
@@ -77,34 +84,55 @@ pub(crate) struct Data {
     pub y: Column,
     /// What the series are values of; nothing if there is one series only.
     pub legend: Option<String>,
+    /// What theory expects of `y`, where rows say so.
+    pub theory: Option<&'static Expectation>,
+    /// What bounds `y`, where rows say so.
+    pub bound: Option<&'static Expectation>,
     /// Said below the title: phase, operation, what differs.
     pub facts: Vec<String>,
+    /// What the verdict says of these numbers.
+    pub verdict: Option<String>,
     /// Said at the foot: what was left out and why.
     pub notes: Vec<String>,
 }
 
-/// What is known of a column beforehand: the column that says what it should be, or can be at best, and what the
-/// legend calls that.
-pub(crate) fn theory_of(y: &str) -> Option<(&'static str, &'static str)> {
-    match y {
-        "fpr" => Some(("expected_fpr", "theory")),
-        "cache_hit_rate" => Some(("best_hit_rate", "best possible")),
-        _ => None,
+/// Which of the two lines that stand for what is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// What theory expects.
+    Theory,
+    /// The best there could be.
+    Bound,
+}
+
+impl Known {
+    /// Both, in the order in which they are drawn.
+    pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
+
+    /// What it is at a point.
+    pub(crate) fn at(self, point: &Point) -> Option<f64> {
+        match self {
+            Self::Theory => point.theory,
+            Self::Bound => point.bound,
+        }
     }
 }
 
 impl Data {
-    /// What theory expects, along what stands across, where it is the same for all of several series: then it is
-    /// one line.
-    pub(crate) fn common_theory(&self) -> Option<Vec<(f64, f64)>> {
+    /// What is known beforehand, along what stands across, where it is the same for all of several series: then it
+    /// is one line.
+    pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
-            points.filter_map(|point| Some((point.x.median, point.theory?))).collect();
+            points.filter_map(|point| Some((point.x.median, known.at(point)?))).collect();
         all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let agree = |pair: &[(f64, f64)]| {
             pair[0].0.total_cmp(&pair[1].0).is_ne() || pair[0].1.total_cmp(&pair[1].1).is_eq()
         };
-        if self.series.len() < 2 || all.is_empty() || !all.windows(2).all(agree) {
+        // What is known of one series alone belongs to that.
+        let has_some = |series: &&Series| series.points.iter().any(|point| known.at(point).is_some());
+        let is_common = self.series.iter().filter(has_some).count() > 1;
+        if !is_common || !all.windows(2).all(agree) {
             return None;
         }
         all.dedup();
@@ -113,11 +141,20 @@ impl Data {
 }
 
 /// The points of all kinds of chart but the distribution of latencies.
-pub(crate) fn prepare(table: &Table, spec: &ChartSpec, order: &Order) -> Result<Data, PlotError> {
+pub(crate) fn prepare(
+    table: &Table,
+    spec: &ChartSpec,
+    order: &Order,
+    verdicts: &[Row],
+) -> Result<Data, PlotError> {
     let picked = pick(table, spec)?;
     let plan = Plan::new(&picked.table, spec)?;
+    let judged = Judged::of(verdicts, &picked.table, spec);
     let mut notes = picked.notes;
-    let cells = plan.cells(&picked.table, &mut notes);
+    if spec.theory && plan.theory.is_none() && plan.bound.is_none() {
+        notes.push("theory has nothing to say of these rows".to_owned());
+    }
+    let cells = plan.cells(&picked.table, &judged, &mut notes);
     if cells.is_empty() {
         return Err(PlotError::Empty(format!("no row has a value in \"{}\"", plan.y.name())));
     }
@@ -126,7 +163,9 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, order: &Order) -> Result<
     facts.extend(plan.tag_at.map(|at| format!("points marked with {}", plan.schema.columns()[at].title())));
     let series = plan.series(&cells, &across, order)?;
     let legend = (series.len() > 1).then(|| plan.legend());
-    Ok(Data { series, across, x: plan.x, y: plan.y, legend, facts, notes })
+    let (theory, bound) = (plan.theory.map(|known| known.1), plan.bound.map(|known| known.1));
+    let verdict = judged.sentence();
+    Ok(Data { series, across, x: plan.x, y: plan.y, legend, theory, bound, facts, verdict, notes })
 }
 
 /// Which columns play which part.
@@ -136,7 +175,9 @@ struct Plan {
     y: Column,
     x_at: usize,
     y_at: usize,
-    theory_at: Option<usize>,
+    /// The columns of what is known beforehand.
+    theory: Option<(usize, &'static Expectation)>,
+    bound: Option<(usize, &'static Expectation)>,
     /// The columns whose values name a series; the first one gives it its colour.
     series_at: Vec<usize>,
     /// The column whose values are written beside the points.
@@ -154,6 +195,8 @@ struct Cell {
     xs: Vec<f64>,
     ys: Vec<f64>,
     theory: Vec<f64>,
+    bound: Vec<f64>,
+    sign: Option<&'static str>,
 }
 
 impl Plan {
@@ -175,20 +218,25 @@ impl Plan {
         if spec.kind == ChartKind::Heatmap && spec.series.is_none() {
             return Err(PlotError::spec("series", "a heat map needs the column whose values are its rows"));
         }
-        let theory_at = match (spec.theory, theory_of(y)) {
-            (false, _) => None,
-            (true, Some((column, _))) => Some(schema.find(column)?),
-            (true, None) => {
-                return Err(PlotError::spec(
-                    "theory",
-                    format!("there is none for y = \"{y}\", only for \"fpr\" and \"cache_hit_rate\""),
-                ));
-            }
+        if spec.theory && Expectation::of(y).next().is_none() {
+            let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();
+            known.dedup();
+            let message = format!("there is none for y = \"{y}\", only for {}", known.join(", "));
+            return Err(PlotError::spec("theory", message));
+        }
+        let known = |is_bound: bool| {
+            let mut columns = Expectation::of(y).filter(|known| spec.theory && known.is_bound == is_bound);
+            columns.find_map(|known| {
+                let at = schema.position(known.by.name)?;
+                let has_value = table.rows().iter().any(|row| row.cells()[at].number().is_some());
+                has_value.then_some((at, known))
+            })
         };
+        let (theory, bound) = (known(false), known(true));
         let (x, y) = (schema.columns()[x_at].clone(), schema.columns()[y_at].clone());
         let series_at = tell_apart(table, spec, Some(x_at))?;
         let tag_at = tag_of(table, spec, &series_at)?;
-        Ok(Self { kind: spec.kind, x, y, x_at, y_at, theory_at, series_at, tag_at, schema })
+        Ok(Self { kind: spec.kind, x, y, x_at, y_at, theory, bound, series_at, tag_at, schema })
     }
 
     /// What stands before the names of the series: the column they are values of.
@@ -197,7 +245,7 @@ impl Plan {
     }
 
     /// Gathers the rows of each point, leaving out those without a value.
-    fn cells(&self, table: &Table, notes: &mut Vec<String>) -> Vec<Cell> {
+    fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
         let mut empty = BTreeSet::new();
@@ -215,15 +263,16 @@ impl Plan {
                 key.push(x.to_string());
             }
             let place = *places.entry((number, key)).or_insert_with(|| {
-                let (xs, ys, theory) = (Vec::new(), Vec::new(), Vec::new());
-                let tag = self.tag_at.map(|at| text_of(&value(at)));
-                cells.push(Cell { x: x.clone(), series, tag, number, xs, ys, theory });
+                let [xs, ys, theory, bound] = [const { Vec::new() }; 4];
+                let (tag, sign) = (self.tag_at.map(|at| text_of(&value(at))), judged.sign(row));
+                cells.push(Cell { x: x.clone(), series, tag, number, xs, ys, theory, bound, sign });
                 cells.len() - 1
             });
             let cell = &mut cells[place];
             cell.ys.push(y);
             cell.xs.extend(quantity::of(&x, self.x.unit()).map(|(x, _)| x));
-            cell.theory.extend(self.theory_at.and_then(|at| value(at).number()));
+            cell.theory.extend(self.theory.and_then(|(at, _)| value(at).number()));
+            cell.bound.extend(self.bound.and_then(|(at, _)| value(at).number()));
         }
         if !empty.is_empty() {
             let cells: BTreeSet<u64> = empty.iter().map(|(cell, _)| *cell).collect();
@@ -272,8 +321,10 @@ impl Plan {
                 Across::Numbers(_) => Spread::of(cell.xs.clone()),
                 Across::Names(_) => Spread::of(vec![names[text_of(&cell.x).as_str()] as f64]),
             };
-            let theory = (!cell.theory.is_empty()).then(|| Spread::of(cell.theory.clone()).median);
-            let point = Point { x, y: Spread::of(cell.ys.clone()), theory, tag: cell.tag.clone() };
+            let median = |of: &Vec<f64>| (!of.is_empty()).then(|| Spread::of(of.clone()).median);
+            let (theory, bound) = (median(&cell.theory), median(&cell.bound));
+            let (y, tag, sign) = (Spread::of(cell.ys.clone()), cell.tag.clone(), cell.sign);
+            let point = Point { x, y, theory, bound, sign, tag };
             match groups.iter_mut().find(|(key, ..)| *key == &cell.series) {
                 Some((_, number, points)) => {
                     *number = (*number).min(cell.number);
@@ -290,7 +341,7 @@ impl Plan {
             if self.tag_at.is_none() {
                 points.sort_by(|a, b| a.x.median.total_cmp(&b.x.median));
             }
-            Series { label: series_label(&columns, key), style, points }
+            Series { label: bound_label(series_label(&columns, key), style), style, points }
         });
         Ok(series.collect())
     }

@@ -1,6 +1,6 @@
 //! Charts of results: CSV in, SVG and PNG out.
 //!
-//! A chart is a pure function of the CSV files of a results folder, the chart's description and the order of
+//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description and the order of
 //! labels: the same input gives the same bytes. Medians over trials are drawn as points, lines or bars, with
 //! the least and the largest trial as whiskers or a band; the subtitle says so. A label has the same colour in
 //! every chart.
@@ -24,6 +24,7 @@ mod render;
 mod scale;
 mod scene;
 mod spec;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,7 @@ use results::{Better, Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
 pub use order::Order;
-pub use spec::{ChartKind, ChartSpec, Choice, Scalar};
+pub use spec::{ChartFile, ChartKind, ChartSpec, Choice, Scalar};
 
 use data::{Data, trials};
 use page::Captions;
@@ -90,14 +91,14 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, or
-    /// `timeline.csv` for a timeline, and the histograms for a distribution of latencies.
+    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, `timeline.csv` for a
+    /// timeline or `levels.csv` where the chart says so, and the histograms for a distribution of latencies; and
+    /// `verdicts.csv` for what it says of the numbers.
     ///
     /// # Errors
     /// Results that cannot be read; a column or value that is not there; nothing left to draw.
     pub fn draw(folder: &Folder, spec: &ChartSpec, context: &Context) -> Result<Self, PlotError> {
-        let path = if spec.kind == ChartKind::Timeline { folder.timeline() } else { folder.runs() };
-        Self::of_table(&Table::read(&path)?, folder, spec, context)
+        Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
     /// As [`draw`](Self::draw), from a table that was read before; `folder` is where its histograms lie.
@@ -126,10 +127,13 @@ impl Chart {
             })?;
             return Ok(Self { scene: drawn.scene, title, notes: drawn.captions.notes });
         }
-        let data = data::prepare(table, spec, &context.order)?;
+        let verdicts = results::verdicts::read(&folder.verdicts());
+        let data = data::prepare(table, spec, &context.order, verdicts.as_deref().unwrap_or_default())?;
         let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.kind));
         let mut captions = captions(&data.facts, spread);
+        captions.verdict = data.verdict.clone().unwrap_or_default();
         captions.notes.extend(torn);
+        captions.notes.extend(verdicts.err().map(|error| format!("no verdict: {error}")));
         captions.notes.extend(data.notes.iter().cloned());
         let scene = match spec.kind {
             ChartKind::Bar | ChartKind::GroupedBar => bars::draw(&data, spec, &mut captions)?,

@@ -4,10 +4,10 @@ use results::Unit;
 use results::columns::SECOND;
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
-use crate::data::{Across, Data, Point, Series};
+use crate::data::{Across, Data, Known, Point, Series};
 use crate::font::Anchor;
 use crate::format;
-use crate::page::{Captions, LABEL, Legend, Sample, THEORY_DASHES, compose, whisker};
+use crate::page::{Captions, LABEL, Legend, Sample, compose, dashes_of, whisker};
 use crate::palette::{Color, INK, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
@@ -53,19 +53,11 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     for series in &data.series {
         spread(scene, &frame, series, dense);
     }
-    let common = data.common_theory();
-    for series in &data.series {
-        line(scene, &frame, series, scatter);
-        if common.is_none() {
-            let color = series.style.color.mix(INK, 0.7);
-            theory(scene, &frame, series.points.iter().map(|p| (p.x.median, p.theory)), color);
-            marks(scene, &frame, series, dense);
-        }
+    data.series.iter().for_each(|series| line(scene, &frame, series, scatter));
+    for known in Known::ALL {
+        known_of(scene, &frame, data, known);
     }
-    if let Some(common) = common {
-        theory(scene, &frame, common.into_iter().map(|(x, theory)| (x, Some(theory))), INK);
-        data.series.iter().for_each(|series| marks(scene, &frame, series, dense));
-    }
+    data.series.iter().for_each(|series| marks(scene, &frame, series, dense));
     tags(scene, &frame, data);
     Ok(page.below(rect))
 }
@@ -106,8 +98,8 @@ fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let numbers = || {
         points().flat_map(|point| {
-            let theory = point.theory.unwrap_or(point.y.median);
-            [point.y.median, point.y.low, point.y.high, theory]
+            let [theory, bound] = Known::ALL.map(|known| known.at(point).unwrap_or(point.y.median));
+            [point.y.median, point.y.low, point.y.high, theory, bound]
         })
     };
     if spec.log_y {
@@ -159,7 +151,7 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
 
 /// The names of the series, and the line that stands for theory; nothing where there is nothing to tell apart.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
-    crate::page::legend_for(data, spec, |style| match spec.kind {
+    crate::page::legend_for(data, |style| match spec.kind {
         ChartKind::Scatter => Sample::Mark(style),
         _ => Sample::Line { style, mark: !is_dense(data) },
     })
@@ -219,10 +211,20 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// What theory expects, above the lines that it is of.
-fn theory(scene: &mut Scene, frame: &Frame, points: impl Iterator<Item = (f64, Option<f64>)>, color: Color) {
-    for stretch in stretches(points.map(|(x, theory)| frame.point(x, theory?))) {
-        scene.dashed(stretch, 1.25, color, THEORY_DASHES);
+/// What is known beforehand, above the lines that it is of: one line where it is the same for all, else one for
+/// each series.
+fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
+    let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
+        for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
+            scene.dashed(stretch, 1.25, color, dashes_of(known));
+        }
+    };
+    if let Some(common) = data.common(known) {
+        return draw(INK, &mut common.into_iter().map(|(x, y)| (x, Some(y))));
+    }
+    for series in &data.series {
+        let mut points = series.points.iter().map(|point| (point.x.median, known.at(point)));
+        draw(series.style.color.mix(INK, 0.7), &mut points);
     }
 }
 

@@ -116,6 +116,11 @@ pub(crate) fn styles_of<'a>(
     order.styles(columns.first().map_or("", |column| column.name()), &firsts)
 }
 
+/// The name of what has this look, which says so of an oracle: it bounds the others, and nothing could be it.
+pub(crate) fn bound_label(name: String, style: Style) -> String {
+    if style.color == BOUND { name + " (bound)" } else { name }
+}
+
 /// `blocked · size_ratio=4`: names stand for themselves, numbers say what they are numbers of, but for the
 /// first, which the legend's heading says.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {

@@ -3,8 +3,7 @@
 //! The page is 800 pixels wide and as high as its content asks, 500 at least. No text is smaller than 12
 //! pixels.
 
-use crate::ChartSpec;
-use crate::data::{Data, Series, theory_of};
+use crate::data::{Data, Known, Series};
 use crate::font;
 use crate::font::{Anchor, Weight};
 use crate::palette::{AXIS, Color, FAINT, INK, Mark, Style, TEXT};
@@ -32,6 +31,8 @@ const LEGEND_ROW: f64 = 19.0;
 pub(crate) struct Captions {
     pub title: String,
     pub subtitle: String,
+    /// What the verdict is on what is shown.
+    pub verdict: String,
     /// What is measured upwards, or by colour.
     pub upwards: String,
     /// What stands across.
@@ -49,20 +50,18 @@ pub(crate) struct Legend {
     pub entries: Vec<(String, Sample)>,
 }
 
-/// The names of the series, and the line that stands for theory; nothing where there is nothing to tell apart.
-pub(crate) fn legend_for(data: &Data, spec: &ChartSpec, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
+/// The names of the series, and the lines of what is known beforehand; nothing where there is nothing to tell apart.
+pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
     let several = data.legend.is_some();
-    if !several && !spec.theory {
+    let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];
+    let known: Vec<(String, Sample)> =
+        known.into_iter().filter_map(|(known, sample)| Some((known?.name.to_owned(), sample))).collect();
+    if !several && known.is_empty() {
         return None;
     }
     let label = |series: &Series| if several { series.label.clone() } else { "measured".to_owned() };
     let entries = data.series.iter().map(|series| (label(series), sample(series.style)));
-    let name = theory_of(data.y.name()).map_or("theory", |(_, name)| name);
-    let theory = spec.theory.then(|| (name.to_owned(), Sample::Theory));
-    Some(Legend {
-        heading: data.legend.clone().unwrap_or_default(),
-        entries: entries.chain(theory).collect(),
-    })
+    Some(Legend { heading: data.legend.clone().unwrap_or_default(), entries: entries.chain(known).collect() })
 }
 
 /// What stands before a name.
@@ -76,6 +75,8 @@ pub(crate) enum Sample {
     Box(Style),
     /// The line that stands for theory.
     Theory,
+    /// The line that stands for the best there could be.
+    Bound,
 }
 
 /// A page whose captions are set, with the room that is left for the plot.
@@ -128,6 +129,10 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     for line in wrap(&captions.subtitle, width, BODY, Weight::Regular, 3) {
         y += BODY * font::LINE_EM;
         scene.text(Text::new(line, MARGIN, y - 4.0, BODY, FAINT));
+    }
+    for line in wrap(&captions.verdict, width, BODY, Weight::Regular, 3) {
+        y += BODY * font::LINE_EM;
+        scene.text(Text::new(line, MARGIN, y - 4.0, BODY, TEXT));
     }
     y += 12.0;
     for line in wrap(&captions.upwards, width, BODY, Weight::Regular, 2) {
@@ -199,12 +204,18 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
             let rect = Rect { left: right - 14.0, top: y - 6.0, right, bottom: y + 6.0 };
             bar(scene, rect, style);
         }
-        Sample::Theory => scene.dashed(vec![(left, y), (right, y)], 1.25, TEXT, THEORY_DASHES),
+        Sample::Theory => scene.dashed(vec![(left, y), (right, y)], 1.25, TEXT, dashes_of(Known::Theory)),
+        Sample::Bound => scene.dashed(vec![(left, y), (right, y)], 1.25, TEXT, dashes_of(Known::Bound)),
     }
 }
 
-/// How the line of what theory expects is broken.
-pub(crate) const THEORY_DASHES: &[f64] = &[3.0, 3.0];
+/// How the lines of what is known beforehand are broken.
+pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
+    match known {
+        Known::Theory => &[3.0, 3.0],
+        Known::Bound => &[9.0, 3.0],
+    }
+}
 
 /// A bar with an edge, so that its lighter fills keep their shape on white.
 pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {

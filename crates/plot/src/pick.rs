@@ -1,6 +1,6 @@
 //! Which rows of a table a chart is made of, and what is said of that.
 
-use results::columns::{OPERATION, PHASE, SECOND, SECONDS, WRONG_ANSWERS};
+use results::columns::{IMPLAUSIBLE, OPERATION, PHASE, SECOND, SECONDS, WRONG_ANSWERS};
 use results::{Table, Value};
 
 use crate::{ChartKind, ChartSpec, PlotError};
@@ -47,6 +47,15 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     let wrong = table.rows().len() - right.rows().len();
     if wrong > 0 {
         notes.push(format!("{} left out: wrong answers", count(wrong, "measurement")));
+    }
+    let marked: Vec<String> = right
+        .rows()
+        .iter()
+        .map(|row| row.get(&IMPLAUSIBLE).to_string())
+        .filter(|words| !words.is_empty())
+        .collect();
+    if let Some(first) = marked.first() {
+        notes.push(format!("{} beyond a bound: {first}", count(marked.len(), "measurement")));
     }
     if right.rows().is_empty() {
         return Err(PlotError::Empty("no row is left".to_owned()));

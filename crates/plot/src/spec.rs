@@ -1,7 +1,9 @@
 //! What a chart shows, as an experiment file says it in `[[chart]]`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use results::Folder;
 use serde::{Deserialize, Serialize};
 
 /// The kinds of chart.
@@ -24,12 +26,23 @@ pub enum ChartKind {
     Heatmap,
 }
 
+/// The tables that a chart may be made of besides `runs.csv`; a `timeline` has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChartFile {
+    /// `levels.csv`: a row per level of the tree.
+    Levels,
+}
+
 /// One `[[chart]]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
     /// Its kind.
     pub kind: ChartKind,
+    /// The table it is made of; `runs.csv` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<ChartFile>,
     /// The name of its files, without ending. Without it one is made of the columns: see
     /// [`file_stem`](Self::file_stem).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,6 +125,7 @@ impl ChartSpec {
     pub fn new(kind: ChartKind) -> Self {
         Self {
             kind,
+            file: None,
             name: None,
             title: None,
             x: None,
@@ -121,6 +135,15 @@ impl ChartSpec {
             log_x: false,
             log_y: false,
             theory: false,
+        }
+    }
+
+    /// Where in the results the table lies that it is made of.
+    pub fn table(&self, folder: &Folder) -> PathBuf {
+        match (self.kind, self.file) {
+            (ChartKind::Timeline, _) => folder.timeline(),
+            (_, Some(ChartFile::Levels)) => folder.levels(),
+            (_, None) => folder.runs(),
         }
     }
 

@@ -187,11 +187,61 @@ fn labels_stand_in_catalog_order_and_keep_their_colour() {
     let at = |svg: &str, label: &str| texts(svg).iter().position(|text| text == label).unwrap();
     // The cells come the other way round.
     assert!(at(&line, "standard") < at(&line, "blocked"));
-    assert!(at(&bar, "none") < at(&bar, "standard") && at(&bar, "ribbon") < at(&bar, "perfect"));
+    assert!(at(&bar, "none") < at(&bar, "standard") && at(&bar, "ribbon") < at(&bar, "perfect (bound)"));
     for color in ["#D55E00", "#009E73", "#E69F00"] {
         assert!(line.contains(color) && bar.contains(color), "{color}");
     }
     assert!(!line.contains("#0072B2"), "the colour of \"none\", which is not in this chart");
+}
+
+#[test]
+fn verdicts_stand_below_the_title_and_at_the_bars() {
+    let (_folder, samples) = samples();
+    let find = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
+    let bars = texts(&draw(find("throughput")).svg());
+    // Lines break where they must.
+    let plain = |text: &str| text.replace(char::is_whitespace, "");
+    let all = plain(&bars.concat());
+    for part in [
+        "against none: perfect improved ×6.70 (6.50 to 6.90)",
+        "standard equivalent ×1.00 (0.990 to 1.01)",
+        "fastbloom inconclusive ×1.10 (0.500 to 2.00)",
+        "; 1 factor · ▲ improved, ▼ regressed, = equivalent, ? inconclusive",
+    ] {
+        assert!(all.contains(&plain(part)), "{part}: {all}");
+    }
+    let signed = |sign: &str| bars.iter().filter(|text| text.ends_with(sign)).count();
+    assert_eq!((signed(" ▲"), signed(" ▼"), signed(" ="), signed(" ?")), (2, 1, 1, 1), "{bars:?}");
+
+    // Too many to be told one by one: the first six, and how many more.
+    let many = texts(&draw(find("write-amplification")).svg()).join(" ");
+    assert!(
+        many.contains("against leveled, 4: leveled, 6 improved")
+            && many.contains("and 8 more in verdicts.csv")
+    );
+
+    // Of another phase, another metric, or of what is not shown, nothing is said.
+    let mut other = find("throughput").spec.clone();
+    other.filter = BTreeMap::from([("phase".to_owned(), Choice::One(Scalar::Text("load".to_owned())))]);
+    let sample = find("throughput");
+    let load = Chart::draw(&sample.folder, &other, &sample.context).unwrap();
+    assert!(!texts(&load.svg()).join(" ").contains("against"));
+    let damaged = sample.folder.verdicts();
+    std::fs::write(&damaged, "verdict\n").unwrap();
+    let chart = draw(sample);
+    assert!(chart.notes().iter().any(|note| note.starts_with("no verdict: ")), "{:?}", chart.notes());
+}
+
+#[test]
+fn an_oracle_is_named_and_drawn_as_a_bound() {
+    let (_folder, samples) = samples();
+    let svg = draw(samples.iter().find(|sample| sample.name == "throughput").unwrap()).svg();
+    assert!(texts(&svg).contains(&"perfect (bound)".to_owned()));
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let is_bound = |node: &roxmltree::Node<'_, '_>| {
+        node.tag_name().name() != "text" && node.attribute("stroke").is_some_and(|stroke| stroke == "#808080")
+    };
+    assert!(document.descendants().filter(is_bound).count() > 10, "a dashed line in the colour of bounds");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
 use crate::metric::{Better, Kind, Metric, Unit};
 use crate::verdicts::VERDICTS;
 
@@ -158,6 +159,24 @@ columns! {
     RUNS_SETTLED = "runs_settled", "settled sorted runs", Count, Integer, Neither, true;
     /// `levels` after pending flushes and compactions were done.
     LEVELS_SETTLED = "levels_settled", "settled levels", Count, Integer, Neither, true;
+    /// `flush_bytes` with those written until pending flushes and compactions were done.
+    FLUSH_BYTES_SETTLED = "flush_bytes_settled", "settled bytes flushed", Bytes, Integer, Lower, true;
+    /// `compaction_bytes_read` with those read until pending flushes and compactions were done.
+    COMPACTION_BYTES_READ_SETTLED = "compaction_bytes_read_settled", "settled bytes read by compaction", Bytes, Integer, Lower, true;
+    /// `compaction_bytes_written` with those written until pending flushes and compactions were done.
+    COMPACTION_BYTES_WRITTEN_SETTLED = "compaction_bytes_written_settled", "settled bytes written by compaction", Bytes, Integer, Lower, true;
+    /// `write_amp_wal` with the bytes written until pending flushes and compactions were done.
+    WRITE_AMP_WAL_SETTLED = "write_amp_wal_settled", "settled write amplification with the log", Ratio, Number, Lower, true;
+    /// `os_write_bytes` / `user_bytes_written`: what the operating system wrote per byte of the user. Whole pages
+    /// are counted, when they are first changed.
+    OS_WRITE_AMP = "os_write_amp", "write amplification of the system", Ratio, Number, Lower, false;
+    /// `os_write_bytes` with those until pending flushes and compactions were done.
+    OS_WRITE_BYTES_SETTLED = "os_write_bytes_settled", "settled bytes written by the system", Bytes, Integer, Lower, false;
+    /// `os_write_bytes_settled` / `user_bytes_written`.
+    OS_WRITE_AMP_SETTLED = "os_write_amp_settled", "settled write amplification of the system", Ratio, Number, Lower, false;
+    /// Bytes that the operating system fetched from storage for the process: what lay in its page cache is not
+    /// among them. Empty where the storage is memory, as all columns of the system's reads and writes.
+    OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, false;
     /// Time from the last operation's end until pending flushes and compactions were done.
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
     /// The part of `blocks_read` that is fence pages.
@@ -174,6 +193,35 @@ columns! {
     /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
     /// where those are not told apart, by keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
+    /// `fpr` / `expected_fpr` − 1.
+    FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
+    /// What the compaction policy writes by its closed form, or where it has none by the simulator, for as many
+    /// flushes of keys that are all different, in the bytes of this phase's flushes: form × `flush_bytes` /
+    /// `user_bytes_written`, flushes and compactions settled. Of phases that only add keys to an empty tree, whose
+    /// bytes merges leave as many as they were.
+    EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
+    /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
+    WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
+    /// Sorted runs that the policy leaves after as many flushes, by its closed form or the simulator, settled. Of
+    /// the phases that have `expected_write_amp`.
+    EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, false;
+    /// Likewise the levels that hold them.
+    EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, false;
+    /// Data blocks that a get looks into by expectation, from the runs that there are and `expected_fpr`: for an
+    /// absent key the false positives of all runs, for a present one its own block and the false positives of
+    /// newer runs. Of phases that only get, from runs that overlap, through fences that find a block without reading.
+    EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, false;
+    /// `blocks_per_get` / `expected_blocks_per_get` − 1.
+    BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, false;
+    /// The hit rate that theory gives for the cache under the phase's law of popularity: Che's approximation for
+    /// LRU, Martina's for FIFO, for blocks as they are filled, the filling of an empty cache included. Keys in turn
+    /// hit all but one in a block. Of phases that only get present keys.
+    EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, false;
+    /// `cache_hit_rate` / `expected_hit_rate` − 1.
+    HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, false;
+    /// The hit rate of a cache that always holds the most popular blocks of the phase's law: what no cache exceeds
+    /// in the long run that does not know the future. Of phases that only get present keys.
+    BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, false;
     /// Times a filter was asked whether a range between two keys is empty.
     RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
     /// Range probes that answered "empty".
@@ -197,6 +245,9 @@ columns! {
     /// Checked gets that found nothing where something was written, of a design that drops data by rule: they are
     /// not wrong. Ranges and multi-gets that lack something are not checked there. Empty for all other designs.
     DROPPED_ANSWERS = "dropped_answers", "answers that lack what was dropped", Count, Integer, Neither, true;
+    /// Why the numbers of the row cannot be: the bounds of theory or physics that they exceed, in words. No verdict
+    /// goes by such a row. Empty where all is within its bounds.
+    IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
     /// Threads that issued operations.
     THREADS = "threads", "threads", Count, Integer, Neither, true;
     /// Open loop only: operations due per second, over all threads.
@@ -222,6 +273,29 @@ columns! {
     REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
     /// Mean bytes of the values in the phase's writes.
     REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, true;
+    /// The state of caches that the phase asked for when its clock started: `as-is`, as the phase before left them;
+    /// `warm`, all that lives was read once, in the order of the keys; `cold`, the store was flushed, closed and opened
+    /// again, and the system told to let go of its files. `, direct` stands behind it where tables bypass the page
+    /// cache.
+    CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, true;
+    /// The share of the pages of the store's files that the page cache held when the phase began, before any warm-up.
+    PAGE_CACHE_SHARE = "page_cache_share", "share in the page cache", Share, Number, Neither, false;
+    /// The most memory that the process of the trial could use, page cache included (`trials.memory_limit`); empty
+    /// without a limit.
+    MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, true;
+    /// Operations of the phase's warm-up, which nothing else in the row counts but `checked_answers` and what was
+    /// realised; empty without one.
+    WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, true;
+    /// Time that the warm-up took.
+    WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, false;
+    /// Whether the store came to be steady in a warm-up that was to last until then.
+    WARM_UP_STEADY = "warm_up_steady", "steady behind the warm-up", Plain, Text, Neither, false;
+    /// Whether what was measured was steady: cut into five equal rounds, throughput, write amplification and the sorted
+    /// runs of each level lie within 20 % of their mean, and rise or fall by no more than 10 % of it (SNIA's rule; runs
+    /// may differ by one). Empty where the phase lasted less than five seconds.
+    STEADY = "steady", "steady", Plain, Text, Neither, false;
+    /// What was not steady.
+    UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, false;
     /// Component runs only: operations are timed in slices of some dozens to thousands with one pair of clock
     /// readings each, and this is the median over the slices of their time per operation. What a neighbour takes
     /// from the processor now and then moves `mean_ns`, and not this.
@@ -247,6 +321,11 @@ columns! {
     RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;
     /// Component runs only: the most sorted runs that a simulated tree had at any time.
     WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, true;
+    /// Bytes that the files of the store take on the file system, logs and all, after pending flushes and
+    /// compactions were done. The one measure of space that all engines have; `timed` mode only.
+    DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
+    /// Bytes of memory held by filters and fences together, by engines that do not tell them apart.
+    TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;
 }
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.
@@ -295,9 +374,9 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     RSS_PEAK_BYTES,
 ];
 
-/// The measured column of this name, in `runs.csv` or `timeline.csv`.
+/// The measured column of this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
 pub fn metric(name: &str) -> Option<&'static Metric> {
-    METRICS.iter().chain(TIMELINE_METRICS).find(|metric| metric.name == name)
+    METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
 }
 
 /// The reference of all columns as Markdown: `docs/results.md`.
@@ -323,6 +402,16 @@ pub fn markdown() -> String {
     );
     section(&mut page, &[SECOND]);
     let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
+    let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    page.push_str(
+        "\n## What was measured: `levels.csv`\n\n\
+         One row is one level of the tree in one phase. Columns that `runs.csv` has mean what they mean there, for \
+         that level alone, and their sum over the levels is what stands there.\n\n",
+    );
+    section(&mut page, LEVEL_OWN);
+    let own = |metric: &&Metric| !LEVEL_OWN.iter().any(|own| own.name == metric.name);
+    let others: Vec<String> =
+        LEVEL_METRICS.iter().filter(own).map(|metric| format!("`{}`", metric.name)).collect();
     let _ = writeln!(page, "\nThen {}.", others.join(", "));
     page.push_str(
         "\n## What follows from it: `verdicts.csv`\n\n\
@@ -373,7 +462,7 @@ mod tests {
     #[test]
     fn every_column_is_described_and_unique() {
         let mut seen = HashSet::new();
-        for metric in IDENTITY.iter().chain(METRICS).chain([&SECOND]) {
+        for metric in IDENTITY.iter().chain(METRICS).chain([&SECOND]).chain(LEVEL_OWN) {
             assert!(seen.insert(metric.name), "{} stands twice", metric.name);
             assert!(metric.definition().ends_with('.'), "{}: {}", metric.name, metric.definition());
             assert!(!metric.definition().contains("  "), "{}", metric.name);

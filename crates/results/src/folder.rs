@@ -32,6 +32,11 @@ impl Folder {
         self.root.join("timeline.csv")
     }
 
+    /// One row per cell, trial, phase and level of the tree.
+    pub fn levels(&self) -> PathBuf {
+        self.root.join("levels.csv")
+    }
+
     /// The baselines of a run again, row by row as in `runs.csv`: what differs between the two is noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")

@@ -7,10 +7,12 @@
 
 pub mod columns;
 mod error;
+mod expectation;
 mod folder;
 mod golden;
 pub mod history;
 mod latency;
+pub mod levels;
 mod manifest;
 mod metric;
 mod row;
@@ -23,12 +25,13 @@ mod whole;
 mod writer;
 
 pub use error::ResultsError;
+pub use expectation::{EXPECTATIONS, Expectation};
 pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest,
-    OperationCost, Profile, Stream,
+    BuildInfo, CellInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, MANIFEST_VERSION,
+    MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

@@ -73,6 +73,40 @@ pub struct Manifest {
     /// What is known of `noise.csv`.
     #[serde(default)]
     pub noise: Option<Seal>,
+    /// What is known of `levels.csv`.
+    #[serde(default)]
+    pub levels: Option<Seal>,
+    /// The fixtures that trials started from; those of phases that are in no row.
+    #[serde(default)]
+    pub fixtures: Vec<FixtureInfo>,
+}
+
+/// A store that trials started from clones of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixtureInfo {
+    /// Its name: a hash of what was to be built, and by which program.
+    pub hash: String,
+    /// When it was built, RFC 3339.
+    pub built: String,
+    /// How long that took, in seconds.
+    pub seconds: f64,
+    /// The cells whose trials start from it.
+    pub cells: Vec<u64>,
+    /// Its files.
+    pub files: Vec<FixtureFile>,
+}
+
+/// A file of a fixture.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixtureFile {
+    /// Its name.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its XXH3-64, in hexadecimal.
+    pub xxh3: String,
 }
 
 /// One cell of the sweep.
@@ -87,8 +121,27 @@ pub struct CellInfo {
     pub swept: Vec<String>,
     /// Hash of its resolved design.
     pub design_hash: String,
+    /// The engine, where it is not our own tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineInfo>,
     /// The operation stream of each phase.
     pub streams: Vec<Stream>,
+}
+
+/// Another engine that ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineInfo {
+    /// What it is called in the results.
+    pub name: String,
+    /// Its version, as it tells it itself.
+    pub version: Option<String>,
+    /// The shared library that was loaded, where it is one.
+    pub library: Option<String>,
+    /// What makes its times doubtful, as a build with assertions.
+    pub doubts: Vec<String>,
+    /// What the terms of the design became among its options, and what is not equal.
+    pub mapping: Vec<String>,
 }
 
 /// The operations of one phase: what was meant beside what came out.
@@ -271,9 +324,12 @@ impl Manifest {
     /// # Errors
     /// Rows that are missing, or others than those that were written.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
-        for (seal, path) in
-            [(&self.runs, folder.runs()), (&self.timeline, folder.timeline()), (&self.noise, folder.noise())]
-        {
+        for (seal, path) in [
+            (&self.runs, folder.runs()),
+            (&self.timeline, folder.timeline()),
+            (&self.noise, folder.noise()),
+            (&self.levels, folder.levels()),
+        ] {
             seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
+use crate::levels::LEVEL_METRICS;
 use crate::metric::{Better, Kind, Metric, Unit};
 use crate::{ResultsError, Value};
 
@@ -110,6 +111,14 @@ impl Schema {
         Self::build(swept, TIMELINE_METRICS)
     }
 
+    /// The columns of `levels.csv` for an experiment that sweeps these paths.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn levels<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
+        Self::build(swept, LEVEL_METRICS)
+    }
+
     /// The columns of a file that has always the same ones, as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
@@ -151,8 +160,9 @@ impl Schema {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
         let rest = &header[IDENTITY.len()..];
-        let timeline = rest.contains(&TIMELINE_METRICS[0].name);
-        let metrics = if timeline { TIMELINE_METRICS } else { METRICS };
+        // The first column tells which file it is; no swept path has the name of one.
+        let of_file = [TIMELINE_METRICS, LEVEL_METRICS].into_iter().find(|of| rest.contains(&of[0].name));
+        let metrics = of_file.unwrap_or(METRICS);
         let is_metric = |name: &str| metrics.iter().any(|metric| metric.name == name);
         let swept = rest.iter().position(|name| is_metric(name)).unwrap_or(rest.len());
         let mut measured = Vec::new();

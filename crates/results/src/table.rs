@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::columns::{CELL, OPERATION, PHASE, SECOND, TRIAL};
+use crate::levels::LEVEL;
 use crate::{Column, ResultsError, Row, Schema, Value};
 
 /// The rows of one CSV file.
@@ -44,7 +45,7 @@ pub struct RowGroup<'a> {
 }
 
 impl Table {
-    /// Reads `runs.csv` or `timeline.csv`.
+    /// Reads `runs.csv`, `timeline.csv` or `levels.csv`.
     ///
     /// # Errors
     /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a
@@ -199,7 +200,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
 
 /// What tells a row from all others of its file.
 fn identity(row: &Row) -> Vec<String> {
-    let columns = [CELL.name, TRIAL.name, PHASE.name, OPERATION.name, SECOND.name];
+    let columns = [CELL.name, TRIAL.name, PHASE.name, OPERATION.name, SECOND.name, LEVEL.name];
     let positions = columns.iter().filter_map(|name| row.schema().position(name));
     positions.map(|at| row.cells()[at].to_string()).collect()
 }

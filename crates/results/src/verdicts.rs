@@ -63,6 +63,12 @@ columns! {
     BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, false;
     /// The same of the candidate.
     CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, false;
+    /// Where the sweep says `memory = "equal"`: `equal`, or `unequal` where what the two held differs by more than 5 %.
+    MEMORY = "memory", "memory", Plain, Text, Neither, false;
+    /// Trials in which the baseline was not steady (`steady` in `runs.csv`); empty where it can be told of none.
+    BASELINE_UNSTEADY_TRIALS = "baseline_unsteady_trials", "baseline's unsteady trials", Count, Integer, Neither, false;
+    /// The same of the candidate.
+    CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, false;
 }
 
 /// A row of `verdicts.csv`, to be filled.
@@ -78,11 +84,14 @@ pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(VERDICTS), rows)
 }
 
-/// Reads `verdicts.csv`.
+/// Reads `verdicts.csv`; nothing where there is none.
 ///
 /// # Errors
 /// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
     let (_, rows, _) = read_rows(path, |header| Schema::read_fixed(path, header, VERDICTS))?;
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }

@@ -9,6 +9,7 @@ mod fuse;
 mod holder;
 mod memory;
 mod mmap;
+pub mod page_cache;
 mod posix;
 mod pread;
 mod recording;

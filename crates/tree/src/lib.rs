@@ -52,6 +52,6 @@ pub use range::Range;
 pub use read::Values;
 pub use recovered::Recovery;
 pub use snapshot::Snapshot;
-pub use stats::{Counts, LevelStats, Stats};
+pub use stats::{Counts, LevelCounts, LevelStats, Stats};
 pub use tree::{OpenOptions, Tree};
 pub use verify::{Verification, verify};

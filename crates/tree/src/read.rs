@@ -107,10 +107,15 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
     for run in &view.version.runs {
         let Some(table) = run.table_for(key.bytes) else { continue };
         let table = &run.tables[table];
+        let level = counters.level(run.level);
+        level.filter_probes.bump();
         if table.passes_filter(key, counters) {
-            match table.find(key, value, counters)? {
-                Lookup::Absent => {}
-                answer => return Ok(answer),
+            level.filter_passes.bump();
+            let before = counters.looked();
+            let answer = table.find(key, value, counters)?;
+            counters.attribute(run.level, before);
+            if answer != Lookup::Absent {
+                return Ok(answer);
             }
         }
     }
@@ -132,9 +137,14 @@ fn multi_get_in_run<'k>(
     for of_one_table in covered.chunk_by(|(a, ..), (b, ..)| a == b) {
         let table = &run.tables[of_one_table[0].0];
         let keys: Vec<HashedKey<'k>> = of_one_table.iter().map(|(.., key)| *key).collect();
-        let mut passes = table.filter_all(&keys, counters).into_iter();
+        let passes = table.filter_all(&keys, counters);
+        let level = counters.level(run.level);
+        level.filter_probes.add(keys.len() as u64);
+        level.filter_passes.add(passes.iter().filter(|passes| **passes).count() as u64);
+        let mut passes = passes.into_iter();
         let passing: Vec<_> = of_one_table.iter().filter(|_| passes.next() == Some(true)).collect();
         let keys: Vec<HashedKey<'k>> = passing.iter().map(|(.., key)| *key).collect();
+        let before = counters.looked();
         table.find_many(&keys, counters, |place, answer, value| {
             let (_, index, _) = *passing[place];
             if answer != Lookup::Absent {
@@ -142,6 +152,7 @@ fn multi_get_in_run<'k>(
                 answered.push(index);
             }
         })?;
+        counters.attribute(run.level, before);
     }
     open.retain(|(index, _)| !answered.contains(index));
     Ok(())

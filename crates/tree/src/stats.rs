@@ -5,23 +5,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
-/// Declares the counters once: the per-thread cells, the sums, and their names.
+/// Levels that are told apart in what is counted per level; deeper ones count as the last of them. A tree of size
+/// ratio 2 with so many levels has a million memtables.
+const COUNTED_LEVELS: usize = 20;
+
+/// Declares counters once: the per-thread cells, the sums, and their names.
 macro_rules! counters {
-    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
-        /// One thread's counters. Only that thread writes them.
+    ($(#[doc = $threads:literal])+ $counters:ident, [$($of_thread:tt)*],
+     $(#[doc = $sums:literal])+ $counts:ident,
+     $($(#[doc = $doc:literal])+ $name:ident,)+) => {
+        $(#[doc = $threads])+
         #[derive(Debug, Default)]
-        pub(crate) struct Counters {
+        pub(crate) struct $counters {
             $($(#[doc = $doc])+ pub(crate) $name: Counter,)+
+            $($of_thread)*
         }
 
-        /// Sums of the counters of all threads.
+        $(#[doc = $sums])+
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
-        pub struct Counts {
+        pub struct $counts {
             $($(#[doc = $doc])+ pub $name: u64,)+
         }
 
-        impl Counts {
+        impl $counts {
             /// What was counted since `earlier`.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
@@ -33,14 +40,39 @@ macro_rules! counters {
                 [$((stringify!($name), self.$name),)+].into_iter()
             }
 
-            fn add(&mut self, thread: &Counters) {
-                $(self.$name += thread.$name.0.load(Ordering::Relaxed);)+
+            fn add(&mut self, thread: &$counters) {
+                $(self.$name += thread.$name.get();)+
             }
         }
     };
 }
 
 counters! {
+    /// What one thread counted of one level. Only that thread writes it.
+    LevelCounters, [],
+    /// What was counted of one level, over all threads.
+    LevelCounts,
+    /// Bytes of table files read by the merges that wrote to the level.
+    bytes_read,
+    /// Bytes of tables written to the level, by flushes and by merges.
+    bytes_written,
+    /// Filters of the level asked by gets.
+    filter_probes,
+    /// Filters of the level that let a get pass.
+    filter_passes,
+    /// Filters of the level that answered "maybe" for a key their table did not have.
+    filter_false_positives,
+    /// Data blocks of the level looked into by gets, cached or not.
+    blocks_searched,
+    /// Data blocks and fence pages of the level fetched from storage by gets.
+    blocks_read,
+}
+
+counters! {
+    /// One thread's counters. Only that thread writes them.
+    Counters, [levels: [LevelCounters; COUNTED_LEVELS],],
+    /// Sums of the counters of all threads.
+    Counts,
     /// Keys looked up, by single and by multiple gets.
     gets,
     /// Lookups that found a value.
@@ -123,6 +155,47 @@ impl Counter {
     pub(crate) fn bump(&self) {
         self.add(1);
     }
+
+    /// The number.
+    #[inline]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a thread had counted of its gets before it looked into a table.
+#[derive(Clone, Copy)]
+pub(crate) struct Looked {
+    false_positives: u64,
+    searched: u64,
+    read: u64,
+}
+
+impl Counters {
+    /// What was counted of a level.
+    #[inline]
+    pub(crate) fn level(&self, level: usize) -> &LevelCounters {
+        &self.levels[level.min(COUNTED_LEVELS - 1)]
+    }
+
+    /// What was counted so far of looking into tables.
+    #[inline]
+    pub(crate) fn looked(&self) -> Looked {
+        Looked {
+            false_positives: self.filter_false_positives.get(),
+            searched: self.blocks_searched.get(),
+            read: self.blocks_read.get() + self.fence_pages_read.get(),
+        }
+    }
+
+    /// Counts as of `level` what was counted since then.
+    #[inline]
+    pub(crate) fn attribute(&self, level: usize, before: Looked) {
+        let (now, level) = (self.looked(), self.level(level));
+        level.filter_false_positives.add(now.false_positives - before.false_positives);
+        level.blocks_searched.add(now.searched - before.searched);
+        level.blocks_read.add(now.read - before.read);
+    }
 }
 
 /// The counters of all threads that used a tree.
@@ -144,6 +217,18 @@ impl AllCounters {
         self.threads.iter().for_each(|thread| sum.add(thread));
         sum
     }
+
+    /// The sums over all threads of what is counted per level: of every level down to the last of which anything
+    /// was.
+    pub(crate) fn sum_of_levels(&self) -> Vec<LevelCounts> {
+        let mut sums = vec![LevelCounts::default(); COUNTED_LEVELS];
+        for thread in &self.threads {
+            sums.iter_mut().zip(&thread.levels).for_each(|(sum, level)| sum.add(level));
+        }
+        let used = sums.iter().rposition(|sum| *sum != LevelCounts::default()).map_or(0, |last| last + 1);
+        sums.truncate(used);
+        sums
+    }
 }
 
 /// A tree's counters, and what it holds at this moment.
@@ -154,6 +239,8 @@ pub struct Stats {
     pub counts: Counts,
     /// The levels, from level 0 down.
     pub levels: Vec<LevelStats>,
+    /// What was counted of each level, from level 0 down; shorter or longer than `levels`.
+    pub level_counts: Vec<LevelCounts>,
     /// Bytes of memory held by memtables, active and frozen.
     pub memtable_bytes: u64,
     /// Bytes of memory held by filters.
@@ -182,6 +269,10 @@ pub struct LevelStats {
     pub tombstones: u64,
     /// Bytes of table files.
     pub file_bytes: u64,
+    /// Data blocks.
+    pub blocks: u64,
+    /// Bytes of data blocks as they are stored.
+    pub block_bytes: u64,
     /// Key and value bytes before any encoding.
     pub user_bytes: u64,
 }
@@ -218,5 +309,26 @@ mod tests {
             all.sum().since(&sum).iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>(),
             [("puts", 1)]
         );
+    }
+
+    #[test]
+    fn what_is_looked_into_counts_for_its_level_and_deep_levels_count_as_one() {
+        let all = AllCounters::default();
+        assert!(all.sum_of_levels().is_empty());
+        let counters = all.local();
+        counters.blocks_read.add(7);
+        let before = counters.looked();
+        counters.blocks_read.add(2);
+        counters.fence_pages_read.bump();
+        counters.blocks_searched.bump();
+        counters.attribute(2, before);
+        for level in [COUNTED_LEVELS, COUNTED_LEVELS + 5] {
+            counters.level(level).bytes_written.add(10);
+        }
+        let levels = all.sum_of_levels();
+        assert_eq!(levels.len(), COUNTED_LEVELS);
+        assert_eq!((levels[2].blocks_read, levels[2].blocks_searched), (3, 1));
+        assert_eq!(levels[COUNTED_LEVELS - 1].bytes_written, 20);
+        assert_eq!(levels[0], LevelCounts::default());
     }
 }

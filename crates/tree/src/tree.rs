@@ -414,6 +414,7 @@ impl Tree {
         Stats {
             counts: self.inner.counters.sum(),
             levels: view.version.level_stats(),
+            level_counts: self.inner.counters.sum_of_levels(),
             memtable_bytes: view.memtables().map(|slot| slot.memtable.memory_bytes() as u64).sum(),
             filter_bytes,
             fence_bytes,

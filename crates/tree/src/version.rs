@@ -30,16 +30,19 @@ impl Placed for TableRef {
 
 /// A sorted run as it is read: its tables in key order, and how those that matter are found.
 pub(crate) struct SortedRun {
+    /// The level that it lies in.
+    pub(crate) level: usize,
     /// The tables.
     pub(crate) tables: Arc<[Arc<Table>]>,
     index: Box<dyn RunIndex>,
 }
 
 impl SortedRun {
-    fn new(run: &compaction::Run<TableRef>, culling: &dyn Culling) -> Self {
+    fn new(level: usize, run: &compaction::Run<TableRef>, culling: &dyn Culling) -> Self {
         let mut ranges = FileRanges::default();
         run.tables.iter().for_each(|table| ranges.push(table.smallest(), table.largest()));
         Self {
+            level,
             tables: run.tables.iter().map(|table| Arc::clone(&table.0)).collect(),
             index: culling.index(ranges),
         }
@@ -69,7 +72,7 @@ pub(crate) struct Version {
 impl Version {
     /// The version with these levels.
     pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>) -> Self {
-        let runs = levels.runs().map(|(_, run)| SortedRun::new(run, &*culling)).collect();
+        let runs = levels.runs().map(|(level, run)| SortedRun::new(level, run, &*culling)).collect();
         Self { levels, runs, culling }
     }
 
@@ -134,6 +137,8 @@ impl Version {
                 stats.entries += properties.entries;
                 stats.tombstones += properties.tombstones;
                 stats.file_bytes += table.0.file_bytes();
+                stats.blocks += u64::from(table.0.block_count());
+                stats.block_bytes += table.0.block_bytes();
                 stats.user_bytes += properties.key_bytes + properties.value_bytes;
             }
             stats

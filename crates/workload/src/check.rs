@@ -71,6 +71,11 @@ impl Record {
         Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
     }
 
+    /// The record of so many operations of which no answer was kept.
+    pub fn unkept(operations: u64) -> Self {
+        Self { operations, ..Self::new(0) }
+    }
+
     /// Whether the answer of the next operation is kept.
     #[inline]
     pub fn wants(&self) -> bool {
@@ -111,7 +116,7 @@ impl Record {
 /// If there are more records than threads.
 pub fn check(phase: &Arc<PhasePlan>, from: Extent, records: &[Record], shadow: &mut Shadow) -> Verdict {
     shadow.begin(phase, from);
-    let streams = || phase.streams(from).into_iter().zip(records);
+    let streams = || phase.performed_streams(from).into_iter().zip(records);
     let contended = records.len() > 1 && phase.mixes_writes();
     let mut checker = Checker { shadow, contended, witnesses: HashMap::new(), verdict: Verdict::default() };
     if contended {

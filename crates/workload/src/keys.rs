@@ -15,7 +15,7 @@ mod zipfian;
 
 use catalog::Catalog;
 
-pub use distribution::{KeyDistribution, KeySampler, Scope};
+pub use distribution::{KeyDistribution, KeySampler, Scope, Standing};
 pub(crate) use zipf::check_theta;
 
 /// All distributions of keys. The first is the default.

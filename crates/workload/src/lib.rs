@@ -21,6 +21,7 @@
 //! Everything random comes from one seed through generators that are apart for every [`Concern`].
 
 mod batch;
+mod before;
 mod check;
 mod digest;
 mod dsl;
@@ -51,10 +52,11 @@ mod values;
 mod workload;
 
 pub use batch::Batch;
+pub use before::{Before, CacheState, UntilSteady, WarmUp};
 pub use check::{Record, Verdict, WrongAnswer, check};
 pub use dsl::{Command, CommandReader, ReadError, SyntaxError, write_operations};
 pub use format::{FORMATS, KeyBytes, KeyFormat, KeyFormatPolicy};
-pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, Scope};
+pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, Scope, Standing};
 pub use length::LengthDistribution;
 pub use mix::Mix;
 pub use operation::{KeyId, Kind, Operation, Span};

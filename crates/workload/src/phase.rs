@@ -6,6 +6,7 @@ use catalog::{Choice, ChoiceError, Count, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use toml::{Table, Value};
 
+use crate::before::Before;
 use crate::keys;
 use crate::mix::Mix;
 use crate::operation::Kind;
@@ -29,6 +30,8 @@ const DEFAULT_MEMBERS: u32 = 100;
 pub struct Phase {
     /// The name, unique in its workload; the random streams hang on it.
     pub name: String,
+    /// What is done before its clock starts.
+    pub before: Before,
     /// What is done.
     pub work: Work,
     /// The values that are written.
@@ -134,6 +137,7 @@ impl Phase {
                 Work::Text(file)
             }
         };
+        let before = Before::from_spelling(&mut spelling, no_warm_up(&work))?;
         let value = match spelling.take("value") {
             Some(value) => ValueSpec::from_toml(&value).map_err(|error| inside("value", error))?,
             None => ValueSpec::default(),
@@ -141,7 +145,7 @@ impl Phase {
         let threads = read_bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         spelling.finish("a phase")?;
-        let phase = Self { name, work, value, threads, rate };
+        let phase = Self { name, before, work, value, threads, rate };
         phase.check_threads()?;
         phase.check_rate()?;
         Ok(phase)
@@ -151,6 +155,7 @@ impl Phase {
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
+        self.before.write(&mut table);
         match &self.work {
             Work::Load(load) => load.write(&mut table),
             Work::Mixed(mixed) => mixed.write(&mut table),
@@ -170,7 +175,7 @@ impl Phase {
     }
 
     /// The trace it replays, if it does.
-    pub(crate) fn trace(&self) -> Option<&TraceFile> {
+    pub fn trace(&self) -> Option<&TraceFile> {
         match &self.work {
             Work::Mixed(mixed) => match &mixed.keys {
                 KeySource::Recorded(trace) => Some(trace),
@@ -270,6 +275,18 @@ impl Mixed {
         if self.groups() {
             table.insert("batch".to_owned(), i64::from(self.batch).into());
         }
+    }
+}
+
+/// Why a phase cannot begin with a warm-up, if it cannot: what it does has one beginning.
+fn no_warm_up(work: &Work) -> Option<&'static str> {
+    match work {
+        Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
+        Work::Text(_) => Some("the commands of a text replay say it all"),
+        Work::Mixed(mixed) => match &mixed.keys {
+            KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
+            KeySource::Drawn(_) => None,
+        },
     }
 }
 

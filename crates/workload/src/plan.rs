@@ -7,6 +7,7 @@ use std::sync::Arc;
 use catalog::ChoiceError;
 use thiserror::Error;
 
+use crate::before::WarmUp;
 use crate::format::{FORMATS, KeyFormat};
 use crate::keys::{self, KeyDistribution};
 use crate::length::LengthDistribution;
@@ -194,8 +195,14 @@ impl PhasePlan {
         &self.values
     }
 
-    /// The number of operations over all threads, where the phase has a known end. The members of a batch
-    /// are one operation.
+    /// The operations that fall to a thread behind the warm-up, where the phase has a known end.
+    pub fn operations_of(&self, thread: u32) -> Option<u64> {
+        let threads = u64::from(self.phase.threads);
+        self.operations().map(|operations| part(operations, u64::from(thread), threads))
+    }
+
+    /// The number of operations over all threads, where the phase has a known end, without those of its warm-up.
+    /// The members of a batch are one operation.
     pub fn operations(&self) -> Option<u64> {
         match &self.work {
             PlannedWork::Load { keys, batch, .. } => {
@@ -234,7 +241,11 @@ impl PhasePlan {
             PlannedWork::Mixed(mixed) => {
                 let spec = &mixed.spec;
                 self.check_keys(mixed, from)?;
-                let operations = mixed.operations().unwrap_or(0);
+                let warm_up = match self.phase.before.warm_up {
+                    Some(WarmUp::Operations(operations)) => operations,
+                    _ => 0,
+                };
+                let operations = mixed.operations().unwrap_or(0).saturating_add(warm_up);
                 if spec.mix.has(Kind::Insert) {
                     self.check_capacity("operations", from.keys.saturating_add(operations))?;
                 }

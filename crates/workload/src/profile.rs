@@ -33,6 +33,8 @@ pub struct Profile {
     pub range_entries: Option<f64>,
     /// The different keys that were accessed or added.
     pub keys_touched: Option<u64>,
+    /// Key and value bytes of all writes.
+    pub written_bytes: Option<u64>,
     /// A hash over all operations in the order of their threads: equal streams have equal hashes.
     pub stream_hash: Option<String>,
 }
@@ -78,7 +80,11 @@ impl Profile {
         let mut recorder = Recorder::new(from.keys);
         let mut batch = Batch::default();
         let mut keys = from.keys;
-        for (thread, mut stream) in phase.streams(from).into_iter().enumerate() {
+        let streams = match performed {
+            Some(_) => phase.performed_streams(from),
+            None => phase.streams(from),
+        };
+        for (thread, mut stream) in streams.into_iter().enumerate() {
             let mut left =
                 performed.map_or(u64::MAX, |performed| performed.get(thread).copied().unwrap_or(0));
             loop {
@@ -107,6 +113,7 @@ pub struct Recorder {
     values: Mean,
     key_bytes: Mean,
     ranges: Mean,
+    written_bytes: u64,
     hash: Xxh3,
 }
 
@@ -127,6 +134,7 @@ impl Recorder {
             values: Mean::default(),
             key_bytes: Mean::default(),
             ranges: Mean::default(),
+            written_bytes: 0,
             hash: Xxh3::new(),
         }
     }
@@ -139,7 +147,11 @@ impl Recorder {
         for (at, operation) in batch.operations().iter().enumerate() {
             self.hash.update(&operation.to_bytes());
             if !matches!(operation.kind, Kind::Batch | Kind::MultiGet) {
-                self.key_bytes.add(batch.key(at).len() as u64);
+                let key_bytes = batch.key(at).len() as u64;
+                self.key_bytes.add(key_bytes);
+                if operation.kind.writes() {
+                    self.written_bytes += key_bytes + u64::from(operation.value.bytes);
+                }
                 self.count(operation);
             }
         }
@@ -191,6 +203,7 @@ impl Recorder {
             key_bytes: self.key_bytes.mean(),
             range_entries: self.ranges.mean(),
             keys_touched: Some(touched),
+            written_bytes: Some(self.written_bytes),
             stream_hash: Some(format!("{:016x}", self.hash.digest())),
         }
     }

@@ -32,6 +32,16 @@ impl PhasePlan {
         }
     }
 
+    /// The streams as they are performed: those of a phase that begins with a warm-up have no end of their own,
+    /// since nobody knows beforehand how long that is.
+    pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
+        let mut streams = self.streams(from);
+        if self.phase.before.warm_up.is_some() {
+            streams.iter_mut().for_each(Stream::forget_the_end);
+        }
+        streams
+    }
+
     /// What the phase leaves to the next one when all of its operations are done; its streams are made once
     /// for that. A phase without a known end leaves what it found.
     pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
@@ -73,6 +83,12 @@ impl Stream {
             PlannedWork::Text(_) => unreachable!("a text replay has no streams"),
         };
         Self { phase: Arc::clone(phase), thread, work }
+    }
+
+    fn forget_the_end(&mut self) {
+        if let StreamWork::Mixed(mixed) = &mut self.work {
+            mixed.forget_the_end();
+        }
     }
 
     /// The number of the thread that it is for.

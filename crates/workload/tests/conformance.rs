@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use catalog::{Choice, laws};
 use lsmbench_workload as workload;
-use workload::{FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, Plan, Random, Scope, Workload};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+use workload::{
+    FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, Plan, Random, Scope, Standing, Workload,
+};
 
 /// Every distribution with its defaults, and some with other parameters.
 fn distributions() -> Vec<(String, Box<dyn KeyDistribution>)> {
@@ -78,8 +81,34 @@ fn keeps_its_share(distribution: &dyn KeyDistribution) -> Result<(), String> {
         if (share - announced).abs() > 0.015 {
             return Err(format!("the {hottest} hottest keys: announced {announced}, drawn {share}"));
         }
+        let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
+        if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
+            return Err(format!("the {hottest} hottest keys: {announced} alone, {several:?} among several"));
+        }
     }
     Ok(())
+}
+
+/// Popular keys stand where they are said to.
+fn stands_where_it_says(distribution: &dyn KeyDistribution) -> Result<(), String> {
+    const KEYS: u64 = 500;
+    const HOTTEST: usize = 50;
+    let drawn = draw(&mut *distribution.sampler(&scope(KEYS, KEYS)), 10, KEYS, 200_000);
+    let in_turn = drawn.windows(2).filter(|pair| pair[1] == (pair[0] + 1) % KEYS).count() + 1 == drawn.len();
+    let mut counts: Vec<(usize, u64)> = (0..KEYS).map(|key| (0, key)).collect();
+    drawn.iter().for_each(|key| counts[*key as usize].0 += 1);
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let hottest = counts[..HOTTEST].iter().map(|(_, key)| *key);
+    let span = hottest.clone().max().unwrap_or(0) - hottest.min().unwrap_or(0);
+    // An even law has no popular keys, and then the luckiest stand anywhere.
+    let is_skewed = distribution.share(KEYS, HOTTEST as u64).is_some_and(|share| share > 0.15);
+    let standing = distribution.standing();
+    let is_right = match standing {
+        Standing::InTurn => in_turn,
+        Standing::Together => !in_turn && span < KEYS / 2,
+        Standing::Scattered => !in_turn && (!is_skewed || span > KEYS / 2),
+    };
+    if is_right { Ok(()) } else { Err(format!("{standing:?}, and the {HOTTEST} hottest span {span} keys")) }
 }
 
 #[test]
@@ -89,6 +118,7 @@ fn key_distributions_keep_their_laws() {
         stays_below(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
         repeats_in_pieces(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
         keeps_its_share(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
+        stands_where_it_says(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
     }
 }
 
@@ -124,9 +154,9 @@ fn indexes_match_their_exact_probabilities() {
                 (count - expected).powi(2) / expected
             })
             .sum();
-        let freedom = (KEYS - 1) as f64;
-        let z = (chi2 - freedom) / (2.0 * freedom).sqrt();
-        assert!(z.abs() < 5.0, "{label}: {z} standard deviations");
+        let p = ChiSquared::new((KEYS - 1) as f64).unwrap().sf(chi2);
+        // Both ends: draws that are too even are no draws.
+        assert!((1e-4..1.0 - 1e-4).contains(&p), "{label}: p = {p}");
     }
 }
 
@@ -164,6 +194,8 @@ enum Canary {
     ByCall,
     /// Announces an even spread and draws small indexes more often.
     Skewed,
+    /// Draws small indexes most often, and announces that the popular ones stand anywhere.
+    Crowded,
 }
 
 impl KeyDistribution for Canary {
@@ -172,7 +204,8 @@ impl KeyDistribution for Canary {
     }
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
-        Some(hottest as f64 / keys as f64)
+        let share = hottest as f64 / keys as f64;
+        Some(if matches!(self, Self::Crowded) { 1.0 - (1.0 - share).powi(2) } else { share })
     }
 }
 
@@ -183,7 +216,7 @@ impl KeySampler for Canary {
             *key = match self {
                 Self::Beyond => random.below(existing + 1),
                 Self::ByCall => (random.below(existing) + asked) % existing,
-                Self::Skewed => random.below(existing).min(random.below(existing)),
+                Self::Skewed | Self::Crowded => random.below(existing).min(random.below(existing)),
             };
         }
     }
@@ -194,6 +227,7 @@ fn canary_samplers_are_caught() {
     assert!(stays_below(&Canary::Beyond).is_err());
     assert!(repeats_in_pieces(&Canary::ByCall).is_err());
     assert!(keeps_its_share(&Canary::Skewed).is_err());
+    assert!(keeps_its_share(&Canary::Crowded).is_ok() && stands_where_it_says(&Canary::Crowded).is_err());
     assert!(stays_below(&Canary::ByCall).is_ok() && repeats_in_pieces(&Canary::Skewed).is_ok());
 }
 

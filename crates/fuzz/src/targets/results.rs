@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use results::columns::{CELL, EXPERIMENT, LABEL, MODE, OPERATION, PHASE, SEED, TRIAL};
-use results::{LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Table, Value};
+use results::{Kind, LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Table, Value};
 
 use super::SPARE_BYTES;
 use super::workload::in_file;
@@ -63,8 +63,9 @@ fn rows() -> Vec<Row> {
             row.set_swept(path, value).expect("the path is swept");
         }
         for (number, metric) in results::columns::METRICS.iter().enumerate() {
-            match number % 3 {
-                0 => row.set(metric, 7u64 << number.min(50)),
+            match (number % 3, metric.kind) {
+                (0, Kind::Text) => row.set(metric, "throughput, runs of level 0"),
+                (0, Kind::Integer | Kind::Number) => row.set(metric, 7u64 << number.min(50)),
                 _ => &mut row,
             };
         }

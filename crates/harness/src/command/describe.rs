@@ -11,7 +11,7 @@ use workload::{Extent, Plan, Profile};
 use crate::experiment::{Cell, Estimate, Experiment, Overrides};
 use crate::output::print;
 use crate::problem::Outcome;
-use crate::run::noisy_baselines;
+use crate::run::{engine_info, introduction, noisy_baselines};
 
 /// Prints an experiment as [`described`].
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
@@ -40,10 +40,17 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
     }
+    let mut told = Vec::new();
+    for engine in experiment.cells.iter().filter_map(engine_info) {
+        if !told.contains(&engine) {
+            introduction(&engine).iter().for_each(|line| _ = writeln!(text, "#   {line}"));
+            told.push(engine);
+        }
+    }
     let first = &experiment.cells[0];
     let _ = writeln!(text, "#\n# phases, as they are meant in cell {}", first.number);
     match experiment.plan(first)? {
-        Some(plan) => text.push_str(&phases(first, &plan)),
+        Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
     let _ = writeln!(
@@ -88,12 +95,14 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
 }
 
 /// What each phase is meant to do, one a line.
-fn phases(cell: &Cell, plan: &Plan) -> String {
+fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
     let mut text = String::new();
-    for (phase, keys) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys) {
+    let fixture = experiment.fixture_phases(&cell.task);
+    for (number, (phase, keys)) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys).enumerate() {
         let from = Extent { keys: keys as u64, versions: 0 };
         let figures = figures(&Profile::intended(phase, from)).join(", ");
-        let _ = writeln!(text, "#   {}: {figures}", phase.phase().name);
+        let built = if number < fixture { "fixture, built once and not measured: " } else { "" };
+        let _ = writeln!(text, "#   {}: {built}{figures}", phase.phase().name);
     }
     text
 }

@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 
 use catalog::{Axis, VariantInfo, suggestion};
+use peers::CATALOG;
 use serde_json::json;
 use tree::{AXES, axis};
 
 use crate::cli::ListArguments;
+use crate::experiment::ENGINE;
 use crate::output::print;
 use crate::problem::{Outcome, Problem};
 use crate::subject::{SUBJECT, SUBJECTS};
@@ -17,7 +19,8 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
         return print(&results::columns::markdown());
     }
     let axes = match &arguments.axis {
-        None => AXES.to_vec(),
+        None => AXES.into_iter().chain([&CATALOG as &dyn Axis]).collect(),
+        Some(name) if name == ENGINE => vec![&CATALOG as &dyn Axis],
         Some(name) if name == SUBJECT => vec![&SUBJECTS as &dyn Axis],
         Some(name) => vec![axis(name).ok_or_else(|| no_such_axis(name))?],
     };
@@ -30,7 +33,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
 }
 
 fn no_such_axis(name: &str) -> Problem {
-    let names: Vec<&str> = AXES.iter().map(|axis| axis.name()).chain([SUBJECT]).collect();
+    let names: Vec<&str> = AXES.iter().map(|axis| axis.name()).chain([ENGINE, SUBJECT]).collect();
     let hint = suggestion(name, names.iter().copied());
     Problem::new(format!("there is no axis \"{name}\"; {hint}there are {}", names.join(", ")))
 }

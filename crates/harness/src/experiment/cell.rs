@@ -1,7 +1,9 @@
 //! A cell: one combination of swept values, ready to run.
 
+use catalog::Choice;
 use tree::Design;
 
+use super::engine::{budget, is_tree};
 use super::task::Task;
 
 /// One combination of swept values.
@@ -13,10 +15,23 @@ pub(crate) struct Cell {
     pub(crate) label: String,
     /// The value of every swept path, as the sweep gives it; empty where a path does not apply.
     pub(crate) swept: Vec<String>,
+    /// The engine: our own tree, or another one that is given the terms of the design.
+    pub(crate) engine: Choice,
     /// The design.
     pub(crate) design: Design,
     /// What is done with it.
     pub(crate) task: Task,
+}
+
+impl Cell {
+    /// What is driven, as text that no two different ones share: a tree by its design, another engine by the terms
+    /// that it is given.
+    pub(super) fn subject(&self) -> String {
+        match is_tree(&self.engine) {
+            true => self.design.to_toml().to_string(),
+            false => format!("{}{:?}", self.engine.to_toml(), budget(&self.design)),
+        }
+    }
 }
 
 /// A combination that does not run.

@@ -5,6 +5,7 @@ use toml::{Table, Value};
 use tree::AXES;
 
 use super::cell::Cell;
+use super::engine::{budget, budget_differences, is_tree};
 use super::task::Task;
 use crate::subject::COMPONENT;
 
@@ -12,16 +13,11 @@ use crate::subject::COMPONENT;
 /// two kinds has, or that each has at its own default, are part of that one difference.
 pub(crate) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
-    for axis in AXES {
-        choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), &mut found);
-    }
-    if a.design.memtable_capacity != b.design.memtable_capacity {
-        found.push("memtable.capacity".to_owned());
-    }
-    let (one, other) = (a.design.to_toml(), b.design.to_toml());
-    let is_axis = |key: &str| AXES.iter().any(|axis| axis.name() == key);
-    for key in keys(&one, &other).filter(|key| !is_axis(key)) {
-        collect(key, one.get(key), other.get(key), &mut found);
+    choices(&peers::CATALOG, &a.engine, &b.engine, &mut found);
+    match is_tree(&a.engine) && is_tree(&b.engine) {
+        true => designs(a, b, &mut found),
+        // The terms that engines are given are all that the designs set.
+        false => found.extend(budget_differences(&budget(&a.design), &budget(&b.design))),
     }
     let (one, other) = (a.task.to_toml(), b.task.to_toml());
     match &a.task {
@@ -31,6 +27,21 @@ pub(crate) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
         Task::Component(_) => collect(COMPONENT, one.get(COMPONENT), other.get(COMPONENT), &mut found),
     }
     found
+}
+
+/// Adds what the designs of two trees differ in.
+fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
+    for axis in AXES {
+        choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), found);
+    }
+    if a.design.memtable_capacity != b.design.memtable_capacity {
+        found.push("memtable.capacity".to_owned());
+    }
+    let (one, other) = (a.design.to_toml(), b.design.to_toml());
+    let is_axis = |key: &str| AXES.iter().any(|axis| axis.name() == key);
+    for key in keys(&one, &other).filter(|key| !is_axis(key)) {
+        collect(key, one.get(key), other.get(key), found);
+    }
 }
 
 /// Adds what two choices on an axis differ in.
@@ -95,6 +106,7 @@ fn keys<'a>(a: &'a Table, b: &'a Table) -> impl Iterator<Item = &'a String> {
 mod tests {
     use tree::Design;
 
+    use super::super::engine::{own_tree, read_engine};
     use super::*;
 
     fn cell(design: &str, threads: u32) -> Cell {
@@ -103,6 +115,7 @@ mod tests {
             number: 0,
             label: String::new(),
             swept: Vec::new(),
+            engine: own_tree(),
             design: Design::default().with(&design.parse().unwrap()).unwrap(),
             task: Task::from_toml(&workload.parse().unwrap()).unwrap(),
         }
@@ -126,5 +139,24 @@ mod tests {
         ] {
             assert_eq!(differences(&base, &cell(design, threads)), expected, "{design}");
         }
+    }
+
+    /// Where engines differ, what only our own tree has is part of that one difference.
+    #[test]
+    fn another_engine_is_one_factor_and_each_term_another() {
+        let rocksdb = |design: &str| Cell {
+            engine: read_engine(&Value::String("rocksdb".to_owned())).unwrap(),
+            ..cell(design, 1)
+        };
+        let base = cell("fence = \"binary\"", 1);
+        assert_eq!(differences(&base, &rocksdb("")).len(), 1);
+        assert!(
+            differences(&base, &rocksdb(""))[0].starts_with("engine"),
+            "{:?}",
+            differences(&base, &rocksdb(""))
+        );
+        let found = differences(&base, &rocksdb("block.size = \"8KiB\"\nculling = \"binary\""));
+        assert_eq!(found[1..], ["block.size"]);
+        assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
     }
 }

@@ -109,6 +109,12 @@ impl Estimate {
         self
     }
 
+    /// The estimate of a trial that starts behind so many phases.
+    pub(super) fn without_phases(mut self, phases: usize) -> Self {
+        self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
+        self
+    }
+
     /// Seconds of all phases.
     pub(crate) fn seconds(&self) -> f64 {
         self.phase_seconds.iter().sum()
@@ -240,7 +246,11 @@ mod tests {
         let design = Design::default().with(&design.parse().unwrap()).unwrap();
         let plan = Plan::new(&workload, 1, Path::new("")).unwrap();
         let task = Task::Workload(workload);
-        Estimate::of(&Cell { number: 0, label: String::new(), swept: Vec::new(), design, task }, &plan)
+        let engine = super::super::engine::own_tree();
+        Estimate::of(
+            &Cell { number: 0, label: String::new(), swept: Vec::new(), engine, design, task },
+            &plan,
+        )
     }
 
     #[test]
@@ -294,7 +304,8 @@ mod tests {
             "key = { format = \"u64\", bytes = 16 }\n[[phase]]\nname = \"load\"\ninsert = 4_000_000_000\n";
         let task = Task::from_toml(&huge.parse().unwrap()).unwrap();
         let design = Design::default().with(&"memtable.capacity = \"1MiB\"".parse().unwrap()).unwrap();
-        let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), design, task };
+        let engine = super::super::engine::own_tree();
+        let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), engine, design, task };
         let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
         let message = estimate.check(&cell, Path::new("/")).unwrap_err();
         assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");

@@ -2,22 +2,24 @@
 
 use std::collections::HashMap;
 
-use catalog::{Limit, suggestion};
+use catalog::{Choice, Limit, suggestion};
 use toml::{Table, Value};
 use tree::{Design, axis};
-use workload::Work;
+use workload::{CacheState, Phase, Work};
 
 use super::cell::{Cell, LeftOut};
-use super::paths;
+use super::engine::{ENGINE, engine_label, is_term, is_tree, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
 use super::task::Task;
 use super::trials::RunMode;
+use super::{engine, paths};
 use crate::subject::COMPONENT;
 
 /// What a sweep starts from.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
+    pub(super) engine: &'a Choice,
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
@@ -36,7 +38,7 @@ impl Sweep {
             for (at, value) in combination.iter().enumerate() {
                 applied[at] |= value.is_some() && !cell.swept[at].is_empty();
             }
-            let text = format!("{}\n{}", cell.design.to_toml(), cell.task.to_toml());
+            let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
                 let same: &Cell = &cells[*numbers.get(&text)?];
                 Some(format!("it is the same as cell {}, {}", same.number, same.label))
@@ -69,7 +71,8 @@ impl Sweep {
         combination: &[Option<&Value>],
         names: &[String],
     ) -> Result<Cell, SweepError> {
-        let (mut design, mut task) = (base.design.clone(), base.task.to_toml());
+        let mut parts =
+            Parts { engine: base.engine.clone(), design: base.design.clone(), task: base.task.to_toml() };
         let mut swept = vec![String::new(); self.factors.len()];
         // Kinds before their parameters, whatever their order in the file.
         let mut order: Vec<usize> = (0..self.factors.len()).collect();
@@ -77,26 +80,35 @@ impl Sweep {
         for at in order {
             let path = &self.factors[at].path;
             base.check_root(path)?;
-            if !applies(&design, &task, path) {
+            if !parts.has(path) {
                 continue;
             }
             if let Some(value) = combination[at] {
                 swept[at] = display(path, value);
-                apply(&mut design, &mut task, path, value.clone())?;
+                parts.apply(path, value.clone())?;
             } else {
                 swept[at] = base.value(path).map_or_else(String::new, |value| display(path, &value));
             }
         }
+        let Parts { engine, design, task } = parts;
         let task = read_task(&task, self.factors.first().map_or("", |factor| &factor.path))?;
-        let label = self.label(&design, &swept, names, base.name);
-        Ok(Cell { number: 0, label, swept, design, task })
+        let label = self.label((&engine, &design), &swept, names, base.name);
+        Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
     /// What sets a cell apart: the choice on each swept axis, and the other swept values by name.
-    fn label(&self, design: &Design, swept: &[String], names: &[String], experiment: &str) -> String {
+    fn label(
+        &self,
+        (engine, design): (&Choice, &Design),
+        swept: &[String],
+        names: &[String],
+        experiment: &str,
+    ) -> String {
         let mut parts: Vec<String> = Vec::new();
         for (at, factor) in self.factors.iter().enumerate() {
             let part = match paths::split(&factor.path)[..] {
+                [ENGINE, ..] => engine_label(engine),
+                ["design", ..] if !is_tree(engine) && swept[at].is_empty() => continue,
                 ["design", "memtable", "capacity"] => format!("{}={}", names[at], swept[at]),
                 ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
                 _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
@@ -114,6 +126,8 @@ impl Base<'_> {
     /// The base's own value at a path.
     fn value(&self, path: &str) -> Option<Value> {
         match &paths::split(path)[..] {
+            [ENGINE] => Some(Value::String(self.engine.label())),
+            [ENGINE, parameter] => self.engine.params().get(*parameter).cloned(),
             ["design", name] if axis(name).is_some() => Some(Value::String(self.design.choice(name).label())),
             ["design", rest @ ..] => paths::get(&self.design.to_toml(), rest).cloned(),
             path => paths::get(&self.task.to_toml(), path).cloned(),
@@ -123,8 +137,11 @@ impl Base<'_> {
     /// Refuses a path that leads into nothing that is read.
     fn check_root(&self, path: &str) -> Result<(), SweepError> {
         let parts = paths::split(path);
-        let roots: Vec<&str> = ["design"].into_iter().chain(self.task.roots().iter().copied()).collect();
+        let of_workloads = self.task.workload().map(|_| ENGINE);
+        let roots = ["design"].into_iter().chain(of_workloads).chain(self.task.roots().iter().copied());
+        let roots: Vec<&str> = roots.collect();
         match parts.split_first() {
+            Some((&ENGINE, _)) if of_workloads.is_some() => Ok(()),
             Some((&"design", rest)) if !rest.is_empty() => match self.task.unread(rest) {
                 Some(reason) => Err(SweepError::new(path, format!("\"{path}\" is swept, but {reason}"))),
                 None => Ok(()),
@@ -145,6 +162,11 @@ impl Base<'_> {
         let parts = paths::split(path);
         let (name, of) = (parts[parts.len() - 1], &parts[..parts.len() - 1]);
         let hint = match parts[..] {
+            [ENGINE, name] => {
+                let variants = catalog::Axis::variants(&peers::CATALOG);
+                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
+                parameters(ENGINE, name, known)
+            }
             ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
             ["design", axis_name, ..] => {
                 let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
@@ -197,10 +219,20 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
         return Some(reason);
     }
+    if !is_tree(&cell.engine) {
+        return engine::refusal(mode, cell);
+    }
+    let limits = cell.design.limits();
+    let workload = cell.task.workload();
+    let lost = limits.iter().find(|(_, _, limit)| *limit == Limit::NotDurable);
+    let is_cold = |phase: &&Phase| phase.before.cache == CacheState::Cold;
+    let cold = workload.and_then(|workload| workload.phases.iter().find(is_cold));
+    if let Some(((axis, choice, limit), phase)) = lost.zip(cold) {
+        return Some(format!("phase {} begins with cold caches, but {axis} = {choice} {limit}", phase.name));
+    }
     if mode == RunMode::Timed {
         return None;
     }
-    let limits = cell.design.limits();
     let is_read = |axis: &str| cell.task.unread(&[axis]).is_none();
     let changing = limits.iter().find(|(axis, _, limit)| *limit == Limit::NotDeterministic && is_read(axis));
     if let Some((axis, choice, limit)) = changing {
@@ -226,35 +258,54 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`.
-fn applies(design: &Design, task: &Table, path: &str) -> bool {
-    let path = paths::split(path);
-    match path[..] {
-        ["design", "memtable", "capacity"] => true,
-        ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
-            design.choice(axis_name).params().contains_key(parameter)
-        }
-        ["phase" | "key" | COMPONENT, .., parameter] => {
-            let choice = paths::get(task, &path[..path.len() - 1]).and_then(Value::as_table);
-            let kind = if path[0] == "key" { "format" } else { "kind" };
-            choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(parameter))
-        }
-        _ => true,
-    }
+/// What a cell is put together from, one swept value after the other.
+struct Parts {
+    engine: Choice,
+    design: Design,
+    task: Table,
 }
 
-/// Puts a value at a path whose first word is one that is read.
-fn apply(design: &mut Design, task: &mut Table, path: &str, value: Value) -> Result<(), SweepError> {
-    let parts = paths::split(path);
-    if parts[0] == "design" {
-        let changed = design.with(&paths::nested(&parts[1..], value));
-        *design = changed.map_err(|error| SweepError::new(path, error.message))?;
-    } else {
-        let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
-        paths::set(task, &parts, value).map_err(missing)?;
-        *task = read_task(task, path)?.to_toml();
+impl Parts {
+    /// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`, and other
+    /// engines read nothing of a design but its terms.
+    fn has(&self, path: &str) -> bool {
+        let path = paths::split(path);
+        match path[..] {
+            [ENGINE, parameter] => self.engine.params().contains_key(parameter),
+            ["design", ref rest @ ..] if !is_tree(&self.engine) && !is_term(rest) => false,
+            ["design", "memtable", "capacity"] => true,
+            ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
+                self.design.choice(axis_name).params().contains_key(parameter)
+            }
+            ["phase" | "key" | COMPONENT, .., parameter] => {
+                let choice = paths::get(&self.task, &path[..path.len() - 1]).and_then(Value::as_table);
+                let kind = if path[0] == "key" { "format" } else { "kind" };
+                choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(parameter))
+            }
+            _ => true,
+        }
     }
-    Ok(())
+
+    /// Puts a value at a path whose first word is one that is read.
+    fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
+        let parts = paths::split(path);
+        match parts[..] {
+            [ENGINE, ref rest @ ..] => {
+                self.engine = with_engine(&self.engine, rest, value)
+                    .map_err(|error| SweepError::new(path, error.message))?;
+            }
+            ["design", ref rest @ ..] => {
+                let changed = self.design.with(&paths::nested(rest, value));
+                self.design = changed.map_err(|error| SweepError::new(path, error.message))?;
+            }
+            _ => {
+                let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
+                paths::set(&mut self.task, &parts, value).map_err(missing)?;
+                self.task = read_task(&self.task, path)?.to_toml();
+            }
+        }
+        Ok(())
+    }
 }
 
 fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
@@ -263,6 +314,9 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
 
 /// A value as results show it: kinds and sizes as they were written, tables as labels.
 fn display(path: &str, value: &Value) -> String {
+    if path == ENGINE {
+        return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));
+    }
     let choice = match paths::split(path)[..] {
         ["design", axis_name] => {
             axis(axis_name).filter(|_| value.is_table()).and_then(|axis| axis.choose(value).ok())
@@ -294,7 +348,8 @@ mod tests {
     fn expand(sweep: &str, mode: RunMode) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
         let task = Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         let design = Design::default();
-        let base = Base { name: "test", design: &design, task: &task, mode };
+        let engine = engine::own_tree();
+        let base = Base { name: "test", engine: &engine, design: &design, task: &task, mode };
         let sweep = Sweep::read(&sweep.parse().unwrap()).map_err(|error| error.message)?;
         sweep.expand(&base).map_err(|error| error.message)
     }
@@ -365,5 +420,31 @@ mod tests {
         assert_eq!(left_out[0].label, "design.wal=buffered, phase.look.threads=2");
         let (_, left_out) = expand("\"phase.look.seconds\" = [\"1s\"]", RunMode::Counted).unwrap();
         assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
+    }
+
+    /// Other engines read nothing of a design but its terms, so that a sweep over the rest runs them once.
+    #[test]
+    fn another_engine_runs_once_for_what_it_does_not_read() {
+        let own = std::env::current_exe().unwrap();
+        let rocksdb = format!("{{ kind = \"rocksdb\", library = \"{}\", label = \"other\" }}", own.display());
+        let sweep =
+            format!("\"engine\" = [\"lsmbench\", {rocksdb}]\n\"design.fence\" = [\"binary\", \"eytzinger\"]");
+        let (cells, left_out) = expand(&sweep, RunMode::Timed).unwrap();
+        let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
+        assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);
+        // This program is no library of RocksDB: both combinations say so, in the words of the sweep.
+        assert_eq!(left_out.len(), 2);
+        assert_eq!(left_out[0].label, "engine=other, design.fence=binary");
+        assert!(
+            left_out[0].reason.contains("engine other: ")
+                && left_out[0].reason.contains("it has no function")
+        );
+        let error = expand("\"engine.librari\" = [\"x\"]", RunMode::Timed).unwrap_err();
+        assert!(error.contains("did you mean \"library\"?"), "{error}");
+        let (_, left_out) = expand("\"engine\" = [\"lsmbench\", \"rocksdb\"]", RunMode::Counted).unwrap();
+        assert!(
+            left_out[0].reason.starts_with("counted mode: engine = rocksdb depends on time"),
+            "{left_out:?}"
+        );
     }
 }

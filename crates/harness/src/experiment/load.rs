@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use catalog::{ChoiceError, suggestion};
+use catalog::{Choice, ChoiceError, suggestion};
 use plot::ChartSpec;
 use results::Schema;
 use serde::de::DeserializeOwned;
@@ -12,9 +12,13 @@ use tree::{AXES, Design};
 use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
 
 use super::answers;
+use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
+use super::engine::{ENGINE, own_tree, read_engine, with_engine};
+use super::equal_memory;
 use super::expand::Base;
 use super::file::SourceFile;
+use super::fixture;
 use super::overrides::{Overrides, SetBy, Sets};
 use super::paths;
 use super::presentation::{VerdictSpec, read_charts};
@@ -28,9 +32,10 @@ use crate::run::Replay;
 use crate::subject::{self, COMPONENT, SUBJECT};
 
 /// The keys of an experiment file.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "question",
     "extends",
+    ENGINE,
     "workload",
     "key",
     "design",
@@ -96,11 +101,12 @@ impl<'a> Loader<'a> {
         let question = self.question()?;
         let task = self.task()?;
         let (design, factors) = self.design(&task)?;
+        let engine = self.engine(&task)?;
         let trials = self.trials(&task)?;
         self.check_mode(&task, &trials)?;
         let sweep = self.sweep(factors)?;
         let name = self.name(&task);
-        let base = Base { name: &name, design: &design, task: &task, mode: trials.mode };
+        let base = Base { name: &name, engine: &engine, design: &design, task: &task, mode: trials.mode };
         let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
@@ -108,12 +114,19 @@ impl<'a> Loader<'a> {
             let message = format!("nothing is left to run: {}", reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
+        self.check_fixture(&trials, &task, &cells)?;
+        if sweep.equal_memory {
+            equal_memory::check(&cells).map_err(|message| {
+                self.sweep_problem(&SweepError::new("memory", format!("memory = \"equal\": {message}")))
+            })?;
+        }
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
             file: self.file.path.clone(),
             question,
             base,
+            engine,
             design,
             task,
             sweep,
@@ -175,6 +188,27 @@ impl<'a> Loader<'a> {
             design = changed.map_err(|error| set.problem(&self.file, error.message))?;
         }
         Ok((design, factors))
+    }
+
+    /// The engine that the sweep starts from.
+    fn engine(&self, task: &Task) -> Outcome<Choice> {
+        let mut engine = own_tree();
+        if let Some(value) = self.file.table.get(ENGINE) {
+            engine = read_engine(value).map_err(|error| {
+                let inner = error.key.unwrap_or_default();
+                self.file.problem(&[ENGINE, &inner], error.message)
+            })?;
+        }
+        let mut sets = self.sets.under(ENGINE).peekable();
+        if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
+            let message = "an experiment with a subject runs no engine: leave engine out";
+            return Err(self.file.problem(&[ENGINE], message));
+        }
+        for (path, set) in sets {
+            let changed = with_engine(&engine, &path, set.value.clone());
+            engine = changed.map_err(|error| set.problem(&self.file, error.message))?;
+        }
+        Ok(engine)
     }
 
     /// Refuses what a `[design]` table says of components that nothing would read.
@@ -385,14 +419,27 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Refuses a fixture that cannot be.
+    fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
+        let Some(last) = &trials.fixture else { return Ok(()) };
+        fixture::check(last, task, cells)
+            .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
+    }
+
     fn presentation(&self, experiment: &Experiment) -> Outcome<(Vec<ChartSpec>, VerdictSpec)> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
-        let charts = read_charts(&self.file, &schema, &experiment.task)?;
+        let fixture = experiment.trials.fixture.as_deref();
+        let charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
         let verdict: VerdictSpec = self.table("verdict", &VerdictSpec::KEYS)?;
         verdict.check(&schema, &experiment.task, &experiment.cells).map_err(|(key, message)| {
             self.table_problem("verdict", key, format!("verdict.{key}: {message}"))
         })?;
+        if let Some(phase) = &verdict.phase {
+            fixture::check_measured(phase, fixture, &experiment.task).map_err(|message| {
+                self.table_problem("verdict", "phase", format!("verdict.phase: {message}"))
+            })?;
+        }
         Ok((charts, verdict))
     }
 
@@ -456,15 +503,28 @@ fn replays(phase: &Phase, error: &TraceError) -> bool {
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {
-        for key in ["insert", "operations"] {
-            if let Some(Value::Integer(count)) = phase.get_mut(key) {
-                *count = (*count / QUICK_DIVISOR.cast_signed()).max(1);
+        for key in ["insert", "operations", "seconds"] {
+            phase.get_mut(key).into_iter().for_each(divide_quantity);
+        }
+        match phase.get_mut("warm_up") {
+            Some(Value::Table(until)) => ["round", "at_most"]
+                .iter()
+                .filter_map(|key| until.get_mut(*key).map(divide_quantity))
+                .collect(),
+            warm_up => warm_up.into_iter().for_each(divide_quantity),
+        }
+    }
+}
+
+/// A tenth of a count or a time.
+fn divide_quantity(value: &mut Value) {
+    match value {
+        Value::Integer(count) => *count = (*count / QUICK_DIVISOR.cast_signed()).max(1),
+        Value::String(time) => {
+            if let Ok(ns) = types::quantity::parse_nanoseconds(time) {
+                *time = types::quantity::format_nanoseconds((ns / QUICK_DIVISOR).max(1));
             }
         }
-        if let Some(Value::String(time)) = phase.get_mut("seconds")
-            && let Ok(ns) = types::quantity::parse_nanoseconds(time)
-        {
-            *time = types::quantity::format_nanoseconds((ns / QUICK_DIVISOR).max(1));
-        }
+        _ => {}
     }
 }

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use catalog::suggestion;
 use toml::{Table, Value};
 
+use super::engine::ENGINE;
 use super::file::SourceFile;
 use super::paths;
 use crate::problem::{Outcome, Problem};
 
 /// The first parts of paths that may be set.
-const ROOTS: [&str; 7] = ["design", "key", "phase", "component", "trials", "sweep", "verdict"];
+const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
 
 /// What the command line changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl Sets {
         }
         for set in &sets.0 {
             let root = paths::split(&set.path)[0];
-            if !ROOTS.contains(&root) || set.path == root {
+            if !ROOTS.contains(&root) || (set.path == root && root != ENGINE) {
                 let hint = suggestion(root, ROOTS.into_iter());
                 let roots = ROOTS.map(|root| format!("{root}.")).join(", ");
                 let message = format!("\"{}\" is no path to set; {hint}paths begin with {roots}", set.path);

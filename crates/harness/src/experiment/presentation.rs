@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use catalog::suggestion;
-use plot::{ChartKind, ChartSpec};
+use plot::{ChartFile, ChartKind, ChartSpec};
 use results::{Schema, columns as c};
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -11,14 +11,15 @@ use workload::Kind;
 
 use super::cell::Cell;
 use super::file::SourceFile;
+use super::fixture::check_measured;
 use super::reading;
 use super::task::Task;
 use crate::problem::Outcome;
 use crate::run::ALL;
 
 /// The keys of a `[[chart]]`.
-const CHART_KEYS: [&str; 10] =
-    ["kind", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
+const CHART_KEYS: [&str; 11] =
+    ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 /// `[verdict]`: which number decides, and against what.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +72,12 @@ impl VerdictSpec {
 }
 
 /// Reads the charts of an experiment and holds their columns and filters to what there will be.
-pub(super) fn read_charts(file: &SourceFile, schema: &Schema, task: &Task) -> Outcome<Vec<ChartSpec>> {
+pub(super) fn read_charts(
+    file: &SourceFile,
+    schema: &Schema,
+    task: &Task,
+    fixture: Option<&str>,
+) -> Outcome<Vec<ChartSpec>> {
     let tables = match file.table.get("chart") {
         None => return Ok(Vec::new()),
         Some(Value::Array(tables)) => tables,
@@ -89,7 +95,7 @@ pub(super) fn read_charts(file: &SourceFile, schema: &Schema, task: &Task) -> Ou
             let message = format!("two charts would be called {}; give one a name", chart.file_stem());
             return Err(at("name", message));
         }
-        check_chart(&chart, schema, task).map_err(|(key, message)| at(key, message))?;
+        check_chart(&chart, schema, task, fixture).map_err(|(key, message)| at(key, message))?;
         charts.push(chart);
     }
     Ok(charts)
@@ -105,11 +111,23 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
 }
 
 /// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
-fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&'static str, String)> {
-    if task.component().is_some() && matches!(chart.kind, ChartKind::Timeline | ChartKind::Cdf) {
+fn check_chart(
+    chart: &ChartSpec,
+    schema: &Schema,
+    task: &Task,
+    fixture: Option<&str>,
+) -> Result<(), (&'static str, String)> {
+    if task.component().is_some() && is_own_table(chart.kind) {
         let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
         return Err(("kind", message.to_owned()));
     }
+    if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.kind)) {
+        let message = "file = \"levels\" is for charts of a workload that are no timeline and no cdf";
+        return Err(("file", message.to_owned()));
+    }
+    let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
+    let of_levels = of_levels.map_err(|error| ("file", error.to_string()))?;
+    let schema = if chart.file == Some(ChartFile::Levels) { &of_levels } else { schema };
     if let (ChartKind::Cdf, Some(y)) = (chart.kind, &chart.y) {
         return Err(("y", format!("a cdf shows shares of latencies; leave out y = \"{y}\"")));
     }
@@ -131,7 +149,9 @@ fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&
         schema.find(column).map_err(|error| ("filter", format!("chart.filter: {error}")))?;
         for value in values.texts() {
             let checked = match column.as_str() {
-                "phase" => known("phase", Some(&value), &phases),
+                "phase" => {
+                    known("phase", Some(&value), &phases).and_then(|()| check_measured(&value, fixture, task))
+                }
                 "operation" => known("operation", Some(&value), &operations(task)),
                 _ => Ok(()),
             };
@@ -139,6 +159,11 @@ fn check_chart(chart: &ChartSpec, schema: &Schema, task: &Task) -> Result<(), (&
         }
     }
     Ok(())
+}
+
+/// Whether a kind of chart is made of files of its own.
+fn is_own_table(kind: ChartKind) -> bool {
+    matches!(kind, ChartKind::Timeline | ChartKind::Cdf)
 }
 
 pub(super) fn operations(task: &Task) -> Vec<&'static str> {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use catalog::Choice;
 use plot::ChartSpec;
 use report::Sheet;
 use serde::Serialize;
@@ -11,6 +12,7 @@ use workload::Plan;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cell::{Cell, LeftOut};
+use super::engine::{ENGINE, is_tree};
 use super::estimate::Estimate;
 use super::load::Loader;
 use super::overrides::Overrides;
@@ -32,6 +34,8 @@ pub(crate) struct Experiment {
     pub(crate) question: String,
     /// Where relative paths of the task start.
     pub(crate) base: PathBuf,
+    /// The engine that the sweep starts from.
+    pub(super) engine: Choice,
     /// The design that the sweep starts from.
     pub(super) design: Design,
     /// The task that the sweep starts from.
@@ -73,7 +77,7 @@ impl Experiment {
     /// What a trial of a cell takes.
     pub(crate) fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
-            (Some(plan), _) => Estimate::of(cell, &plan),
+            (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
             (None, Task::Component(component)) => Estimate::of_component(cell, component.subject().cost()),
             (None, Task::Workload(_)) => Estimate::default(),
         })
@@ -86,6 +90,9 @@ impl Experiment {
         // What is no table stands first, or TOML would take it for a part of the last one.
         let mut task = with_absolute_files(self.task.to_toml(), &self.base);
         table.extend(task.remove(SUBJECT).map(|subject| (SUBJECT.to_owned(), subject)));
+        if !is_tree(&self.engine) {
+            table.insert(ENGINE.to_owned(), Value::String(self.engine.label()));
+        }
         table.insert("design".to_owned(), Value::Table(self.task.design_toml(&self.design)));
         table.extend(task);
         if !self.sweep.factors.is_empty() {
@@ -104,10 +111,15 @@ impl Experiment {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
         for cell in &self.cells {
+            if !is_tree(&cell.engine) {
+                text.push_str(&cell.engine.to_toml().to_string());
+            }
             text.push_str(&cell.task.design_toml(&cell.design).to_string());
             text.push_str(&cell.task.to_toml().to_string());
             text.push_str(&cell.swept.join("\n"));
         }
+        text.extend(self.trials.memory_limit.map(|limit| format!("memory {limit}\n")));
+        text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
 }

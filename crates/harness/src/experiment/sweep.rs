@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use catalog::Axis;
 use toml::{Table, Value};
 use tree::{SECOND_NAMES, axis};
 
+use super::engine::ENGINE;
 use super::paths;
 
 /// The most cells: more were hardly meant.
@@ -35,6 +37,8 @@ pub(super) struct Factor {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sweep {
     pub(super) combine: Combine,
+    /// Whether all cells have one budget of memory: `memory = "equal"`.
+    pub(super) equal_memory: bool,
     pub(super) factors: Vec<Factor>,
 }
 
@@ -78,6 +82,13 @@ impl Sweep {
         for (key, value) in table {
             if key == "combine" {
                 sweep.combine = Combine::read(value)?;
+            } else if key == "memory" {
+                if value.as_str() != Some("equal") {
+                    let message =
+                        format!("memory is {value}; it is \"equal\", and the budget is design.memory");
+                    return Err(SweepError::new("memory", message));
+                }
+                sweep.equal_memory = true;
             } else {
                 sweep.factors.push(read_factor(key, value)?);
             }
@@ -89,6 +100,9 @@ impl Sweep {
     pub(super) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("combine".to_owned(), Value::String(self.combine.name().to_owned()));
+        if self.equal_memory {
+            table.insert("memory".to_owned(), "equal".into());
+        }
         let entry = |factor: &Factor| (factor.path.clone(), Value::Array(factor.values.clone()));
         table.extend(self.factors.iter().map(entry));
         table
@@ -180,6 +194,7 @@ fn first_name(path: &str) -> Cow<'_, str> {
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
     let swept_axis = match paths::split(&first_name(path))[..] {
         ["design", name] => axis(name),
+        [ENGINE] => Some(&peers::CATALOG as &dyn Axis),
         _ => None,
     };
     let values = match (value, swept_axis) {

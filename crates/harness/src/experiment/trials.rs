@@ -1,5 +1,6 @@
 //! How often cells run, from which seed, and what is recorded.
 
+use catalog::ByteSize;
 use measure::FEWEST_BLOCKS;
 use serde::{Deserialize, Serialize};
 use tree::Mode;
@@ -52,6 +53,12 @@ pub(crate) struct Trials {
     /// Blocks end early when every interval of a verdict reaches no further than this relative difference to
     /// either side: 0.01 for 1 %.
     pub(crate) precision: Option<f64>,
+    /// The phase up to which the workload is a fixture: built once, and cloned for every trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fixture: Option<String>,
+    /// The most memory that the process of a trial may use, page cache included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_limit: Option<ByteSize>,
 }
 
 impl Default for Trials {
@@ -64,6 +71,8 @@ impl Default for Trials {
             check: 16,
             noise: true,
             precision: None,
+            fixture: None,
+            memory_limit: None,
         }
     }
 }
@@ -74,9 +83,13 @@ const MOST_TRIALS: u64 = 1000;
 /// The largest whole number in TOML: the resolved experiment names the seed.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
+/// The least limit on memory: below it no process of a trial comes to its first operation.
+const LEAST_MEMORY: u64 = 16 << 20;
+
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 7] = ["count", "seed", "mode", "sampling", "check", "noise", "precision"];
+    pub(super) const KEYS: [&str; 9] =
+        ["count", "seed", "mode", "sampling", "check", "noise", "precision", "fixture", "memory_limit"];
 
     /// Refuses what cannot be: the key at fault and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
@@ -99,6 +112,10 @@ impl Trials {
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
             let message = "precision is the relative half-width of an interval, more than 0 and less than 1";
             return Err(("precision", message.to_owned()));
+        }
+        if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
+            let message = "a process of a trial needs some memory to begin with; 16MiB is the least";
+            return Err(("memory_limit", message.to_owned()));
         }
         if sampling == 0 {
             return Err((

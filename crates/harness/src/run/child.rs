@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use super::memory_limit::MemoryLimit;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 use crate::interrupt;
 use crate::problem::{Outcome, Problem};
@@ -18,7 +19,8 @@ const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
 /// Runs a trial in a fresh process of this program; `None` where the user has interrupted the run.
 pub(super) fn run_trial(spec: &TrialSpec, mut progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
-    let mut process = Process::start(spec)?;
+    let limit = spec.memory_limit.map(MemoryLimit::new).transpose()?;
+    let mut process = Process::start(spec, limit.as_ref())?;
     let mut outcome = None;
     loop {
         let line = process.lines.recv_timeout(LOOK_UP_PERIOD);
@@ -40,7 +42,12 @@ pub(super) fn run_trial(spec: &TrialSpec, mut progress: impl FnMut(Step)) -> Out
     match outcome {
         Some(Ok(report)) => Ok(Some(report)),
         Some(Err(message)) => Err(Problem::new(message)),
-        None => Err(Problem::new(format!("its process ended without a result ({status})"))),
+        None => {
+            let hint = limit.map_or("", |_| {
+                "; trials.memory_limit may be too low for memtables, filters and the model that answers are checked against"
+            });
+            Err(Problem::new(format!("its process ended without a result ({status}){hint}")))
+        }
     }
 }
 
@@ -54,7 +61,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(spec: &TrialSpec) -> Outcome<Self> {
+    fn start(spec: &TrialSpec, limit: Option<&MemoryLimit>) -> Outcome<Self> {
         let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
         let mut command = Command::new(program);
         command.arg(TRIAL_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
@@ -70,6 +77,10 @@ impl Process {
             // A receiver that is gone wants no more of them.
             lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });
+        // It has not asked for anything yet: it waits for what it is to do.
+        if let Some(limit) = limit {
+            limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
+        }
         let text = serde_json::to_string(spec).expect("specifications are plain data");
         let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
         let process = Self { child, lines, _lifeline: lifeline };

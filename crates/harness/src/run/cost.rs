@@ -73,7 +73,7 @@ fn phase() -> Arc<PhasePlan> {
 /// Nanoseconds per operation in all: generation, timing and recording together.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1 };
-    let driven = drive.streams(&NoOp, phase, from, clock, &AtomicU64::new(0))?;
+    let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), None)?;
     let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
     Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))
 }

@@ -11,6 +11,7 @@ use workload::{
 
 use super::replay::Replay;
 use super::timeline::{Second, Share, Timeline};
+use super::warm_up::Gate;
 use crate::experiment::RunMode;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
@@ -97,6 +98,9 @@ struct Shared<'a> {
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
+    /// The warm-up before what is measured, where there is one.
+    gate: Option<&'a dyn Gate>,
+    phase: &'a PhasePlan,
     /// Operations done so far, for the progress bar.
     done: &'a AtomicU64,
     /// Set by the first thread that fails, so that the others end too.
@@ -110,7 +114,7 @@ impl<'a> Shared<'a> {
     fn new(
         drive: Drive,
         target: &'a dyn Target,
-        phase: &PhasePlan,
+        phase: &'a PhasePlan,
         clock: &'a Clock,
         done: &'a AtomicU64,
     ) -> Self {
@@ -120,6 +124,8 @@ impl<'a> Shared<'a> {
             clock,
             drive,
             timeline: Timeline::new(threads),
+            gate: None,
+            phase,
             done,
             failed: AtomicBool::new(false),
             barrier: Barrier::new(threads as usize),
@@ -133,17 +139,17 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Does a phase of streams on `target`.
+    /// Does a phase of streams on `target`, behind the warm-up that a gate says.
     pub(super) fn streams(
         self,
         target: &dyn Target,
-        phase: &Arc<PhasePlan>,
-        from: Extent,
+        (phase, from): (&Arc<PhasePlan>, Extent),
         clock: &Clock,
         done: &AtomicU64,
+        gate: Option<&dyn Gate>,
     ) -> Result<Driven, TargetError> {
-        let shared = Shared::new(self, target, phase, clock, done);
-        let streams = phase.streams(from);
+        let shared = Shared { gate, ..Shared::new(self, target, phase, clock, done) };
+        let streams = phase.performed_streams(from);
         let outcomes: Vec<Result<ThreadOutcome, TargetError>> = match streams.len() {
             1 => streams.into_iter().map(|stream| shared.stream(stream)).collect(),
             _ => std::thread::scope(|scope| {
@@ -211,8 +217,15 @@ impl Shared<'_> {
     fn stream(&self, mut stream: Stream) -> Result<ThreadOutcome, TargetError> {
         let mut worker = Worker::new(self, stream.thread());
         let mut batch = Batch::default();
+        let mut left = u64::MAX;
+        if let Some(gate) = self.gate {
+            let warmed = self.warm_up(gate, &mut worker, &mut stream);
+            self.pass(gate);
+            warmed?;
+            left = self.phase.operations_of(stream.thread()).unwrap_or(u64::MAX);
+        }
         // The first batch is made before the clock runs.
-        let mut filled = stream.fill(&mut batch, Batch::OPERATIONS);
+        let mut filled = fill(&mut stream, &mut batch, &mut left);
         self.barrier.wait();
         worker.begin();
         while filled > 0 && !self.failed.load(Ordering::Relaxed) {
@@ -221,10 +234,52 @@ impl Shared<'_> {
             if !went_on {
                 break;
             }
-            filled = stream.fill(&mut batch, Batch::OPERATIONS);
+            filled = fill(&mut stream, &mut batch, &mut left);
         }
         Ok(worker.finish())
     }
+
+    /// One thread's part of the warm-up. Nothing of it is kept but the answers, which are checked as all others.
+    fn warm_up(
+        &self,
+        gate: &dyn Gate,
+        worker: &mut Worker<'_>,
+        stream: &mut Stream,
+    ) -> Result<(), TargetError> {
+        let mut batch = Batch::default();
+        self.barrier.wait();
+        worker.begin();
+        worker.deadline = None;
+        let mut done = 0;
+        while !self.failed.load(Ordering::Relaxed) {
+            let mut left = gate.left(done, stream.thread(), self.threads);
+            let filled = fill(stream, &mut batch, &mut left);
+            if filled == 0 {
+                break;
+            }
+            worker.batch(&batch).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            self.done.fetch_add(filled as u64, Ordering::Relaxed);
+            done += filled as u64;
+        }
+        worker.forget();
+        Ok(())
+    }
+
+    /// Waits for all threads to have done their part; what was taken down of it is forgotten in between.
+    fn pass(&self, gate: &dyn Gate) {
+        if self.barrier.wait().is_leader() {
+            self.timeline.begin_anew();
+            gate.pass();
+        }
+        self.barrier.wait();
+    }
+}
+
+/// Makes the next batch of a stream, of no more operations than are left; their number.
+fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
+    let filled = stream.fill(batch, (*left).min(Batch::OPERATIONS as u64) as usize);
+    *left -= filled as u64;
+    filled
 }
 
 /// One thread's loop and what it keeps.
@@ -272,6 +327,12 @@ impl<'a> Worker<'a> {
         self.end = self.start;
         self.second_ends = clock.after(self.start, SECOND_NS);
         self.deadline = self.shared.time_limit_ns.map(|ns| clock.after(self.start, ns));
+    }
+
+    /// Forgets all that was done but the answers.
+    fn forget(&mut self) {
+        self.kinds.iter_mut().chain(&mut self.second).for_each(|kind| *kind = None);
+        (self.second_number, self.until_timed, self.issued) = (0, 0, 0);
     }
 
     /// Does the operations of a batch; `false` when the time is up.

@@ -5,14 +5,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
-use results::{CellInfo, Group, Manifest, Row, RowWriter, Schema, Table, columns as c};
+use results::{
+    CellInfo, EngineInfo, Expectation, Group, Manifest, Row, RowWriter, Schema, Table, columns as c,
+};
 
 use super::child::run_trial;
+use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
+use super::plausibility::mark;
 use super::progress::Progress;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
-use super::{environment, manifest};
+use super::{environment, manifest, memory_limit, peer};
 use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode};
 use crate::output::{and_more, line, print};
@@ -76,6 +80,7 @@ struct Run<'a> {
     home: Home,
     schema: Schema,
     timeline_schema: Schema,
+    levels_schema: Schema,
     /// Per cell.
     estimates: Vec<Estimate>,
 }
@@ -85,8 +90,11 @@ struct Books {
     manifest: Manifest,
     runs: RowWriter,
     timeline: RowWriter,
+    levels: RowWriter,
     /// Rows of baselines that run twice.
     noise: RowWriter,
+    /// What trials start from.
+    fixtures: Fixtures,
     /// The trials that an earlier run did.
     finished: BTreeSet<Group>,
     /// Likewise, of baselines that run twice.
@@ -108,8 +116,22 @@ impl Books {
     fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
+        self.manifest.levels = Some(self.levels.seal()?);
         self.manifest.noise = Some(self.noise.seal()?);
         Ok(self.manifest.write(path)?)
+    }
+
+    /// Notes which phases of a cell gave implausible numbers; those that did not before, in words.
+    fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
+        let mut new = Vec::new();
+        for (phase, words) in marked {
+            let which = format!("implausible numbers of {label} in phase {phase}: ");
+            if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
+                self.manifest.warnings.push(which.clone() + &words);
+                new.push(which + &words);
+            }
+        }
+        new
     }
 }
 
@@ -119,6 +141,10 @@ impl<'a> Run<'a> {
             return Err(Problem::new(
                 "this is a debug build: its times mean nothing; build with --release, or run with --set trials.mode=counted",
             ));
+        }
+        if let Some(limit) = experiment.trials.memory_limit {
+            memory_limit::check(limit.0)
+                .map_err(|problem| Problem::at(&experiment.file, None, problem.to_string()))?;
         }
         let mut estimates = Vec::new();
         for cell in &experiment.cells {
@@ -135,6 +161,7 @@ impl<'a> Run<'a> {
             home: Home::inspect(&experiment.name, &options.out)?,
             schema: Schema::runs(&swept)?,
             timeline_schema: Schema::timeline(&swept)?,
+            levels_schema: Schema::levels(&swept)?,
             estimates,
         };
         run.check_resume()?;
@@ -154,6 +181,7 @@ impl<'a> Run<'a> {
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
+        check_table(&folder.levels(), &self.levels_schema)?;
         Ok(earlier.check_rows(folder)?)
     }
 
@@ -208,6 +236,13 @@ impl<'a> Run<'a> {
             let others = and_more(alike);
             line(&format!("  left out: {}{others}: {}", left.label, left.reason));
         }
+        let mut told: Vec<&EngineInfo> = Vec::new();
+        for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
+            if !told.contains(&engine) {
+                told.push(engine);
+                peer::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
+            }
+        }
         for warning in &manifest.warnings {
             line(&format!("  warning: {warning}"));
         }
@@ -233,9 +268,11 @@ impl<'a> Run<'a> {
         };
         let runs = open(&folder.runs(), &self.schema, &finished)?;
         let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
+        let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
         let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
         create_folder(&folder.histograms())?;
-        Ok(Books { manifest, runs, timeline, noise, finished, finished_noise })
+        let fixtures = Fixtures::new(&self.options.out);
+        Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
     }
 
     /// Runs the trials that are not done yet.
@@ -259,12 +296,20 @@ impl<'a> Run<'a> {
                 let done = "what is done is kept; when this is mended, go on with --resume";
                 Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
             };
-            let report = self.run_one(cell, turn, |step| progress.update(step)).map_err(kept)?;
+            let fixture = match self.fixture(cell, turn, books).map_err(kept)? {
+                Found::Fixture(fixture) => Some(fixture),
+                Found::None => None,
+                Found::Interrupted => return Ok(Ending::Interrupted),
+            };
+            let report = self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step));
+            let report = report.map_err(kept)?;
             let Some(report) = report else { return Ok(Ending::Interrupted) };
             for wrong in &report.wrong {
                 progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
             }
-            self.store(cell, turn, report, books).map_err(kept)?;
+            for mark in self.store(cell, turn, report, books).map_err(kept)? {
+                progress.tell(&format!("  warning: {mark}"));
+            }
             progress.end();
         }
         Ok(Ending::Done)
@@ -301,10 +346,36 @@ impl<'a> Run<'a> {
         Verdicts::of(self.experiment, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
     }
 
-    fn run_one(&self, cell: &Cell, turn: &Turn, progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
-        let trials = &self.experiment.trials;
+    /// The fixture that the trials of a cell start from. The manifest says which one.
+    fn fixture(&self, cell: &Cell, turn: &Turn, books: &mut Books) -> Outcome<Found> {
+        let spec = self.spec(cell, turn, &self.home.data());
+        let found = books.fixtures.of(self.experiment, cell, &spec)?;
+        if let Found::Fixture(fixture) = &found {
+            note_fixture(&mut books.manifest, cell, fixture);
+        }
+        Ok(found)
+    }
+
+    fn run_one(
+        &self,
+        cell: &Cell,
+        turn: &Turn,
+        fixture: Option<&Fixture>,
+        progress: impl FnMut(Step),
+    ) -> Outcome<Option<TrialReport>> {
         let data = DataFolder::create(self.home.data())?;
-        let spec = TrialSpec {
+        let mut spec = self.spec(cell, turn, data.path());
+        spec.fixture = fixture
+            .map(|fixture| fixture.clone_to(&spec.directory, spec.memory_limit.is_some()))
+            .transpose()?;
+        run_trial(&spec, progress)
+    }
+
+    /// What a trial is to do, in a folder of data.
+    fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
+        let trials = &self.experiment.trials;
+        TrialSpec {
+            engine: cell.engine.label(),
             design: cell.task.design_toml(&cell.design).to_string(),
             task: cell.task.to_toml().to_string(),
             base: self.experiment.base.clone(),
@@ -312,32 +383,50 @@ impl<'a> Run<'a> {
             mode: trials.mode,
             sampling: trials.sampling,
             check: trials.check_stride(),
-            directory: data.path().join("tree"),
+            directory: data.join("tree"),
             results: (!turn.again).then(|| self.home.folder().root().to_owned()),
             cell: cell.number,
             trial: turn.group.trial,
-        };
-        run_trial(&spec, progress)
+            memory_limit: trials.memory_limit.map(|limit| limit.0),
+            fixture: None,
+        }
     }
 
-    fn store(&self, cell: &Cell, turn: &Turn, report: TrialReport, books: &mut Books) -> Outcome<()> {
+    /// Writes the rows of a trial, and says which of them exceed a bound where no trial before it did.
+    fn store(
+        &self,
+        cell: &Cell,
+        turn: &Turn,
+        report: TrialReport,
+        books: &mut Books,
+    ) -> Outcome<Vec<String>> {
         let rows = |schema: &Schema, cells: &[Cells]| -> Outcome<Vec<Row>> {
             cells.iter().map(|cells| self.row(schema, cell, turn.group.trial, cells)).collect()
         };
+        let mut runs = rows(&self.schema, &report.rows)?;
+        runs.iter_mut().for_each(Expectation::complete);
+        let marked = mark(&cell.design, &mut runs, &report.streams);
+        let marks = books.note(&cell.label, marked);
         if turn.again {
-            books.noise.append(&rows(&self.schema, &report.rows)?)?;
-            return books.seal(&self.home.folder().manifest());
+            books.noise.append(&runs)?;
+            books.seal(&self.home.folder().manifest())?;
+            return Ok(marks);
         }
         let mut cells = books.manifest.cells.iter_mut();
         let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
         if let Some(info) = cells.find(|info| is_new(info)).filter(|_| !report.streams.is_empty()) {
             info.streams = report.streams;
+            if let (Some(engine), Some(version)) = (&mut info.engine, report.engine_version) {
+                engine.version = Some(version);
+            }
             books.manifest.write(&self.home.folder().manifest())?;
         }
         // The rows that say "this trial is done" are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
-        books.runs.append(&rows(&self.schema, &report.rows)?)?;
-        books.seal(&self.home.folder().manifest())
+        books.levels.append(&rows(&self.levels_schema, &report.levels)?)?;
+        books.runs.append(&runs)?;
+        books.seal(&self.home.folder().manifest())?;
+        Ok(marks)
     }
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {
@@ -368,10 +457,11 @@ impl<'a> Run<'a> {
     fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
+        let verdicts = self.verdicts()?;
+        // Charts say what stands there.
+        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        let verdicts = self.verdicts()?;
-        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
         let _ = writeln!(text, "  results  {}", folder.runs().display());
         for chart in charts {
@@ -381,6 +471,25 @@ impl<'a> Run<'a> {
         let again = wrong_cells(&Table::read(&folder.noise())?);
         let is_right = wrong_cells(&table).is_empty() && again.is_empty();
         Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
+    }
+}
+
+/// Writes down that a cell's trials start from a fixture; one that was built anew since says so.
+fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
+    let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);
+    let place = place.unwrap_or_else(|| {
+        manifest.fixtures.push(fixture.info.clone());
+        manifest.fixtures.len() - 1
+    });
+    let known = &mut manifest.fixtures[place];
+    if known.files != fixture.info.files {
+        let hash = &known.hash;
+        let warning = format!("the fixture {hash} was built again since: its files are others");
+        (known.files, known.built) = (fixture.info.files.clone(), fixture.info.built.clone());
+        manifest.warnings.push(warning);
+    } else if !known.cells.contains(&cell.number) {
+        known.cells.push(cell.number);
+        known.cells.sort_unstable();
     }
 }
 

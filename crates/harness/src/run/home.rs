@@ -10,11 +10,12 @@ use results::{Folder, Manifest};
 use rustix::fs::{Access, access};
 use storage::Held;
 
+use super::fixture::FIXTURES;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
 
 /// Names of folders in the output folder that are no experiment's.
-const RESERVED: [&str; 4] = ["baseline", "charts", "report", EARLIER];
+const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
 /// Where earlier results go.
 const EARLIER: &str = "earlier";

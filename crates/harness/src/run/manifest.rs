@@ -6,7 +6,7 @@ use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Man
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cost::{clock_cost, harness_cost};
-use super::{doctor, environment};
+use super::{doctor, environment, peer};
 use crate::experiment::{Cell, Experiment, Overrides, RunMode};
 
 /// The manifest of a run that begins now and writes to `out`.
@@ -25,6 +25,12 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         warnings
             .push("this is a quick run: smaller than the experiment means, and no answer to it".to_owned());
     }
+    let cells: Vec<CellInfo> = experiment.cells.iter().map(cell_info).collect();
+    for engine in cells.iter().filter_map(|cell| cell.engine.as_ref()) {
+        let told = engine.doubts.iter().map(|doubt| format!("engine {}: {doubt}", engine.name));
+        let new: Vec<String> = told.filter(|doubt| !warnings.contains(doubt)).collect();
+        warnings.extend(new);
+    }
     if trials.check_stride() == 0 && experiment.task.workload().is_some() {
         warnings.push("no answer is checked: trials.check is 0".to_owned());
     }
@@ -37,7 +43,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         seed: trials.seed,
         mode: trials.mode.name().to_owned(),
         quick: overrides.quick,
-        cells: experiment.cells.iter().map(cell_info).collect(),
+        cells,
         build: environment::build_info(),
         machine,
         harness: match trials.mode {
@@ -89,6 +95,7 @@ fn cell_info(cell: &Cell) -> CellInfo {
         label: cell.label.clone(),
         swept: cell.swept.clone(),
         design_hash: format!("{:016x}", xxh3_64(cell.task.design_toml(&cell.design).to_string().as_bytes())),
+        engine: peer::engine_info(cell),
         streams: Vec::new(),
     }
 }

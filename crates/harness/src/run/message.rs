@@ -10,6 +10,8 @@ use crate::experiment::RunMode;
 /// What a trial is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TrialSpec {
+    /// The engine, as a label.
+    pub(super) engine: String,
     /// The design, as TOML.
     pub(super) design: String,
     /// What is done with it, as TOML: a workload, or a component by itself.
@@ -32,6 +34,28 @@ pub(super) struct TrialSpec {
     pub(super) cell: u64,
     /// The number of the trial.
     pub(super) trial: u64,
+    /// The most memory that the process may use, where there is a limit.
+    #[serde(default)]
+    pub(super) memory_limit: Option<u64>,
+    /// What is done of a fixture, where the experiment has one.
+    #[serde(default)]
+    pub(super) fixture: Option<FixtureStep>,
+}
+
+/// What a trial's process does with the phases that are a fixture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FixtureStep {
+    /// It does them, and no others: it builds the fixture.
+    Build {
+        /// How many phases there are.
+        phases: usize,
+    },
+    /// It starts from a clone of it.
+    Stands {
+        /// For each phase, the operations that each thread did.
+        done: Vec<Vec<u64>>,
+    },
 }
 
 /// A line that the trial's process writes.
@@ -75,10 +99,19 @@ pub(super) struct TrialReport {
     pub(super) rows: Vec<Cells>,
     /// The rows of `timeline.csv`, likewise.
     pub(super) timeline: Vec<Cells>,
+    /// The rows of `levels.csv`, likewise.
+    #[serde(default)]
+    pub(super) levels: Vec<Cells>,
     /// For each phase, what was meant and what came out.
     pub(super) streams: Vec<Stream>,
     /// Wrong answers, described.
     pub(super) wrong: Vec<String>,
+    /// For each phase, the operations that each thread did, where it built a fixture.
+    #[serde(default)]
+    pub(super) done: Vec<Vec<u64>>,
+    /// The version of the engine as it tells it itself, where it is not our own.
+    #[serde(default)]
+    pub(super) engine_version: Option<String>,
 }
 
 /// The values of one row, by the names of their columns. What was not measured is not there.

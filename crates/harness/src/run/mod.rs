@@ -1,5 +1,6 @@
 //! Running experiments: the sweep in the parent process, each trial in a fresh child process.
 
+mod caches;
 mod child;
 mod component;
 mod cost;
@@ -7,19 +8,27 @@ mod doctor;
 mod drive;
 mod environment;
 mod experiments;
+mod fixture;
+mod forecast;
 mod home;
+mod levels;
 mod manifest;
+mod memory_limit;
 mod message;
+mod peer;
+mod plausibility;
 mod probe;
 mod profile;
 mod progress;
 mod replay;
 mod report;
+mod steadiness;
 mod target;
 mod timeline;
 mod trial;
 mod truth;
 mod verdict;
+mod warm_up;
 
 pub(crate) use child::TRIAL_COMMAND;
 pub(crate) use doctor::examine;
@@ -27,6 +36,7 @@ pub(crate) use environment::machine_info;
 pub(crate) use experiments::{Ending, RunOptions, run_all};
 pub(crate) use home::{check_name, create_folder, refuse_link};
 pub(crate) use message::{Cells, read_messages};
+pub(crate) use peer::{engine_info, introduction};
 pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};
 pub(crate) use replay::Replay;
 pub(crate) use report::ALL;

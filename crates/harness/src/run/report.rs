@@ -9,10 +9,14 @@ use tree::{Counts, Stats};
 use workload::{Kind, Phase, Probed, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
+use super::levels;
 use super::message::Cells;
-use super::probe;
+use super::peer::Figures;
+use super::target::Look;
 use super::timeline::Sample;
 use super::truth::Checked;
+use super::warm_up::Warmed;
+use super::{peer, probe, steadiness};
 use crate::experiment::RunMode;
 
 /// The name of the row of all operations.
@@ -24,20 +28,39 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Everything that was measured of a phase.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// The tree about every second.
+    /// The store about every second.
     pub(super) samples: Vec<Sample>,
-    /// The tree before the phase.
-    pub(super) before: Stats,
-    /// The tree when the last operation of the phase had ended.
-    pub(super) burst: Stats,
-    /// The tree when flushes and compactions had come to an end.
-    pub(super) settled: Stats,
+    /// The warm-up before what was measured, where there was one.
+    pub(super) warmed: Option<Warmed>,
+    /// The store before the phase, behind its warm-up.
+    pub(super) before: Look,
+    /// The store when the last operation of the phase had ended.
+    pub(super) burst: Look,
+    /// The store when flushes and compactions had come to an end.
+    pub(super) settled: Look,
     /// How long that took.
     pub(super) settle_ns: u64,
-    /// The process before the phase and when its last operation had ended.
-    pub(super) process: [ProcessSample; 2],
+    /// What its files took then, where time is measured.
+    pub(super) disk_bytes: Option<u64>,
+    /// The share of the store's files that the page cache held when the phase began, where it is known.
+    pub(super) page_cache_share: Option<f64>,
+    /// Whether the store's files lie on storage of the operating system.
+    pub(super) is_stored: bool,
+    /// The process before the phase, when its last operation had ended, and when the store had settled.
+    pub(super) process: [ProcessSample; 3],
     /// How fast operations were asked for.
     pub(super) rate: Rate,
+}
+
+/// What our own tree told of itself around a phase.
+#[derive(Clone, Copy)]
+pub(super) struct TreePhase<'a> {
+    /// Before it.
+    pub(super) before: &'a Stats,
+    /// When its last operation had ended.
+    pub(super) burst: &'a Stats,
+    /// When flushes and compactions had come to an end.
+    pub(super) settled: &'a Stats,
 }
 
 impl Measured {
@@ -45,16 +68,21 @@ impl Measured {
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
-        let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
+        let looks = self.samples.iter().map(|sample| &sample.look).chain([&self.burst]);
+        // Of other engines nobody asks for more than response times: such cells are left out.
+        let level0 = looks.filter_map(|look| look.tree()?.levels.first()).map(|level| level.runs);
+        let stalls = self.burst.tree().zip(self.before.tree());
         Probed {
             p99_ns: response.quantile(0.99).unwrap_or(0),
-            stalls_ns: self.burst.counts.since(&self.before.counts).stall_ns,
-            level0_runs: stats
-                .filter_map(|stats| stats.levels.first())
-                .map(|level| level.runs)
-                .max()
-                .unwrap_or(0),
+            stalls_ns: stalls.map_or(0, |(burst, before)| burst.counts.since(&before.counts).stall_ns),
+            level0_runs: level0.max().unwrap_or(0),
         }
+    }
+
+    /// Our own tree before the phase, when its last operation had ended, and settled; `None` of another engine.
+    pub(super) fn of_tree(&self) -> Option<TreePhase<'_>> {
+        let [before, burst, settled] = [self.before.tree()?, self.burst.tree()?, self.settled.tree()?];
+        Some(TreePhase { before, burst, settled })
     }
 }
 
@@ -62,6 +90,10 @@ impl Measured {
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
+    /// What was asked for of caches.
+    pub(super) cache_state: &'a str,
+    /// The most memory that the process may use.
+    pub(super) memory_limit: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
@@ -71,6 +103,7 @@ pub(super) struct PhaseReport<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProcessSample {
     cpu_ns: u64,
+    os_read_bytes: Option<u64>,
     os_write_bytes: Option<u64>,
     rss_peak_bytes: Option<u64>,
 }
@@ -80,6 +113,7 @@ impl ProcessSample {
     pub(super) fn take() -> Self {
         Self {
             cpu_ns: probe::cpu_ns(),
+            os_read_bytes: probe::os_read_bytes(),
             os_write_bytes: probe::os_write_bytes(),
             rss_peak_bytes: probe::rss_peak_bytes(),
         }
@@ -98,6 +132,8 @@ pub(super) struct PhaseRows {
     pub(super) rows: Vec<Cells>,
     /// The rows of `timeline.csv`.
     pub(super) timeline: Vec<Cells>,
+    /// The rows of `levels.csv`.
+    pub(super) levels: Vec<Cells>,
     pub(super) latencies: LatencyLog,
     /// How long the phase took, where time is measured.
     pub(super) duration: Option<Duration>,
@@ -110,6 +146,13 @@ impl PhaseRows {
         all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate).set(&c::RATE_PROBES, probes);
         if let Some(limit) = limit {
             all.set(&c::RATE_LIMIT, limit);
+        }
+    }
+
+    /// Adds what is expected of the phase to the row of all operations.
+    pub(super) fn expect(&mut self, expected: Cells) {
+        if let Some(all) = self.rows.last_mut() {
+            all.0.extend(expected.0);
         }
     }
 
@@ -137,7 +180,7 @@ impl PhaseReport<'_> {
             driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
         let mut all = KindTotals::default();
         driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
-        rows.push(self.all_row(&all));
+        rows.push(self.all_row(&all, clock));
         let mut latencies = LatencyLog::default();
         let named = driven.kinds.iter().map(|(kind, totals)| (kind.name(), totals));
         named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
@@ -148,6 +191,9 @@ impl PhaseReport<'_> {
             is_open: self.target_rate().is_some(),
             rows,
             timeline: self.timeline_rows(clock),
+            levels: self.measured.of_tree().map_or_else(Vec::new, |tree| {
+                levels::rows(&self.phase.name, self.target_rate().is_some(), tree)
+            }),
             latencies,
             duration: driven.elapsed_ns.map(Duration::from_nanos),
         }
@@ -192,20 +238,24 @@ impl PhaseReport<'_> {
         self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
     }
 
-    fn all_row(&self, all: &KindTotals) -> Cells {
-        let Measured { before, burst, settled, .. } = self.measured;
+    fn all_row(&self, all: &KindTotals, clock: &Clock) -> Cells {
         let mut row = self.identity(ALL);
         self.set_totals(&mut row, all);
-        let of_burst = burst.counts.since(&before.counts);
-        set_writes(&mut row, &of_burst, &settled.counts.since(&before.counts));
-        set_reads(&mut row, &of_burst);
-        if let Some((before, burst)) = before.device.zip(burst.device) {
-            set_device(&mut row, burst.since(before), all.operations);
+        let Measured { before, burst, settled, disk_bytes, .. } = self.measured;
+        match (before, burst, settled) {
+            (Look::Tree(before), Look::Tree(burst), Look::Tree(settled)) => {
+                self.set_tree(&mut row, [before, burst, settled], all.operations);
+            }
+            (Look::Peer(before), Look::Peer(burst), Look::Peer(settled)) => {
+                let figures =
+                    Figures { user_bytes: self.profile.written_bytes, live_bytes: self.checked.live_bytes };
+                peer::set_phase(&mut row, [before, burst, settled], &figures);
+            }
+            _ => unreachable!("a store stays what it is"),
         }
-        row.set_some(&c::EXPECTED_FPR, burst.expected_fpr);
-        row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
-        self.set_shape(&mut row);
-        self.set_process(&mut row, &of_burst);
+        row.set_some(&c::DISK_BYTES, *disk_bytes);
+        self.set_process(&mut row);
+        self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
         row.set(&c::THREADS, u64::from(self.phase.threads));
@@ -214,8 +264,23 @@ impl PhaseReport<'_> {
         row
     }
 
-    fn set_shape(&self, row: &mut Cells) {
-        let Measured { burst, settled, .. } = self.measured;
+    /// What our own tree counts.
+    fn set_tree(&self, row: &mut Cells, [before, burst, settled]: [&Stats; 3], operations: u64) {
+        let of_burst = burst.counts.since(&before.counts);
+        set_writes(row, &of_burst, &settled.counts.since(&before.counts));
+        set_reads(row, &of_burst);
+        if let Some((before, burst)) = before.device.zip(burst.device) {
+            set_device(row, burst.since(before), operations);
+        }
+        row.set_some(&c::EXPECTED_FPR, burst.expected_fpr);
+        row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
+        self.set_shape(row, burst, settled);
+        if self.mode == RunMode::Timed {
+            row.set(&c::STALL_SECONDS, of_burst.stall_ns as f64 / 1e9);
+        }
+    }
+
+    fn set_shape(&self, row: &mut Cells, burst: &Stats, settled: &Stats) {
         row.set(&c::LEVELS, filled_levels(burst))
             .set(&c::RUNS, burst.runs())
             .set(&c::TABLE_BYTES, burst.table_bytes());
@@ -232,20 +297,57 @@ impl PhaseReport<'_> {
         row.set(&c::FENCE_BYTES, burst.fence_bytes).set(&c::CACHE_BYTES, burst.cache_bytes);
     }
 
-    fn set_process(&self, row: &mut Cells, burst: &Counts) {
+    fn set_process(&self, row: &mut Cells) {
         if self.mode == RunMode::Counted {
             return;
         }
-        row.set(&c::STALL_SECONDS, burst.stall_ns as f64 / 1e9);
         row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
-        let [before, after] = self.measured.process;
+        let [before, after, _] = self.measured.process;
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
-        let written = before
-            .os_write_bytes
-            .zip(after.os_write_bytes)
-            .map(|(before, after)| after.saturating_sub(before));
-        row.set_some(&c::OS_WRITE_BYTES, written);
+        if self.measured.is_stored {
+            self.set_system(row);
+        }
+    }
+
+    /// What the operating system read and wrote.
+    fn set_system(&self, row: &mut Cells) {
+        let tree = self.measured.of_tree();
+        let of_tree = tree.map(|tree| tree.burst.counts.since(&tree.before.counts).user_bytes_written);
+        let user_bytes = of_tree.or(self.profile.written_bytes).unwrap_or(0);
+        let [before, burst, settled] = self.measured.process;
+        let since = |before: Option<u64>, after: Option<u64>| {
+            before.zip(after).map(|(before, after)| after.saturating_sub(before))
+        };
+        let amplification = |bytes: Option<u64>| {
+            bytes.filter(|_| user_bytes > 0).map(|bytes| bytes as f64 / user_bytes as f64)
+        };
+        let written = since(before.os_write_bytes, burst.os_write_bytes);
+        let in_the_end = since(before.os_write_bytes, settled.os_write_bytes);
+        row.set_some(&c::OS_WRITE_BYTES, written).set_some(&c::OS_WRITE_AMP, amplification(written));
+        row.set_some(&c::OS_WRITE_BYTES_SETTLED, in_the_end);
+        row.set_some(&c::OS_WRITE_AMP_SETTLED, amplification(in_the_end));
+        row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
+    }
+
+    /// Under which conditions the phase ran, and whether they lasted.
+    fn set_conditions(&self, row: &mut Cells, clock: &Clock) {
+        let Measured { driven, samples, warmed, .. } = self.measured;
+        row.set(&c::CACHE_STATE, self.cache_state);
+        row.set_some(&c::MEMORY_LIMIT_BYTES, self.memory_limit);
+        row.set_some(&c::PAGE_CACHE_SHARE, self.measured.page_cache_share);
+        if let Some(warmed) = warmed {
+            row.set(&c::WARM_UP_OPS, warmed.operations);
+            row.set_some(&c::WARM_UP_STEADY, warmed.is_steady.map(yes_or_no));
+        }
+        let Some(elapsed_ns) = driven.elapsed_ns else { return };
+        row.set_some(&c::WARM_UP_SECONDS, warmed.map(|warmed| warmed.ns as f64 / 1e9));
+        let since_start = |sample: &Sample| clock.ns_between(driven.start, sample.at);
+        if let Some(unsteady) = steadiness::of_phase(&driven.seconds, samples, elapsed_ns, since_start) {
+            row.set(&c::STEADY, yes_or_no(unsteady.is_empty()));
+            let unsteady = unsteady.join(", ");
+            row.set_some(&c::UNSTEADY, (!unsteady.is_empty()).then_some(&*unsteady));
+        }
     }
 
     fn set_realised(&self, row: &mut Cells) {
@@ -292,6 +394,10 @@ impl PhaseReport<'_> {
     }
 }
 
+fn yes_or_no(answer: bool) -> &'static str {
+    if answer { "true" } else { "false" }
+}
+
 fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {
     log.push(name, totals.service.as_hdr().clone());
     if totals.response.count() > 0 {
@@ -310,12 +416,16 @@ fn set_writes(row: &mut Cells, burst: &Counts, settled: &Counts) {
     row.set(&c::FLUSH_BYTES, burst.flush_bytes);
     row.set(&c::COMPACTION_BYTES_READ, burst.compaction_bytes_read);
     row.set(&c::COMPACTION_BYTES_WRITTEN, burst.compaction_bytes_written);
+    row.set(&c::FLUSH_BYTES_SETTLED, settled.flush_bytes);
+    row.set(&c::COMPACTION_BYTES_READ_SETTLED, settled.compaction_bytes_read);
+    row.set(&c::COMPACTION_BYTES_WRITTEN_SETTLED, settled.compaction_bytes_written);
     if burst.user_bytes_written > 0 {
         let user = burst.user_bytes_written as f64;
         let tables = |counts: &Counts| (counts.flush_bytes + counts.compaction_bytes_written) as f64;
         row.set(&c::WRITE_AMP, tables(burst) / user);
         row.set(&c::WRITE_AMP_WAL, (tables(burst) + burst.wal_bytes as f64) / user);
         row.set(&c::WRITE_AMP_SETTLED, tables(settled) / user);
+        row.set(&c::WRITE_AMP_WAL_SETTLED, (tables(settled) + settled.wal_bytes as f64) / user);
     }
 }
 
@@ -362,15 +472,23 @@ fn filled_levels(stats: &Stats) -> u64 {
 }
 
 fn set_timeline_state(row: &mut Cells, start: &Sample, end: &Sample) {
-    let counts = end.stats.counts.since(&start.stats.counts);
+    match (&start.look, &end.look) {
+        (Look::Tree(start), Look::Tree(end)) => set_tree_second(row, start, end),
+        (Look::Peer(start), Look::Peer(end)) => peer::set_second(row, start, end),
+        _ => unreachable!("a store stays what it is"),
+    }
+    row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
+}
+
+fn set_tree_second(row: &mut Cells, start: &Stats, end: &Stats) {
+    let counts = end.counts.since(&start.counts);
     row.set(&c::USER_BYTES_WRITTEN, counts.user_bytes_written).set(&c::WAL_BYTES, counts.wal_bytes);
     row.set(&c::FLUSH_BYTES, counts.flush_bytes).set(&c::COMPACTION_BYTES_READ, counts.compaction_bytes_read);
     row.set(&c::COMPACTION_BYTES_WRITTEN, counts.compaction_bytes_written);
     row.set(&c::BLOCKS_READ, counts.blocks_read + counts.fence_pages_read);
     row.set(&c::BLOCKS_FROM_CACHE, counts.blocks_from_cache + counts.fence_pages_from_cache);
     row.set(&c::FLUSHES, counts.flushes).set(&c::COMPACTIONS, counts.compactions);
-    row.set(&c::LEVELS, filled_levels(&end.stats)).set(&c::RUNS, end.stats.runs());
-    row.set(&c::TABLE_BYTES, end.stats.table_bytes()).set(&c::MEMTABLE_BYTES, end.stats.memtable_bytes);
-    row.set(&c::CACHE_BYTES, end.stats.cache_bytes).set(&c::STALL_SECONDS, counts.stall_ns as f64 / 1e9);
-    row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
+    row.set(&c::LEVELS, filled_levels(end)).set(&c::RUNS, end.runs());
+    row.set(&c::TABLE_BYTES, end.table_bytes()).set(&c::MEMTABLE_BYTES, end.memtable_bytes);
+    row.set(&c::CACHE_BYTES, end.cache_bytes).set(&c::STALL_SECONDS, counts.stall_ns as f64 / 1e9);
 }

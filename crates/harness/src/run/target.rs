@@ -6,27 +6,79 @@ use tree::{Stats, Tree, WriteBatch};
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
-/// A store under test whose counters can be read.
-pub(super) trait Store: Target {
-    /// The counters and sizes as they are now.
-    fn stats(&self) -> Stats;
+/// A store under test, and what it tells of itself.
+pub(super) trait Store: Send + Sync {
+    /// What is driven.
+    fn target(&self) -> &dyn Target;
+
+    /// What it tells now.
+    fn look(&self) -> Look;
+
+    /// The version of its engine, where that is not our own.
+    fn version(&self) -> Option<String> {
+        None
+    }
+
+    /// The same store after it was flushed, closed, and opened again; `between` is done while it is closed. What it
+    /// counts begins anew.
+    fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError>
+    where
+        Self: Sized;
+}
+
+/// What a store tells of itself at one moment.
+#[derive(Clone, Debug)]
+pub(super) enum Look {
+    /// The counters and sizes of our own tree.
+    Tree(Stats),
+    /// Those that another engine has.
+    Peer(peers::Stats),
+}
+
+impl Look {
+    /// Those of our own tree, if it is one.
+    pub(super) fn tree(&self) -> Option<&Stats> {
+        match self {
+            Self::Tree(stats) => Some(stats),
+            Self::Peer(_) => None,
+        }
+    }
 }
 
 /// A tree, driven through the interface that every engine is driven through.
 pub(super) struct TreeTarget {
     tree: Tree,
+    /// Opens it again.
+    open: Open,
 }
 
+/// Opens a tree.
+type Open = Box<dyn Fn() -> Result<Tree, TargetError> + Send + Sync>;
+
 impl TreeTarget {
-    /// Drives `tree`.
-    pub(super) fn new(tree: Tree) -> Self {
-        Self { tree }
+    /// Drives the tree that `open` opens.
+    pub(super) fn open(open: Open) -> Result<Self, TargetError> {
+        Ok(Self { tree: open()?, open })
     }
 }
 
 impl Store for TreeTarget {
-    fn stats(&self) -> Stats {
-        self.tree.stats()
+    fn target(&self) -> &dyn Target {
+        self
+    }
+
+    fn look(&self) -> Look {
+        Look::Tree(self.tree.stats())
+    }
+
+    fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
+        // Without a log the memtables are nowhere else.
+        self.tree.flush()?;
+        self.tree.settle()?;
+        let Self { tree, open } = self;
+        tree.close()?;
+        between()?;
+        Self::open(open)
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
-use tree::Stats;
+
+use super::target::Look;
 
 /// The latencies of the seconds of one phase, over all threads. Only seconds that some thread has not left yet
 /// are held as histograms.
@@ -47,13 +48,13 @@ pub(super) struct Share<'a> {
     pub(super) response: &'a Histogram,
 }
 
-/// The state of the tree at one moment.
+/// The state of the store at one moment.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     /// When.
     pub(super) at: Stamp,
-    /// The tree's counters and sizes.
-    pub(super) stats: Stats,
+    /// What it tells.
+    pub(super) look: Look,
     /// The largest resident memory so far.
     pub(super) rss_peak_bytes: Option<u64>,
 }
@@ -63,6 +64,14 @@ impl Timeline {
     pub(super) fn new(threads: u32) -> Self {
         let reached = vec![0; threads as usize];
         Self { state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
+    }
+
+    /// Forgets what was added, while no thread adds anything.
+    pub(super) fn begin_anew(&self) {
+        let mut state = self.state.lock();
+        state.reached.fill(0);
+        state.open.clear();
+        state.over.clear();
     }
 
     /// Adds what a thread did in a second before it went on to another one; `None` where it is done.

@@ -8,19 +8,23 @@ use std::time::Duration;
 use catalog::Limit;
 use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
-use toml::Table;
+use toml::{Table, Value};
 use tree::{Design, OpenOptions};
-use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, Sustained, Work, Workload};
+use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Record, Shadow, Sustained, Work, Workload};
 
+use super::caches;
 use super::drive::{Drive, Driven};
-use super::message::{Message, Step, TrialReport, TrialSpec};
+use super::forecast::Forecast;
+use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
+use super::peer::PeerTarget;
 use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
 use super::target::{Store, TreeTarget};
 use super::timeline::Sample;
 use super::truth::Truth;
+use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{probe, profile};
-use crate::experiment::{RunMode, Task};
+use crate::experiment::{RunMode, Task, budget, peer, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.
@@ -37,7 +41,7 @@ pub(crate) fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
         let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
-            Task::Workload(workload) => run_on_tree(spec, &workload),
+            Task::Workload(workload) => run_on_store(spec, &workload),
             Task::Component(component) => super::component::run(&spec, &component, send),
         };
         done.map_err(|error| error.to_string())
@@ -54,9 +58,22 @@ fn send(message: &Message) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn run_on_tree(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
-    let options = OpenOptions::new(design(&spec)?).mode(spec.mode.of_tree()).clock(monotonic_ns);
-    let target = TreeTarget::new(options.open(&spec.directory)?);
+fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+    let (design, mode, directory) = (design(&spec)?, spec.mode.of_tree(), spec.directory.clone());
+    if let Some(peer) = peer(&read_engine(&Value::String(spec.engine.clone()))?) {
+        std::fs::create_dir_all(&directory)?;
+        let target = PeerTarget::open(Box::new(move || peer.open(&directory, &budget(&design))))?;
+        return Trial::new(spec, workload, target, send)?.run();
+    }
+    // The same fixture has the same bytes, wherever the mode allows it.
+    let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
+    let target = TreeTarget::open(Box::new(move || {
+        let mut options = OpenOptions::new(design.clone()).mode(mode).clock(monotonic_ns);
+        if let Some(identity) = identity {
+            options = options.identity(identity);
+        }
+        Ok(options.open(&directory)?)
+    }))?;
     Trial::new(spec, workload, target, send)?.run()
 }
 
@@ -64,10 +81,20 @@ fn design(spec: &TrialSpec) -> TrialResult<Design> {
     Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
 }
 
+/// Whether some component of a design has a limit.
+fn is_limited(design: &Design, limit: Limit) -> bool {
+    design.limits().iter().any(|(_, _, other)| *other == limit)
+}
+
+/// Whether the store is our own tree.
+fn is_tree(spec: &TrialSpec) -> TrialResult<bool> {
+    Ok(peer(&read_engine(&Value::String(spec.engine.clone()))?).is_none())
+}
+
 /// What the store must hold before anything is written to it.
 fn truth(spec: &TrialSpec, plan: &Plan) -> TrialResult<Truth> {
     let shadow = Shadow::new(plan.format());
-    let drops = design(spec)?.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
+    let drops = is_tree(spec)? && is_limited(&design(spec)?, Limit::DropsData);
     Ok(Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow }))
 }
 
@@ -88,11 +115,17 @@ struct Trial<T> {
     plan: Plan,
     target: T,
     clock: Clock,
+    design: Design,
+    /// Whether the store's files lie on storage of the operating system.
+    is_stored: bool,
     truth: Truth,
+    forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<Stream>,
     /// Wrong answers, described.
     wrong: Vec<String>,
+    /// For each phase, the operations that each thread did.
+    done: Vec<Vec<u64>>,
     /// Where it says how far it is.
     tell: fn(&Message),
 }
@@ -101,16 +134,40 @@ impl<T: Store> Trial<T> {
     fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
         let truth = truth(&spec, &plan)?;
+        let design = design(&spec)?;
+        let is_stored = !is_tree(&spec)? || !is_limited(&design, Limit::NotDurable);
+        let forecast = Forecast::new(design.clone(), plan.format());
         let clock = Clock::new();
-        let (phases, streams, wrong) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { spec, plan, target, clock, truth, phases, streams, wrong, tell })
+        let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self {
+            spec,
+            plan,
+            target,
+            clock,
+            design,
+            is_stored,
+            truth,
+            forecast,
+            phases,
+            streams,
+            wrong,
+            done,
+            tell,
+        })
     }
 
     fn run(mut self) -> TrialResult<TrialReport> {
-        let mut extent = Extent::default();
-        for (number, phase) in self.plan.phases().to_vec().iter().enumerate() {
-            let unseen = self.truth.begin(phase, &self.target)?;
+        let phases = self.plan.phases().to_vec();
+        let mut extent = self.stand_on_fixture(&phases)?;
+        let (first, last) = match &self.spec.fixture {
+            None => (0, phases.len()),
+            Some(FixtureStep::Build { phases }) => (0, *phases),
+            Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
+        };
+        for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
+            let unseen = self.truth.begin(phase, self.target.target())?;
             self.blame(unseen);
+            self.target = caches::set(phase.phase().before.cache, self.target, &self.spec.directory)?;
             extent = match (self.spec.mode, phase.phase().rate) {
                 // Where no time is measured, nobody waits for it.
                 (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
@@ -118,9 +175,26 @@ impl<T: Store> Trial<T> {
                 (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
             };
         }
-        let unseen = self.truth.verify(&self.target)?;
+        let unseen = self.truth.verify(self.target.target())?;
         self.blame(unseen);
+        if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
+            // All of it stands in tables: whatever the mode of the log, a clone holds it.
+            self.target.target().flush()?;
+            self.target.target().settle()?;
+        }
         self.conclude()
+    }
+
+    /// Takes over what the phases of a fixture wrote: where the next phase starts.
+    fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
+        let mut extent = Extent::default();
+        let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
+        for (phase, done) in phases.iter().zip(done) {
+            let records: Vec<Record> = done.iter().map(|operations| Record::unkept(*operations)).collect();
+            extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
+            self.forecast.pass(phase.phase());
+        }
+        Ok(extent)
     }
 
     /// Does a phase at a rate and checks it: what a search asks of it, and where the next phase starts.
@@ -132,6 +206,7 @@ impl<T: Store> Trial<T> {
         rate: Rate,
     ) -> TrialResult<(Probed, Extent)> {
         let measured = self.measure(number, phase, from, rate)?;
+        self.done.push(measured.driven.records.iter().map(Record::operations).collect());
         (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
         let extent = self.judge(phase, from, &measured)?;
         Ok((measured.probed(), extent))
@@ -171,17 +246,45 @@ impl<T: Store> Trial<T> {
         from: Extent,
         rate: Rate,
     ) -> TrialResult<Measured> {
-        let before = self.target.stats();
-        let process_before = ProcessSample::take();
-        let (driven, samples) = self.drive(number, phase, from, rate)?;
+        let page_cache_share = match self.spec.mode {
+            RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
+            _ => None,
+        };
+        let (mut before, mut process_before) = (self.target.look(), ProcessSample::take());
+        let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
+        let warmed = begun.map(|begun| {
+            samples.retain(|sample| sample.at > begun.sample.at);
+            before = begun.sample.look.clone();
+            process_before = begun.process;
+            samples.insert(0, begun.sample);
+            begun.warmed
+        });
         let process_after = ProcessSample::take();
-        let burst = self.target.stats();
+        let burst = self.target.look();
         let settle_start = self.clock.now();
-        self.target.settle()?;
+        self.target.target().settle()?;
         let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
-        let settled = self.target.stats();
-        let process = [process_before, process_after];
-        Ok(Measured { driven, samples, before, burst, settled, settle_ns, process, rate })
+        let settled = self.target.look();
+        let disk_bytes = match self.spec.mode {
+            RunMode::Timed => probe::disk_bytes(&self.spec.directory),
+            RunMode::Counted => None,
+        };
+        let process = [process_before, process_after, ProcessSample::take()];
+        let is_stored = self.is_stored;
+        Ok(Measured {
+            driven,
+            samples,
+            warmed,
+            before,
+            burst,
+            settled,
+            settle_ns,
+            disk_bytes,
+            page_cache_share,
+            is_stored,
+            process,
+            rate,
+        })
     }
 
     /// Checks the answers of a phase and makes its rows; where the next phase starts.
@@ -200,11 +303,15 @@ impl<T: Store> Trial<T> {
         let report = PhaseReport {
             phase: phase.phase(),
             mode: self.spec.mode,
+            cache_state: &caches::name(phase.phase().before.cache, &self.design),
+            memory_limit: self.spec.memory_limit,
             measured,
             checked: &checked,
             profile: &profile,
         };
-        self.phases.push(report.rows(&self.clock));
+        let mut rows = report.rows(&self.clock);
+        rows.expect(self.forecast.of_phase(phase.phase(), from, measured));
+        self.phases.push(rows);
         Ok(checked.extent)
     }
 
@@ -219,7 +326,9 @@ impl<T: Store> Trial<T> {
 
     /// The report of the trial. A store that gave one wrong answer gets no number at all.
     fn conclude(self) -> TrialResult<TrialReport> {
-        let mut report = TrialReport { streams: self.streams, wrong: self.wrong, ..TrialReport::default() };
+        let engine_version = self.target.version();
+        let (streams, wrong, done) = (self.streams, self.wrong, self.done);
+        let mut report = TrialReport { streams, wrong, done, engine_version, ..TrialReport::default() };
         if !report.wrong.is_empty() {
             report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
             return Ok(report);
@@ -232,6 +341,7 @@ impl<T: Store> Trial<T> {
             }
             report.rows.extend(phase.rows);
             report.timeline.extend(phase.timeline);
+            report.levels.extend(phase.levels);
         }
         Ok(report)
     }
@@ -243,7 +353,7 @@ impl<T: Store> Trial<T> {
         phase: &Arc<PhasePlan>,
         from: Extent,
         rate: Rate,
-    ) -> TrialResult<(Driven, Vec<Sample>)> {
+    ) -> TrialResult<(Driven, Vec<Sample>, Option<Begun>)> {
         let done = AtomicU64::new(0);
         let over = AtomicBool::new(false);
         let total = match phase.text() {
@@ -257,19 +367,28 @@ impl<T: Store> Trial<T> {
             check: if self.truth.is_known() { self.spec.check } else { 0 },
             rate,
         };
-        std::thread::scope(|scope| {
+        let sample = || self.sample();
+        let mode = self.spec.mode;
+        let warming_up = WarmingUp::of(phase, mode, &self.target, (&self.clock, &done), &sample);
+        let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
+        let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));
+            if let Some(warming_up) = &warming_up {
+                scope.spawn(|| warming_up.supervise(&over));
+            }
             let driven = match phase.text() {
                 Some(file) => Replay::open(file)
                     .map_err(Into::into)
-                    .and_then(|replay| drive.replay(&self.target, phase, replay, &self.clock, &done)),
-                None => drive.streams(&self.target, phase, from, &self.clock, &done),
+                    .and_then(|replay| drive.replay(self.target.target(), phase, replay, &self.clock, &done)),
+                None => drive.streams(self.target.target(), (phase, from), &self.clock, &done, gate),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
             let samples = watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((driven?, samples))
-        })
+            TrialResult::Ok((driven?, samples))
+        });
+        let (driven, samples) = driven?;
+        Ok((driven, samples, warming_up.and_then(WarmingUp::into_begun)))
     }
 
     fn watch(&self, way: &Way, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
@@ -291,7 +410,7 @@ impl<T: Store> Trial<T> {
     }
 
     fn sample(&self) -> Sample {
-        Sample { at: self.clock.now(), stats: self.target.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Sample { at: self.clock.now(), look: self.target.look(), rss_peak_bytes: probe::rss_peak_bytes() }
     }
 }
 
@@ -324,10 +443,10 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 mod tests {
     use results::columns as c;
     use tempfile::TempDir;
-    use tree::Stats;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
     use super::super::message::CellValue;
+    use super::super::target::Look;
     use super::*;
 
     const WORKLOAD: &str = r#"
@@ -421,14 +540,23 @@ mod tests {
     }
 
     impl Store for Liar {
-        fn stats(&self) -> Stats {
-            self.tree.stats()
+        fn target(&self) -> &dyn Target {
+            self
+        }
+
+        fn look(&self) -> Look {
+            self.tree.look()
+        }
+
+        fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
+            Ok(Self { tree: self.tree.reopen(between)?, ..self })
         }
     }
 
     fn report(lie: Lie) -> TrialReport {
         let folder = TempDir::new().unwrap();
         let spec = TrialSpec {
+            engine: "lsmbench".to_owned(),
             design: String::new(),
             task: WORKLOAD.to_owned(),
             base: folder.path().to_owned(),
@@ -440,9 +568,15 @@ mod tests {
             results: Some(folder.path().to_owned()),
             cell: 0,
             trial: 0,
+            memory_limit: None,
+            fixture: None,
         };
-        let tree = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree()).open(&spec.directory);
-        let target = Liar { tree: TreeTarget::new(tree.unwrap()), lie, left: AtomicU64::new(3) };
+        let directory = spec.directory.clone();
+        let tree = TreeTarget::open(Box::new(move || {
+            let options = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree());
+            Ok(options.open(&directory)?)
+        }));
+        let target = Liar { tree: tree.unwrap(), lie, left: AtomicU64::new(3) };
         let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         Trial::new(spec, &workload, target, |_| {}).unwrap().run().unwrap()
     }
@@ -467,7 +601,7 @@ mod tests {
             let (wrong, numbers) = wrong_and_numbers(&report);
             assert!(wrong >= 1 && !numbers, "{lie:?}: {:?}", report.rows);
             assert!(!report.wrong.is_empty(), "{lie:?} is not described");
-            assert!(report.timeline.is_empty(), "{lie:?}");
+            assert!(report.timeline.is_empty() && report.levels.is_empty(), "{lie:?}");
         }
     }
 }

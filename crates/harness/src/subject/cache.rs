@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use cache::{BlockId, Cache, Request, belady};
-use catalog::{Build, ByteSize, ChoiceError, Count, Time, Variant};
+use catalog::{Build, ByteSize, Choice, ChoiceError, Count, Time, Variant};
+use model::Eviction;
 use results::{Metric, columns as c};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
@@ -20,7 +21,9 @@ use workload::Random;
 use super::bench::{Answers, Bench};
 use super::requests::RequestChoice;
 use super::seam::{Cost, Fault, Subject, check_count};
+use crate::expect::popularity_of_blocks;
 use crate::experiment::RunMode;
+use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
@@ -202,8 +205,21 @@ impl Hits {
             let best = belady(&trace, cache.capacity(), warm.len()).hit_rate();
             phase.cells.set(&c::BEST_HIT_RATE, best);
         }
+        self.expect(bench.design.choice("cache"), cache.capacity(), (warm.len(), asked), &mut phase.cells);
         self.check(cache, names, &mut phase.answers);
         bench.end(phase);
+    }
+
+    /// What theory says of requests that are drawn by a law, counted from the end of the warm-up on.
+    fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Cells) {
+        let Some(law) = self.0.requests.build().law() else { return };
+        let blocks = popularity_of_blocks(&*law, self.0.blocks.0, 1.0, true);
+        let Some(blocks) = blocks.filter(|_| asked > 0) else { return };
+        let (held, warm) = ((capacity / self.0.block.0) as f64, warm as f64);
+        cells.set(&c::BEST_STATIC_HIT_RATE, blocks.best_static_share(held));
+        let rate = Eviction::of(choice)
+            .map(|eviction| eviction.hit_rate_between(&blocks, held, 0.0, (warm, warm + asked as f64)));
+        cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
     /// Requests for blocks that are all held, if the cache keeps what fits.
@@ -248,7 +264,7 @@ impl Hits {
     }
 }
 
-fn set_hits(cells: &mut crate::run::Cells, hits: u64, asked: u64) {
+fn set_hits(cells: &mut Cells, hits: u64, asked: u64) {
     cells.set(&c::BLOCKS_FROM_CACHE, hits).set(&c::BLOCKS_READ, asked - hits);
     if asked > 0 {
         cells.set(&c::CACHE_HIT_RATE, hits as f64 / asked as f64);

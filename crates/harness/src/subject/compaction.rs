@@ -1,7 +1,7 @@
 //! The compaction policy under test: a simulated tree grows, and what it writes and how many runs it has is
 //! counted. The policy is the one that trees run; there are no bytes and no clock.
 
-use catalog::{Build, ByteSize, Count, Variant};
+use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};
 use results::{Metric, columns as c};
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,7 @@ impl Subject for Growth {
         let policy = compaction::CATALOG.build(bench.design.choice("compaction"))?;
         let mut phase = bench.begin("grow");
         self.grow(&*policy, &mut phase.cells, &mut phase.answers)?;
+        self.expect(bench.design.choice("compaction"), &mut phase.cells);
         bench.end(phase);
         Ok(())
     }
@@ -108,18 +109,33 @@ impl Growth {
         self.0.entries.0 / self.0.flush.0
     }
 
+    fn load(&self) -> Load {
+        Load {
+            writes_per_flush: self.0.flush.0,
+            entry_bytes: self.0.entry.0,
+            entries_per_table: self.0.table.0,
+            distinct_keys: (self.0.distinct.0 > 0).then_some(self.0.distinct.0),
+        }
+    }
+
+    /// What the closed form of the policy says, where it has one.
+    fn expect(&self, policy: &Choice, cells: &mut Cells) {
+        if !model::has_form(policy, self.load(), self.flushes()) {
+            return;
+        }
+        cells.set_some(&c::EXPECTED_WRITE_AMP, model::write_amp(policy, self.flushes()));
+        if let Some((levels, runs)) = model::levels_and_runs(policy, self.flushes()) {
+            cells.set(&c::EXPECTED_LEVELS, levels).set(&c::EXPECTED_RUNS, runs);
+        }
+    }
+
     fn grow(
         &self,
         policy: &dyn CompactionPolicy,
         cells: &mut Cells,
         answers: &mut Answers,
     ) -> Result<(), Fault> {
-        let load = Load {
-            writes_per_flush: self.0.flush.0,
-            entry_bytes: self.0.entry.0,
-            entries_per_table: self.0.table.0,
-            distinct_keys: (self.0.distinct.0 > 0).then_some(self.0.distinct.0),
-        };
+        let load = self.load();
         let mut simulator = Simulator::new(policy, load)?;
         let mut runs = 0;
         for _ in 0..self.flushes() {
@@ -182,8 +198,18 @@ mod tests {
         for choice in compaction::CATALOG.all() {
             let policy = compaction::CATALOG.build(&choice).unwrap();
             let (mut cells, mut answers) = (Cells::default(), Answers::default());
-            growth(1_000_000).grow(&*policy, &mut cells, &mut answers).unwrap();
+            let growth = growth(1_000_000);
+            growth.grow(&*policy, &mut cells, &mut answers).unwrap();
+            growth.expect(&choice, &mut cells);
             assert_eq!((answers.checked, answers.wrong), (1, 0), "{choice}");
+            let value =
+                |metric: &Metric| cells.0.iter().find(|(name, _)| name == metric.name).map(|(_, v)| v);
+            if let Some(expected) = value(&c::EXPECTED_WRITE_AMP) {
+                assert_eq!(value(&c::WRITE_AMP), Some(expected), "{choice}");
+            }
+            if let Some(expected) = value(&c::EXPECTED_RUNS) {
+                assert_eq!(value(&c::RUNS), Some(expected), "{choice}");
+            }
             assert!(cells.0.iter().any(|(name, _)| name == c::WRITE_AMP.name));
         }
     }

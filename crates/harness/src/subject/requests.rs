@@ -6,7 +6,7 @@ use catalog::{Build, Catalog, Choice, ChoiceError, Variant};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::{Table, Value};
-use workload::{Endian, KEYS, Random, Scope, TraceFile};
+use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
 /// Which block is asked for next.
 pub(super) trait Requests: Send + Sync {
@@ -15,6 +15,11 @@ pub(super) trait Requests: Send + Sync {
     /// # Errors
     /// If they stand in a file that cannot be read.
     fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String>;
+
+    /// The law that each of them is drawn by, whatever came before, if they are.
+    fn law(&self) -> Option<Box<dyn KeyDistribution>> {
+        None
+    }
 
     /// The file that they stand in, if they do.
     fn file(&self) -> Option<TraceFile> {
@@ -109,6 +114,10 @@ impl Requests for Law {
         let mut names = vec![0; count];
         law.sampler(&scope).fill(random, blocks, &mut names);
         Ok(names)
+    }
+
+    fn law(&self) -> Option<Box<dyn KeyDistribution>> {
+        KEYS.build(&self.0).ok()
     }
 }
 

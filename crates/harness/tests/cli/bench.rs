@@ -135,7 +135,8 @@ impl Bench {
     /// that a test may change them.
     pub(crate) fn forget_seals(&self, experiment: &str) {
         let mut manifest = self.manifest(experiment);
-        (manifest.runs, manifest.timeline, manifest.noise) = (None, None, None);
+        (manifest.runs, manifest.timeline) = (None, None);
+        (manifest.noise, manifest.levels) = (None, None);
         manifest.write(&Folder::new(self.path("results").join(experiment)).manifest()).unwrap();
     }
 
@@ -223,6 +224,12 @@ pub(crate) fn text(row: &Row, column: &Metric) -> String {
 #[track_caller]
 pub(crate) fn number(row: &Row, column: &Metric) -> f64 {
     row.get(column).number().unwrap_or_else(|| panic!("{} is empty", column.name))
+}
+
+/// The count in a column.
+#[track_caller]
+pub(crate) fn count(row: &Row, column: &Metric) -> u64 {
+    row.get(column).integer().unwrap_or_else(|| panic!("{} holds no count", column.name))
 }
 
 /// The rows of a phase for one kind of operation, or for `all`.

@@ -2,12 +2,17 @@
 
 mod bad_input;
 mod bench;
+mod conditions;
 mod counted;
 mod documents;
 mod doors;
+mod fixtures;
 mod gate;
 mod history;
 mod kills;
+mod levels;
+mod oracles;
+mod peers;
 mod refusals;
 mod replay;
 mod resume;

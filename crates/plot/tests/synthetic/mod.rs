@@ -9,7 +9,7 @@ use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
     OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
 };
-use results::{Folder, Group, LatencyLog, Metric, Row, RowWriter, Schema};
+use results::{Folder, Group, LatencyLog, Metric, Row, RowWriter, Schema, verdicts as v};
 
 /// One chart: its results, its description, and what is known besides.
 pub(crate) struct Sample {
@@ -93,6 +93,20 @@ impl Results {
         log.push("all", histogram);
         let group = Group { cell: cell as u64, trial: trial as u64 };
         log.write(&self.folder.histogram(group, "lookup"), Duration::from_secs(1)).unwrap();
+    }
+
+    /// Verdicts of candidates against a baseline on a metric: verdict, ratio and its interval.
+    fn verdicts(&self, metric: &str, baseline: &str, candidates: &[(&str, &str, [f64; 3])]) {
+        let row = |(name, verdict, [low, ratio, high]): &(&str, &str, [f64; 3])| {
+            let mut row = v::row();
+            row.set(&v::EXPERIMENT, "synthetic").set(&v::PHASE, "lookup").set(&v::OPERATION, "all");
+            row.set(&v::METRIC, metric).set(&v::BASELINE, baseline).set(&v::CANDIDATE, *name);
+            row.set(&v::VERDICT, *verdict).set(&v::RATIO, *ratio).set(&v::FACTORS, 1_u64);
+            row.set(&v::RATIO_LOW, *low).set(&v::RATIO_HIGH, *high);
+            row
+        };
+        let rows: Vec<Row> = candidates.iter().map(row).collect();
+        v::write(&self.folder.verdicts(), &rows).unwrap();
     }
 
     fn write(self) -> Folder {
@@ -201,6 +215,17 @@ fn throughput(root: &Path) -> Sample {
             results.row(cell, trial, &[filter], &[(&OPS_PER_SECOND, rate * noise.around(0.05))]);
         }
     }
+    results.verdicts(
+        "ops_per_second",
+        "none",
+        &[
+            ("perfect", "improved", [6.5, 6.7, 6.9]),
+            ("blocked", "improved", [6.0, 6.2, 6.3]),
+            ("standard", "equivalent", [0.99, 1.0, 1.01]),
+            ("fastbloom", "inconclusive", [0.5, 1.1, 2.0]),
+            ("ribbon", "regressed", [0.8, 0.85, 0.9]),
+        ],
+    );
     let spec = spec(ChartKind::Bar, "design.bloom", "ops_per_second", "");
     let context =
         context("How many lookups per second does each filter allow when half the keys are absent?");
@@ -222,6 +247,14 @@ fn write_amplification(root: &Path) -> Sample {
             }
         }
     }
+    // Fourteen candidates: too many to be told one by one.
+    let labels: Vec<String> = ["leveled", "tiered", "lazy-leveled", "l0-tiered"]
+        .iter()
+        .flat_map(|policy| ["2", "4", "6", "10"].map(|ratio| format!("{policy}, {ratio}")))
+        .collect();
+    let candidates: Vec<_> =
+        labels[2..].iter().map(|label| (label.as_str(), "improved", [0.4, 0.5, 0.6])).collect();
+    results.verdicts("write_amp", "leveled, 4", &candidates);
     let spec = spec(ChartKind::GroupedBar, "design.compaction.size_ratio", "write_amp", "design.compaction");
     let context = context("What does each compaction policy write for every byte of the user?");
     Sample { name: "write-amplification", folder: results.write(), spec, context }

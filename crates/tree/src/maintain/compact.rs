@@ -76,7 +76,9 @@ impl Inner {
             Action::Merge => {
                 let Some(tables) = self.merge(version, job, &inputs)? else { return Ok(false) };
                 counters.compactions.bump();
-                counters.compaction_bytes_written.add(tables.iter().map(|table| table.0.file_bytes()).sum());
+                let bytes = tables.iter().map(|table| table.0.file_bytes()).sum();
+                counters.compaction_bytes_written.add(bytes);
+                counters.level(job.level).bytes_written.add(bytes);
                 tables
             }
         };
@@ -102,7 +104,8 @@ impl Inner {
             drops_tombstones: job.reaches_bottom(&version.levels),
             given_up: AtomicBool::new(false),
         };
-        let cuts = separators(&merge.inputs, self.part_count(&merge.inputs), self.counters.local())?;
+        let cuts = merge
+            .counted(|| separators(&merge.inputs, self.part_count(&merge.inputs), self.counters.local()))?;
         let lows = std::iter::once(None).chain(cuts.iter().map(|cut| Some(&**cut)));
         let highs = cuts.iter().map(|cut| Some(&**cut)).chain(std::iter::once(None));
         let parts: Vec<KeyRange<'_>> = lows.zip(highs).collect();
@@ -161,11 +164,20 @@ impl PartMerge<'_> {
     /// Merges one part into new tables; `None` where the tree is being closed or another part came to no end.
     fn run(&self, part: KeyRange<'_>) -> Result<Option<NewTables>> {
         let watch = GiveUp(&self.given_up);
-        let merged = self.merge(part);
+        let merged = self.counted(|| self.merge(part));
         if let Ok(Some(_)) = merged {
             std::mem::forget(watch);
         }
         merged
+    }
+
+    /// Does a part of the merge on this thread, and counts what it reads as read for the level that is written to.
+    fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
+        let counters = self.inner.counters.local();
+        let before = counters.compaction_bytes_read.get();
+        let done = work();
+        counters.level(self.level).bytes_read.add(counters.compaction_bytes_read.get() - before);
+        done
     }
 
     fn merge(&self, (low, high): KeyRange<'_>) -> Result<Option<NewTables>> {

@@ -45,7 +45,9 @@ impl Inner {
         let tables = writer.finish()?.keep(self)?;
         let counters = self.counters.local();
         counters.flushes.bump();
-        counters.flush_bytes.add(tables.iter().map(|table| table.0.file_bytes()).sum());
+        let bytes = tables.iter().map(|table| table.0.file_bytes()).sum();
+        counters.flush_bytes.add(bytes);
+        counters.level(0).bytes_written.add(bytes);
         Ok(tables)
     }
 

@@ -205,6 +205,11 @@ impl Table {
         self.file.directory.len()
     }
 
+    /// The bytes of all data blocks as they are stored.
+    pub(crate) fn block_bytes(&self) -> u64 {
+        self.file.directory.data_bytes()
+    }
+
     /// The filter.
     pub(crate) fn filter(&self) -> &dyn Filter {
         &*self.filter

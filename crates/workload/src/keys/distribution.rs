@@ -14,6 +14,27 @@ pub trait KeyDistribution: Send + Sync {
     ///
     /// `hottest` is at least 1 and at most `keys`.
     fn share(&self, keys: u64, hottest: u64) -> Option<f64>;
+
+    /// [`share`](Self::share) at several numbers of keys, which grow.
+    fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
+        hottest.iter().map(|hottest| self.share(keys, *hottest)).collect()
+    }
+
+    /// Where the popular keys stand among all.
+    fn standing(&self) -> Standing {
+        Standing::Scattered
+    }
+}
+
+/// Where the popular keys of a law stand, by their indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Anywhere.
+    Scattered,
+    /// Side by side.
+    Together,
+    /// None is more popular: each is asked for when its neighbour was.
+    InTurn,
 }
 
 /// What a sampler knows of its phase and thread.

@@ -4,7 +4,7 @@ use catalog::{Build, Variant};
 use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope};
+use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
@@ -63,6 +63,10 @@ impl KeyDistribution for Exponential {
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
         let within = |part: f64| -(-part / self.mean).exp_m1();
         Some(within(hottest as f64 / keys as f64) / within(1.0))
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::Together
     }
 }
 

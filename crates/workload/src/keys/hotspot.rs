@@ -4,7 +4,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope};
+use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
 use super::permuted::{Permuted, Ranks};
 use crate::random::{Random, threshold};
 
@@ -77,6 +77,10 @@ impl KeyDistribution for Hotspot {
             if per_hot >= per_cold { (per_hot, hot, per_cold) } else { (per_cold, keys - hot, per_hot) };
         let inside = hottest.min(many);
         Some(first * inside as f64 + then * (hottest - inside) as f64)
+    }
+
+    fn standing(&self) -> Standing {
+        if self.0.contiguous { Standing::Together } else { Standing::Scattered }
     }
 }
 

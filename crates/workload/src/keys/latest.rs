@@ -4,7 +4,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope};
+use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
 use super::zipf::{GrowingZipf, check_theta, harmonic};
 use crate::random::Random;
 
@@ -46,6 +46,10 @@ impl KeyDistribution for Latest {
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
         Some(harmonic(hottest, self.theta) / harmonic(keys, self.theta))
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::Together
     }
 }
 

@@ -3,7 +3,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope};
+use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
@@ -32,6 +32,10 @@ impl KeyDistribution for Sequential {
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
         Some(hottest as f64 / keys as f64)
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::InTurn
     }
 }
 

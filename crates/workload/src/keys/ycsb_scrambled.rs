@@ -51,18 +51,32 @@ impl KeyDistribution for YcsbScrambled {
         Box::new(Sampler { gray: Gray::new(), room, scope: *scope })
     }
 
-    /// The items below the number of keys one by one, the rarer rest as an even spread over all keys.
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
+        self.shares(keys, &[hottest])?.pop()
+    }
+
+    /// The items below the number of keys one by one, the rarer rest as an even spread over all keys.
+    fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys > MOST_KEYS {
             return None;
         }
         let mut shares = Gray::new().key_shares(keys);
-        let cut = (hottest as usize).min(shares.len());
-        if cut < shares.len() {
-            shares.select_nth_unstable_by(cut - 1, |a, b| b.total_cmp(a));
+        let most = hottest.iter().map(|hottest| *hottest as usize).max().unwrap_or(0).min(shares.len());
+        if most < shares.len() {
+            shares.select_nth_unstable_by(most.saturating_sub(1), |a, b| b.total_cmp(a));
         }
-        Some(shares[..cut].iter().sum())
+        if hottest.len() > 1 {
+            shares[..most].sort_unstable_by(|a, b| b.total_cmp(a));
+        }
+        let (mut sum, mut summed) = (0.0, 0);
+        let sums = hottest.iter().map(|hottest| {
+            let end = (*hottest as usize).min(most).max(summed);
+            sum += shares[summed..end].iter().sum::<f64>();
+            summed = end;
+            sum
+        });
+        Some(sums.collect())
     }
 }
 

@@ -90,6 +90,11 @@ impl MixedStream {
         }
     }
 
+    /// Goes on for as long as it is asked for more.
+    pub(super) fn forget_the_end(&mut self) {
+        (self.left, self.endless) = (u64::MAX, true);
+    }
+
     pub(super) fn remaining(&self) -> Option<u64> {
         (!self.endless || self.left == 0).then_some(self.left)
     }

@@ -1,6 +1,6 @@
 //! The numbers of cells that are compared, and what they come to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
 use results::{Better, Column, Metric, Schema, Table, columns as c};
@@ -8,6 +8,7 @@ use tree::axis;
 
 use super::group::Group;
 use super::price::Prices;
+use super::steadiness::Steadiness;
 use crate::experiment::{Cell, Experiment, RunMode, differences};
 use crate::problem::Outcome;
 use crate::run::report::ALL;
@@ -21,6 +22,18 @@ pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
 fn cells_with(table: &Table, counted: &Metric) -> BTreeSet<u64> {
     let has_some = |row: &&results::Row| row.get(counted).integer().is_some_and(|count| count > 0);
     table.rows().iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
+}
+
+/// The numbers of the cells of which some row of the phase exceeds a bound, with the first one's words.
+fn implausible_cells(tables: &[&Table]) -> BTreeMap<u64, String> {
+    let mut cells = BTreeMap::new();
+    for row in tables.iter().flat_map(|table| table.rows()) {
+        let words = row.get(&c::IMPLAUSIBLE);
+        if let Some(cell) = row.get(&c::CELL).integer().filter(|_| !words.is_empty()) {
+            cells.entry(cell).or_insert_with(|| words.to_string());
+        }
+    }
+    cells
 }
 
 /// The samples of all cells of a group for one metric, and what they come to.
@@ -42,6 +55,8 @@ pub(super) struct Judged<'a> {
     pub(super) wrong: Vec<&'a str>,
     /// Cells that dropped what they were asked for.
     pub(super) dropping: Vec<&'a str>,
+    /// The numbers of cells with rows beyond a bound, and which.
+    implausible: BTreeMap<u64, String>,
 }
 
 /// One cell with its numbers.
@@ -50,6 +65,8 @@ pub(super) struct Entry<'a> {
     pub(super) sample: Sample,
     /// What it costs besides, the medians over trials.
     pub(super) prices: Vec<Option<f64>>,
+    /// How long it was steady.
+    pub(super) steadiness: Steadiness,
 }
 
 impl<'a> Judged<'a> {
@@ -77,7 +94,8 @@ impl<'a> Judged<'a> {
             if !sample.blocks.is_empty() {
                 let price = |at| self::sample(&whole, (cell, &name), |row| prices.value(at, row)).median();
                 let prices = (0..prices.names().len()).map(price).collect();
-                entries.push(Entry { cell, sample, prices });
+                let steadiness = Steadiness::of(&whole, cell);
+                entries.push(Entry { cell, sample, prices, steadiness });
             }
         }
         let baseline = group.baseline(experiment).map(|cell| cell.number);
@@ -110,6 +128,7 @@ impl<'a> Judged<'a> {
             noise,
             wrong,
             dropping,
+            implausible: implausible_cells(&[&judged, &whole]),
         })
     }
 
@@ -127,6 +146,13 @@ impl<'a> Judged<'a> {
     /// The baseline, and the entry of this name.
     pub(super) fn both(&self, name: &str) -> Option<(&Entry<'a>, &Entry<'a>)> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
+    }
+
+    /// Why the numbers of a cell cannot be, or those of the baseline: no verdict goes by them.
+    pub(super) fn implausible(&self, name: &str) -> Option<&str> {
+        let (baseline, entry) = self.both(name)?;
+        let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
+        of(entry).or_else(|| of(baseline))
     }
 
     /// Whether a cell can be compared with the baseline: a filter of twice the bits is no rival of another one.

@@ -4,6 +4,7 @@ mod group;
 mod judged;
 mod price;
 mod record;
+mod steadiness;
 mod text;
 
 use std::fmt::Write as _;

@@ -1,12 +1,20 @@
 //! A verdict as programs read it.
 
-use measure::Ranked;
+use measure::{Ranked, Verdict};
 use results::{Row, verdicts as v};
 
 use super::judged::{Entry, Judged};
 use crate::experiment::differences;
 
 impl Judged<'_> {
+    /// The verdict on a candidate: none where its numbers, or the baseline's, cannot be.
+    pub(super) fn verdict(&self, ranked: &Ranked) -> Verdict {
+        match self.implausible(&ranked.name) {
+            Some(_) => Verdict::Inconclusive,
+            None => ranked.comparison.verdict,
+        }
+    }
+
     /// One row per candidate, the best first.
     pub(super) fn rows(&self, experiment: &str) -> Vec<Row> {
         let Some(baseline) = self.entries.first() else { return Vec::new() };
@@ -24,11 +32,13 @@ impl Judged<'_> {
             .set(&v::METRIC, self.column.name())
             .set(&v::BASELINE, baseline.sample.name.as_str())
             .set(&v::CANDIDATE, ranked.name.as_str())
-            .set(&v::VERDICT, comparison.verdict.to_string())
+            .set(&v::VERDICT, self.verdict(ranked).to_string())
             .set(&v::TRIALS, comparison.blocks as u64)
             .set(&v::DELTA, comparison.delta);
-        if let Some(doubt) = comparison.doubt {
-            row.set(&v::DOUBT, doubt.to_string());
+        let implausible = self.implausible(&ranked.name).map(|words| format!("implausible: {words}"));
+        let doubt = implausible.or_else(|| comparison.doubt.map(|doubt| doubt.to_string()));
+        if let Some(doubt) = doubt {
+            row.set(&v::DOUBT, doubt.as_str());
         }
         let mut number = |column, value: Option<f64>| {
             if let Some(value) = value.filter(|value| value.is_finite()) {
@@ -47,6 +57,16 @@ impl Judged<'_> {
         if self.prices.are_memory() {
             number(&v::BASELINE_MEMORY_BYTES, baseline.prices[0]);
             number(&v::CANDIDATE_MEMORY_BYTES, candidate.prices[0]);
+        }
+        if let Some(is_equal) = self.has_equal_memory(candidate) {
+            row.set(&v::MEMORY, if is_equal { "equal" } else { "unequal" });
+        }
+        for (column, entry) in
+            [(&v::BASELINE_UNSTEADY_TRIALS, baseline), (&v::CANDIDATE_UNSTEADY_TRIALS, candidate)]
+        {
+            if let Some(trials) = entry.steadiness.unsteady_trials() {
+                row.set(column, trials);
+            }
         }
         let differences = differences(baseline.cell, candidate.cell);
         row.set(&v::FACTORS, differences.len() as u64).set(&v::DIFFERS_IN, differences.join(", "));

@@ -13,6 +13,9 @@ use crate::run::report::ALL;
 /// The relative difference up to which two designs use the same memory.
 const EQUAL_MEMORY: f64 = 0.02;
 
+/// The relative difference up to which two designs of one budget of memory hold the same of it.
+const MOST_UNEQUAL: f64 = 0.05;
+
 impl Judged<'_> {
     /// The verdict in one sentence or two.
     pub(super) fn sentence(&self) -> String {
@@ -30,12 +33,28 @@ impl Judged<'_> {
         let Some(baseline) = self.entries.first() else {
             return text + &format!("Nothing was measured of {}.", self.what());
         };
+        if let Some(words) = self.implausible(&baseline.sample.name) {
+            let name = &baseline.sample.name;
+            return text + &format!("No verdict: the numbers of {name} are implausible ({words}).");
+        }
+        let marked: Vec<&str> = self
+            .ranked
+            .iter()
+            .map(|other| &*other.name)
+            .filter(|name| self.implausible(name).is_some())
+            .collect();
+        if !marked.is_empty() {
+            let _ = write!(text, "Implausible numbers of {}: no verdict goes by them. ", marked.join(", "));
+        }
         text + &self.winner(&baseline.sample.name, &baseline.sample)
     }
 
     fn winner(&self, baseline: &str, sample: &Sample) -> String {
         let what = self.what();
-        let is_rival = |other: &&Ranked| !self.is_oracle(&other.name) && self.is_rival(&other.name);
+        let is_rival = |other: &&Ranked| {
+            let name = &other.name;
+            !self.is_oracle(name) && self.is_rival(name) && self.implausible(name).is_none()
+        };
         let rivals: Vec<&Ranked> = self.ranked.iter().filter(is_rival).collect();
         let Some(best) = rivals.first() else {
             let value = sample.median().map_or_else(String::new, |value| self.value(value));
@@ -127,7 +146,11 @@ impl Judged<'_> {
             let oracle = if self.is_oracle(&entry.sample.name) { " [oracle]" } else { "" };
             let mut row = vec![format!("{}{oracle}", entry.sample.name), self.value(median(entry))];
             row.extend(entry.prices.iter().enumerate().map(|(at, price)| self.prices.shown(at, *price)));
-            row.push(ranked.map_or_else(|| "baseline".to_owned(), |ranked| ranked.comparison.brief()));
+            row.push(match ranked {
+                None => "baseline".to_owned(),
+                Some(ranked) if self.implausible(&ranked.name).is_some() => "implausible".to_owned(),
+                Some(ranked) => ranked.comparison.brief(),
+            });
             row.push(match ranked {
                 Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
                 _ => String::new(),
@@ -168,6 +191,12 @@ impl Judged<'_> {
             )
         }));
         notes.extend(self.outliers());
+        notes.extend(self.entries.iter().filter_map(|entry| entry.steadiness.note(&entry.sample.name)));
+        notes.extend(self.entries.iter().filter_map(|entry| {
+            let name = &entry.sample.name;
+            Some(format!("implausible: {name}: {}", self.implausible(name)?))
+        }));
+        notes.extend(self.unequal_memory());
         let mut doubts: Vec<String> =
             comparisons().filter_map(|comparison| comparison.doubt).map(|doubt| doubt.to_string()).collect();
         doubts.sort_unstable();
@@ -181,6 +210,33 @@ impl Judged<'_> {
         }
         notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
         notes.iter().fold(String::new(), |text, note| text + "  " + note + "\n")
+    }
+
+    /// The cells that held other memory than the baseline although they were to hold the same.
+    fn unequal_memory(&self) -> Option<String> {
+        let unequal = self.entries.iter().skip(1).filter_map(|entry| match self.has_equal_memory(entry)? {
+            true => None,
+            false => Some(entry.sample.name.as_str()),
+        });
+        let unequal: Vec<&str> = unequal.collect();
+        (!unequal.is_empty()).then(|| {
+            format!(
+                "unequal memory: {} held more than {:.0} % more or less than {}, although memory = \"equal\"",
+                unequal.join(", "),
+                MOST_UNEQUAL * 100.0,
+                self.entries[0].sample.name
+            )
+        })
+    }
+
+    /// Whether a cell held as much memory as the baseline, where all were to hold the same and it is known.
+    pub(super) fn has_equal_memory(&self, entry: &Entry<'_>) -> Option<bool> {
+        if !self.experiment.has_equal_memory() || !self.prices.are_memory() {
+            return None;
+        }
+        let (base, own) = (*self.entries.first()?.prices.first()?, *entry.prices.first()?);
+        let (base, own) = base.zip(own)?;
+        Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
     /// Trials far from the others of their cell; they are part of every number all the same.

@@ -1,11 +1,13 @@
 //! What the simulator says every policy writes, against the closed form in the policy's documentation, which
 //! is exact, and against the textbook's, which counts levels as full and steps as small.
 //!
-//! `cargo test -p lsmbench-compaction --test closed_forms -- --nocapture` shows the table.
+//! `cargo test -p lsmbench-model --test closed_forms -- --nocapture` shows the table.
 
 use std::fmt::Write;
 
-use lsmbench_compaction::{CATALOG, Load, simulate};
+use catalog::Choice;
+use compaction::{CATALOG, Load, simulate};
+use lsmbench_model::{Fluid as Model, growth, levels_and_runs, write_amp};
 use toml::Value;
 
 /// Every key is new and every flush the same.
@@ -109,66 +111,39 @@ impl Policy {
         simulated(&self.label(), LOAD, flushes)
     }
 
-    /// The closed form in the documentation of the policy.
-    fn exact(self, flushes: u64) -> f64 {
-        let writes = match self {
-            Self::None | Fifo => 0,
-            Leveled { size_ratio, level0_runs }
-            | LeveledPartial { size_ratio, level0_runs }
-            | L0Tiered { size_ratio, level0_runs } => {
-                leveled_writes(flushes, size_ratio, level0_runs, size_ratio)
-            }
-            Golden { growth } => leveled_writes(flushes, growth, 2, growth),
-            OneLeveling { size_ratio } => {
-                let ratio = size_ratio as f64;
-                leveled_writes(flushes, ratio, size_ratio, ratio * ratio)
-            }
-            Tiered { size_ratio } => rounded_down(flushes, size_ratio),
-            BinaryCounter => rounded_down(flushes, 2),
-            LazyLeveled { size_ratio } => {
-                levels(size_ratio, flushes).map(|level| lazy_writes(flushes, size_ratio, level)).sum()
-            }
-            Fluid { size_ratio, upper_runs, largest_runs } => {
-                fluid_writes(flushes, size_ratio, upper_runs, largest_runs)
-            }
-            MergeAll { runs } => (0..(flushes - 1) / (runs - 1)).map(|merge| runs + (runs - 1) * merge).sum(),
-            Partial { run_threshold, max_runs } => partial_writes(flushes, run_threshold, max_runs),
-            TimeWindow { window, min_runs } => {
-                let closed = flushes / window * (window + rounded_down(window - 1, min_runs));
-                closed + rounded_down(flushes % window, min_runs)
-            }
-        };
-        1.0 + writes as f64 / flushes as f64
+    fn choice(self) -> Choice {
+        CATALOG.choose(&Value::String(self.label())).unwrap()
     }
 
-    /// T, K and Z of the policies that are a Fluid LSM-tree: K runs in each level but the largest, Z in that.
-    fn as_fluid(self) -> Option<(f64, f64, f64)> {
+    /// The closed form in the documentation of the policy.
+    fn exact(self, flushes: u64) -> f64 {
+        write_amp(&self.choice(), flushes).unwrap()
+    }
+
+    /// The textbook's model of the policies that are a Fluid LSM-tree.
+    fn as_fluid(self) -> Option<Model> {
         match self {
             Leveled { size_ratio, level0_runs: 1 } | LeveledPartial { size_ratio, level0_runs: 1 } => {
-                Some((size_ratio, 1.0, 1.0))
+                Some(Model::leveled(size_ratio))
             }
-            Tiered { size_ratio } => {
-                Some((size_ratio as f64, size_ratio as f64 - 1.0, size_ratio as f64 - 1.0))
-            }
-            LazyLeveled { size_ratio } => Some((size_ratio as f64, size_ratio as f64 - 1.0, 1.0)),
-            Fluid { size_ratio, upper_runs, largest_runs } => {
-                Some((size_ratio as f64, upper_runs as f64, largest_runs as f64))
-            }
+            Tiered { size_ratio } => Some(Model::tiered(size_ratio as f64)),
+            LazyLeveled { size_ratio } => Some(Model::lazy_leveled(size_ratio as f64)),
+            Fluid { size_ratio, upper_runs, largest_runs } => Some(Model {
+                size_ratio: size_ratio as f64,
+                upper_runs: upper_runs as f64,
+                largest_runs: largest_runs as f64,
+            }),
             _ => None,
         }
     }
 
-    /// The textbook's range, and 1 for the flush, over L levels, T^L ≥ N·(T−1)/T: for a level of K runs
-    /// (T−1)/(K+1) (Dayan, Idreos, "Dostoevsky", 2018) and (T−1+K)/(2K) (Huynh et al., "Endure", 2022), that
-    /// is (T−1)/2 to T/2 for one run and (T−1)/T to 1 for T − 1. It is meant for T that is not small.
+    /// The textbook's range, and 1 for the flush, over L levels, T^L ≥ N·(T−1)/T. It is meant for T that is not
+    /// small.
     fn textbook(self, flushes: u64) -> Option<(f64, f64)> {
-        let (ratio, upper, largest) = self.as_fluid().filter(|(ratio, _, _)| *ratio >= 4.0)?;
+        let model = self.as_fluid().filter(|model| model.size_ratio >= 4.0)?;
+        let ratio = model.size_ratio;
         let levels = (flushes as f64 * (ratio - 1.0) / ratio).log(ratio).ceil();
-        let sum =
-            |level: fn(f64, f64) -> f64| 1.0 + (levels - 1.0) * level(ratio, upper) + level(ratio, largest);
-        let dostoevsky = sum(|ratio, runs| (ratio - 1.0) / (runs + 1.0));
-        let endure = sum(|ratio, runs| (ratio - 1.0 + runs) / (2.0 * runs));
-        Some((dostoevsky.min(endure), dostoevsky.max(endure)))
+        Some(model.write_amp(levels as u32))
     }
 }
 
@@ -176,70 +151,6 @@ impl Policy {
 fn simulated(label: &str, load: Load, flushes: u64) -> f64 {
     let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
     simulate(&*CATALOG.build(&choice).unwrap(), load, flushes).unwrap().write_amp()
-}
-
-/// What remains of `flushes` where each power of `base` takes whole ones, summed over the powers.
-fn rounded_down(flushes: u64, base: u64) -> u64 {
-    levels(base, flushes).map(|level| flushes / level * level).sum()
-}
-
-/// T, T², … as long as so many buffers were flushed.
-fn levels(size_ratio: u64, flushes: u64) -> impl Iterator<Item = u64> {
-    std::iter::successors(Some(size_ratio), move |size| Some(size * size_ratio))
-        .take_while(move |size| *size <= flushes)
-}
-
-/// The buffers that leveled merges write, where level 1 takes `capacity` of them.
-fn leveled_writes(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -> u64 {
-    let (mut writes, mut arrival) = (0, level0_runs);
-    let mut moved_first = u64::from(level0_runs == 1);
-    while flushes >= arrival {
-        let sum = |arrivals: u64| (arrivals * (arrivals + 1) / 2).saturating_sub(moved_first);
-        let to_fill = (capacity / arrival as f64).ceil() as u64;
-        let arrivals = flushes / arrival;
-        writes += arrival * (arrivals / to_fill * sum(to_fill) + sum(arrivals % to_fill));
-        arrival *= to_fill;
-        capacity *= size_ratio;
-        moved_first = 1;
-    }
-    writes
-}
-
-/// The buffers that lazy leveling writes to the level whose arrivals are of size `level`.
-fn lazy_writes(flushes: u64, size_ratio: u64, level: u64) -> u64 {
-    let arrivals = flushes / level;
-    let as_largest = arrivals.min(size_ratio);
-    let moved_first = u64::from(level > size_ratio);
-    level * (as_largest * (as_largest + 1) / 2 + (arrivals - as_largest) - moved_first)
-}
-
-/// The buffers that the merges of a Fluid LSM-tree write.
-fn fluid_writes(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u64 {
-    let place_in_run = |arrival: u64, runs: u64| (arrival - 1) % (size_ratio - 1).div_ceil(runs) + 1;
-    let first_level = |flush: u64| {
-        let arrival = (flush - 1) % size_ratio + 1;
-        let place = place_in_run(arrival, upper_runs);
-        if place == 1 || arrival == size_ratio { 0 } else { place }
-    };
-    let level = |size: u64| -> u64 {
-        let place = |arrival: u64| match arrival <= size_ratio {
-            true => place_in_run(arrival, largest_runs),
-            false => place_in_run((arrival - 1) % size_ratio + 1, upper_runs),
-        };
-        size * (1..=flushes / size).map(place).sum::<u64>()
-    };
-    (1..=flushes).map(first_level).sum::<u64>() + levels(size_ratio, flushes).map(level).sum::<u64>()
-}
-
-/// The buffers that are written where of `run_threshold` runs the oldest `max_runs` go down.
-fn partial_writes(flushes: u64, run_threshold: u64, max_runs: u64) -> u64 {
-    let (mut writes, mut arrivals, mut size) = (0, flushes, 1);
-    while arrivals >= run_threshold {
-        arrivals = (arrivals - run_threshold) / max_runs + 1;
-        size *= max_runs;
-        writes += arrivals * size;
-    }
-    writes
 }
 
 #[test]
@@ -260,6 +171,67 @@ fn the_closed_forms_are_exact() {
     }
     show(&table);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Levels and runs after every number of flushes up to a few thousand, and the levels of the textbook, which count
+/// to the deepest.
+#[test]
+fn levels_and_runs_are_those_of_the_simulator() {
+    const FLUSHES: u64 = 1_100;
+    for policy in POLICIES {
+        let built = CATALOG.build(&policy.choice()).unwrap();
+        let mut simulator = compaction::Simulator::new(&*built, LOAD).unwrap();
+        for flushes in 1..=FLUSHES {
+            simulator.flush().unwrap();
+            let Some(form) = levels_and_runs(&policy.choice(), flushes) else { continue };
+            let report = simulator.report();
+            let levels = report.levels.iter().filter(|level| level.runs > 0).count() as u64;
+            assert_eq!(form, (levels, report.runs() as u64), "{} after {flushes}", policy.label());
+            if let (Tiered { .. }, Some(model)) = (policy, policy.as_fluid()) {
+                // Level 0 takes T − 1 flushes, as the model's first level does.
+                let deepest = report.levels.iter().rposition(|level| level.runs > 0).unwrap() as u32 + 1;
+                assert_eq!(model.levels(flushes as f64), deepest, "{} after {flushes}", policy.label());
+                assert!(report.runs() as f64 <= model.most_runs(deepest));
+            }
+        }
+    }
+}
+
+/// What is expected of a tree is the closed form where one table holds all, and the simulator's count where tables
+/// are smaller or keys are written again.
+#[test]
+fn growth_is_the_form_or_the_simulation() {
+    let policy = Leveled { size_ratio: 4.0, level0_runs: 1 };
+    let whole = growth(&policy.choice(), LOAD, 64).unwrap();
+    assert!((whole.write_amp - 7.75).abs() < 1e-12 && (whole.levels, whole.runs) == (1, 1), "{whole:?}");
+    let partial = LeveledPartial { size_ratio: 4.0, level0_runs: 1 };
+    let halves = Load { entries_per_table: 500, ..LOAD };
+    let cut = growth(&partial.choice(), halves, 64).unwrap();
+    assert!((cut.write_amp - simulated(&partial.label(), halves, 64)).abs() < 1e-12);
+    let again = growth(&policy.choice(), Load { distinct_keys: Some(10_000), ..LOAD }, 64).unwrap();
+    assert!(again.write_amp < whole.write_amp, "{again:?}");
+    assert!(growth(&partial.choice(), Load { entry_bytes: 0, ..halves }, 64).is_err());
+}
+
+/// Stale data of trees that are full, all keys written again and again, stay below the textbook's bound.
+#[test]
+fn full_trees_take_no_more_space_than_the_bound() {
+    for policy in [Tiered { size_ratio: 4 }, Leveled { size_ratio: 4.0, level0_runs: 1 }] {
+        let flushes = 255; // 4⁴ − 1: every level of a tree of four is full.
+        let keys = match policy {
+            // The largest level's runs each hold all keys; a leveled one's run does.
+            Tiered { .. } => 64_000,
+            _ => 192_000,
+        };
+        let built = CATALOG.build(&policy.choice()).unwrap();
+        let load = Load { distinct_keys: Some(keys), ..LOAD };
+        let report = simulate(&*built, load, flushes).unwrap();
+        let stored: u64 = report.levels.iter().map(|level| level.bytes).sum();
+        let written = keys as f64 * (1.0 - (-255_000.0 / keys as f64).exp()) * 100.0;
+        let bound = policy.as_fluid().unwrap().most_space_amp();
+        assert!(stored as f64 / written < bound, "{}: {}", policy.label(), stored as f64 / written);
+        assert!(stored as f64 / written > 1.0, "{}", policy.label());
+    }
 }
 
 /// The textbook takes the last level for full, which it seldom is, and leaves out the last merge of a level

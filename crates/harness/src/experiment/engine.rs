@@ -1,0 +1,205 @@
+//! Which engine a cell runs: our own tree, or another one with the terms of its design.
+
+use catalog::{Choice, ChoiceError, Limit};
+use peers::{Budget, CATALOG, Codec, Engine, Log, Peer};
+use toml::Value;
+use tree::Design;
+use types::quantity::parse_nanoseconds;
+use workload::Rate;
+
+use super::cell::Cell;
+use super::trials::RunMode;
+
+/// The key that names the engine of an experiment, and the path at which engines are swept.
+pub(crate) const ENGINE: &str = "engine";
+
+/// Paths of a design that other engines have a term for; a kind stands for all of its parameters.
+const TERMS: [&[&str]; 10] = [
+    &["memtable", "capacity"],
+    &["stall", "frozen_memtables"],
+    &["cache"],
+    &["bloom"],
+    &["block", "size"],
+    &["block", "restart_interval"],
+    &["compression"],
+    &["wal"],
+    &["threads", "max_subcompactions"],
+    &["storage"],
+];
+
+/// Reads an engine from TOML.
+///
+/// # Errors
+/// Names the parameter at fault.
+pub(crate) fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
+    CATALOG.choose(value)
+}
+
+/// An engine with another value at a path inside it; the empty path stands for the whole of it.
+///
+/// # Errors
+/// As [`read_engine`].
+pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Result<Choice, ChoiceError> {
+    let Some(parameter) = path.first() else { return read_engine(&value) };
+    let mut table = engine.to_toml();
+    if let Value::Table(table) = &mut table {
+        table.insert((*parameter).to_owned(), value);
+    }
+    read_engine(&table)
+}
+
+/// Our own tree.
+pub(crate) fn own_tree() -> Choice {
+    CATALOG.baseline()
+}
+
+/// Whether it is our own tree.
+pub(crate) fn is_tree(engine: &Choice) -> bool {
+    engine.kind() == CATALOG.variants[0].kind
+}
+
+/// Another engine; nothing where it is our own tree.
+pub(crate) fn peer(engine: &Choice) -> Option<Box<dyn Peer>> {
+    match CATALOG.build(engine).map(|engine| *engine) {
+        Ok(Engine::Peer(peer)) => Some(peer),
+        // A choice that exists can be built.
+        Ok(Engine::Tree) | Err(_) => None,
+    }
+}
+
+/// What an engine is called in results: the label that it was given, or its choice.
+pub(crate) fn engine_label(engine: &Choice) -> String {
+    let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
+    given.map_or_else(|| engine.label(), str::to_owned)
+}
+
+/// Whether the value at a path of the design reaches other engines.
+pub(super) fn is_term(path: &[&str]) -> bool {
+    TERMS.iter().any(|term| path.starts_with(term))
+}
+
+/// Why a cell of another engine cannot run, if it cannot.
+pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
+    let peer = peer(&cell.engine)?;
+    let engine = engine_label(&cell.engine);
+    if mode == RunMode::Counted {
+        return Some(format!("counted mode: engine = {engine} {}", Limit::NotDeterministic));
+    }
+    let asks_more = |rate: &Rate| {
+        matches!(rate, Rate::Sustained(search)
+            if search.objective.stalls_ns.is_some() || search.objective.level0_runs.is_some())
+    };
+    let phases = cell.task.workload().map_or(&[][..], |workload| &workload.phases);
+    if let Some(phase) = phases.iter().find(|phase| asks_more(&phase.rate)) {
+        let name = &phase.name;
+        return Some(format!(
+            "engine {engine}: the objective of phase {name} is about stalls or runs, which only our own tree tells"
+        ));
+    }
+    peer.identify().err().map(|missing| format!("engine {engine}: {missing}"))
+}
+
+/// What other engines are given of a design.
+pub(crate) fn budget(design: &Design) -> Budget {
+    let (cache, bloom, codec, log) =
+        (design.choice("cache"), design.choice("bloom"), design.choice("compression"), design.choice("wal"));
+    let number = |choice: &Choice, key: &str| {
+        let value = choice.params().get(key)?;
+        value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
+    };
+    let text = |choice: &Choice, key: &str| choice.params().get(key)?.as_str().map(str::to_owned);
+    let options = &design.options;
+    Budget {
+        memtable_bytes: design.memtable_capacity.0,
+        frozen_memtables: options.stall.frozen_memtables as u64,
+        cache_bytes: text(cache, "capacity")
+            .and_then(|capacity| types::quantity::parse_bytes(&capacity).ok())
+            .unwrap_or(0),
+        filter_bits_per_key: number(bloom, "bits_per_key").unwrap_or(0.0),
+        block_bytes: options.block.size.0,
+        restart_interval: options.block.restart_interval,
+        codec: match codec.kind() {
+            "none" => Codec::None,
+            "lz4" => Codec::Lz4,
+            "snappy" => Codec::Snappy,
+            "zstd" => Codec::Zstd { level: number(codec, "level").unwrap_or(3.0) as i32 },
+            _ => Codec::Other(codec.label()),
+        },
+        log: match log.kind() {
+            "none" => Log::None,
+            "sync" | "group" => Log::Sync,
+            "interval" => Log::Interval {
+                period_ns: text(log, "period")
+                    .and_then(|period| parse_nanoseconds(&period).ok())
+                    .unwrap_or(0),
+            },
+            _ => Log::Buffered,
+        },
+        background_threads: 1 + u32::try_from(options.threads.max_subcompactions).unwrap_or(u32::MAX - 1),
+        direct: design.choice("storage").kind() == "direct",
+    }
+}
+
+/// The terms in which two budgets differ, by the paths of a design.
+pub(super) fn budget_differences(a: &Budget, b: &Budget) -> Vec<String> {
+    [
+        ("memtable.capacity", a.memtable_bytes != b.memtable_bytes),
+        ("stall.frozen_memtables", a.frozen_memtables != b.frozen_memtables),
+        ("cache.capacity", a.cache_bytes != b.cache_bytes),
+        ("bloom.bits_per_key", a.filter_bits_per_key.total_cmp(&b.filter_bits_per_key).is_ne()),
+        ("block.size", a.block_bytes != b.block_bytes),
+        ("block.restart_interval", a.restart_interval != b.restart_interval),
+        ("compression", a.codec != b.codec),
+        ("wal", a.log != b.log),
+        ("threads.max_subcompactions", a.background_threads != b.background_threads),
+        ("storage", a.direct != b.direct),
+    ]
+    .into_iter()
+    .filter(|(_, differs)| *differs)
+    .map(|(path, _)| path.to_owned())
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn design(text: &str) -> Design {
+        Design::default().with(&text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_design_says_what_others_are_given() {
+        let usual = budget(&design(""));
+        assert_eq!(usual, Budget::default());
+        let other = budget(&design(
+            "memtable.capacity = \"1MiB\"\ncache = \"none\"\nbloom = \"none\"\nblock.size = \"8KiB\"\n\
+             compression = \"zstd(level=7)\"\nwal = { kind = \"interval\", period = \"5ms\" }\nstorage = \"direct\"\n\
+             threads.max_subcompactions = 3",
+        ));
+        let expected = Budget {
+            memtable_bytes: 1 << 20,
+            cache_bytes: 0,
+            filter_bits_per_key: 0.0,
+            block_bytes: 8 << 10,
+            codec: Codec::Zstd { level: 7 },
+            log: Log::Interval { period_ns: 5_000_000 },
+            background_threads: 4,
+            direct: true,
+            ..Budget::default()
+        };
+        assert_eq!(other, expected);
+        assert_eq!(budget(&design("compression = \"delta\"")).codec, Codec::Other("delta".to_owned()));
+        assert_eq!(budget_differences(&usual, &usual), Vec::<String>::new());
+        assert_eq!(budget_differences(&usual, &other).len(), 8);
+    }
+
+    #[test]
+    fn labels_are_those_that_were_given() {
+        let choice = |text: &str| read_engine(&Value::String(text.to_owned())).unwrap();
+        assert_eq!(engine_label(&choice("rocksdb")), "rocksdb");
+        assert_eq!(engine_label(&choice("rocksdb(library=x.so, label=speedb)")), "speedb");
+        assert!(is_tree(&own_tree()) && peer(&own_tree()).is_none());
+        assert!(is_term(&["bloom", "bits_per_key"]) && is_term(&["wal"]) && !is_term(&["memtable"]));
+    }
+}

@@ -1,0 +1,158 @@
+//! A limit on the memory of trials, page cache included: a memory cgroup of their own, version 1 or 2.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use types::quantity::format_bytes;
+
+use crate::problem::{Outcome, Problem};
+
+/// A memory cgroup that holds the process of one trial; it goes with this value.
+#[derive(Debug)]
+pub(super) struct MemoryLimit {
+    folder: PathBuf,
+}
+
+/// Where cgroups are made, and what their limit is called there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    folder: PathBuf,
+    limit: &'static str,
+}
+
+impl MemoryLimit {
+    /// Makes a cgroup of `bytes` for the processes that will be [put into](Self::hold) it.
+    pub(super) fn new(bytes: u64) -> Outcome<Self> {
+        let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
+        let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
+        let doing = |what: &str| {
+            let what = format!("{what} {}", folder.display());
+            move |error: io::Error| refusal(bytes, &format!("cannot {what}: {error}"))
+        };
+        match fs::create_dir(&folder) {
+            // What a trial before left behind, whose process may just be ending.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.map_err(doing("make"))?,
+        }
+        let limit = Self { folder: folder.clone() };
+        fs::write(folder.join(place.limit), bytes.to_string()).map_err(doing("limit"))?;
+        Ok(limit)
+    }
+
+    /// Puts a process into it: what it asks for from now on is counted.
+    pub(super) fn hold(&self, process: u32) -> Outcome<()> {
+        let file = self.folder.join("cgroup.procs");
+        fs::write(&file, process.to_string())
+            .map_err(|error| Problem::doing(format!("put a trial into {}", file.display()), error))
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        // It is empty once its process has ended; what stays is in nobody's way.
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// Refuses a limit that cannot be set, before anything runs.
+pub(super) fn check(bytes: u64) -> Outcome<()> {
+    MemoryLimit::new(bytes).map(drop)
+}
+
+fn refusal(bytes: u64, why: &str) -> Problem {
+    Problem::new(format!(
+        "trials.memory_limit = \"{}\" needs a memory cgroup: {why}; run as root, or in a scope of your own: \
+         systemd-run --user --scope -p Delegate=yes lsmbench run …",
+        format_bytes(bytes)
+    ))
+}
+
+impl Place {
+    fn of_this_process() -> Result<Self, String> {
+        let read =
+            |file: &str| fs::read_to_string(file).map_err(|error| format!("cannot read {file}: {error}"));
+        let (groups, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
+        Self::find(&groups, &mounts).ok_or_else(|| "there is none that this process is in".to_owned())
+    }
+
+    /// Where a process may make cgroups, by its `cgroup` and `mountinfo` in `/proc`.
+    ///
+    /// Of version 1 that is the process' own one. In version 2 one that holds processes has no others with limits
+    /// in it, so it is the one above.
+    fn find(groups: &str, mounts: &str) -> Option<Self> {
+        let of_version_1 = || {
+            let own = groups.lines().find_map(|line| {
+                let (_, rest) = line.split_once(':')?;
+                let (controllers, path) = rest.split_once(':')?;
+                controllers.split(',').any(|name| name == "memory").then_some(path)
+            })?;
+            let folder =
+                mounted(mounts, "cgroup", |options| options.split(',').any(|name| name == "memory"), own)?;
+            Some(Self { folder, limit: "memory.limit_in_bytes" })
+        };
+        let of_version_2 = || {
+            let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+            let above = Path::new(own).parent().unwrap_or(Path::new("/"));
+            let folder = mounted(mounts, "cgroup2", |_| true, above.to_str()?)?;
+            Some(Self { folder, limit: "memory.max" })
+        };
+        of_version_1().or_else(of_version_2)
+    }
+}
+
+/// The folder of a cgroup: where file systems of that kind are mounted, and the group's path behind the part of it
+/// that is mounted there.
+fn mounted(mounts: &str, kind: &str, has: impl Fn(&str) -> bool, group: &str) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (before, behind) = line.split_once(" - ")?;
+        let mut behind = behind.split(' ');
+        let (is_kind, options) = (behind.next()? == kind, behind.nth(1)?);
+        let mut fields = before.split(' ').skip(3);
+        let (root, point) = (fields.next()?, fields.next()?);
+        let inside = Path::new(group).strip_prefix(root).ok()?;
+        (is_kind && has(options)).then(|| Path::new(point).join(inside))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS_1: &str = "\
+        25 22 0:22 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n\
+        28 22 0:25 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+        33 22 0:30 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+
+    #[test]
+    fn version_1_has_groups_in_the_process_own_one() {
+        let groups = "9:name=systemd:/\n4:memory:/a/b\n1:cpu:/\n0::/\n";
+        let place = Place::find(groups, MOUNTS_1).unwrap();
+        let expected = Path::new("/sys/fs/cgroup/memory/a/b");
+        assert_eq!((place.folder.as_path(), place.limit), (expected, "memory.limit_in_bytes"));
+        // A container sees its own group as the root of the mount.
+        let mounts = "28 22 0:25 /docker/x /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        let place = Place::find("4:memory:/docker/x/y\n", mounts).unwrap();
+        assert_eq!(place.folder, Path::new("/sys/fs/cgroup/memory/y"));
+    }
+
+    #[test]
+    fn version_2_has_them_beside_it() {
+        let mounts = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+        let place = Place::find("0::/user.slice/app.slice/run-1.scope\n", mounts).unwrap();
+        let expected = Path::new("/sys/fs/cgroup/user.slice/app.slice");
+        assert_eq!((place.folder.as_path(), place.limit), (expected, "memory.max"));
+        assert_eq!(Place::find("0::/\n", mounts).unwrap().folder, Path::new("/sys/fs/cgroup"));
+    }
+
+    #[test]
+    fn a_process_that_is_in_none_has_none() {
+        assert_eq!(Place::find("", MOUNTS_1), None);
+        assert_eq!(Place::find("4:memory:/a\n", ""), None);
+        assert!(
+            refusal(64 << 20, "why")
+                .to_string()
+                .contains("trials.memory_limit = \"64MiB\" needs a memory cgroup: why; run as root")
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Whether a store was steady: the rule of [`SteadyRule`] over what it did, round by round.
+
+use std::ops::Range;
+
+use measure::SteadyRule;
+use tree::{Counts, Stats};
+
+use super::target::Look;
+use super::timeline::{Sample, Second};
+
+/// The rounds that a measured phase is cut into.
+const ROUNDS: u64 = 5;
+
+/// Sorted runs come one at a time: levels that differ by one are alike.
+const RUN: f64 = 1.0;
+
+/// What a store did in one round.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Round {
+    operations: f64,
+    /// Bytes of tables written per byte of the user; `None` where nothing was written.
+    write_amp: Option<f64>,
+    /// The sorted runs of each level, the mean over the round.
+    runs: Vec<f64>,
+}
+
+impl Round {
+    /// A round of so many operations, before and after which the store looked like this, and so in between. Of another
+    /// engine it holds the operations alone.
+    pub(super) fn of(operations: f64, [start, end]: [&Look; 2], looks: &[&Look]) -> Self {
+        let looks: Vec<&Stats> = looks.iter().filter_map(|look| look.tree()).collect();
+        match start.tree().zip(end.tree()) {
+            Some((start, end)) => Self::new(operations, &end.counts.since(&start.counts), &looks),
+            None => Self { operations, write_amp: None, runs: Vec::new() },
+        }
+    }
+
+    /// A round of so many operations, in which so much was counted, and the tree looked like this.
+    fn new(operations: f64, counts: &Counts, looks: &[&Stats]) -> Self {
+        let written = (counts.flush_bytes + counts.compaction_bytes_written) as f64;
+        let write_amp = (counts.user_bytes_written > 0).then(|| written / counts.user_bytes_written as f64);
+        let (mut runs, number) = (Vec::new(), looks.len() as f64);
+        for stats in looks {
+            runs.resize(stats.levels.len().max(runs.len()), 0.0);
+            runs.iter_mut().zip(&stats.levels).for_each(|(sum, level)| *sum += level.runs as f64 / number);
+        }
+        Self { operations, write_amp, runs }
+    }
+}
+
+/// What was not alike in the last `window` rounds: nothing of a steady store. `None` where there are too few rounds.
+///
+/// Write amplification counts where every one of them wrote.
+pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
+    let last = &rounds[rounds.len().checked_sub(window)?..];
+    let rule = SteadyRule { rounds: window, ..SteadyRule::default() };
+    let runs_of = |level: usize| -> Vec<f64> {
+        last.iter().map(|round| round.runs.get(level).copied().unwrap_or(0.0)).collect()
+    };
+    let throughput: Vec<f64> = last.iter().map(|round| round.operations).collect();
+    let mut found = Vec::new();
+    if !rule.holds(&throughput)? {
+        found.push("throughput".to_owned());
+    }
+    let write_amp: Option<Vec<f64>> = last.iter().map(|round| round.write_amp).collect();
+    if write_amp.is_some_and(|write_amp| rule.holds(&write_amp) == Some(false)) {
+        found.push("write amplification".to_owned());
+    }
+    let of_runs = SteadyRule { grain: RUN, ..rule };
+    let levels = last.iter().map(|round| round.runs.len()).max().unwrap_or(0);
+    let swinging = (0..levels).filter(|level| of_runs.holds(&runs_of(*level)) == Some(false));
+    found.extend(swinging.map(|level| format!("runs of level {level}")));
+    Some(found)
+}
+
+/// What was not alike in a measured phase, cut into five equal rounds of whole seconds. `None` where it lasted less
+/// than five seconds. `ns_since_start` says when a sample was taken.
+pub(super) fn of_phase(
+    seconds: &[Second],
+    samples: &[Sample],
+    elapsed_ns: u64,
+    ns_since_start: impl Fn(&Sample) -> u64,
+) -> Option<Vec<String>> {
+    let each = elapsed_ns / 1_000_000_000 / ROUNDS;
+    if each == 0 {
+        return None;
+    }
+    let nearest = |second: u64| {
+        let at = |sample: &&Sample| ns_since_start(sample).abs_diff(second * 1_000_000_000);
+        samples.iter().min_by_key(at)
+    };
+    let within = |sample: &Sample, range: &Range<u64>| {
+        range.contains(&(ns_since_start(sample).saturating_sub(1) / 1_000_000_000))
+    };
+    let rounds: Option<Vec<Round>> = (0..ROUNDS)
+        .map(|round| {
+            let range = round * each..(round + 1) * each;
+            let operations: u64 = seconds
+                .iter()
+                .filter(|second| range.contains(&second.number))
+                .map(|second| second.operations)
+                .sum();
+            let (start, end) = (nearest(range.start)?, nearest(range.end)?);
+            let looks: Vec<&Look> =
+                samples.iter().filter(|sample| within(sample, &range)).map(|sample| &sample.look).collect();
+            Some(Round::of(operations as f64, [&start.look, &end.look], &looks))
+        })
+        .collect();
+    unsteady(&rounds?, ROUNDS as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(operations: f64, write_amp: Option<f64>, runs: &[f64]) -> Round {
+        Round { operations, write_amp, runs: runs.to_vec() }
+    }
+
+    #[test]
+    fn everything_that_swings_is_named() {
+        let flat = || round(100.0, Some(4.0), &[1.0, 1.0]);
+        assert_eq!(unsteady(&vec![flat(); 4], 5), None);
+        assert_eq!(unsteady(&vec![flat(); 5], 5), Some(Vec::new()));
+        let mut rounds = vec![flat(); 6];
+        rounds[3] = round(150.0, Some(8.0), &[4.0, 1.0, 5.0]);
+        let found = unsteady(&rounds, 5).unwrap();
+        assert_eq!(found, ["throughput", "write amplification", "runs of level 0", "runs of level 2"]);
+        // One that did not write says nothing of what is written; earlier rounds do not count.
+        rounds[3] = round(101.0, None, &[2.0]);
+        assert_eq!(unsteady(&rounds, 5), Some(Vec::new()));
+        rounds[3] = round(101.0, Some(5.0), &[2.0]);
+        assert_eq!(unsteady(&rounds, 2), Some(Vec::new()));
+        assert_eq!(unsteady(&rounds, 5), Some(vec!["write amplification".to_owned()]));
+    }
+}

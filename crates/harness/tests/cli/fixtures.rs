@@ -1,0 +1,229 @@
+//! Fixtures: stores that are built once, cloned for every trial, and never changed by one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use results::{Row, columns as c};
+
+use crate::bench::{Bench, exact_cells, number, of, text};
+
+/// Reads and writes on what two phases left, one of which deletes and overwrites.
+const EXPERIMENT: &str = r#"
+question = "What do caches do for reads?"
+[design]
+memtable   = { capacity = "16KiB" }
+compaction = { kind = "leveled", size_ratio = 4 }
+cache      = { kind = "lru", capacity = "64KiB" }
+[[phase]]
+name   = "load"
+insert = 4_000
+value  = { kind = "fixed", bytes = 64 }
+[[phase]]
+name       = "churn"
+operations = 3_000
+mix        = { put = 2, delete = 1, insert = 1 }
+[[phase]]
+name       = "look"
+operations = 3_000
+mix        = { get = 6, put = 2, delete = 1, range = 1 }
+absent     = 0.2
+[sweep]
+"design.cache.capacity" = ["16KiB", "64KiB", "256KiB"]
+[trials]
+count   = 2
+mode    = "counted"
+fixture = "churn"
+"#;
+
+/// Every file of the fixtures with its content, but for those that only lock.
+fn fixtures(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
+    let content = bench.content().into_iter();
+    let below = content.filter(|(path, _)| path.starts_with(bench.path("results/fixtures")));
+    let files = below.filter_map(|(path, bytes)| Some((path, bytes?)));
+    files.filter(|(path, _)| path.extension().is_none_or(|extension| extension != "lock")).collect()
+}
+
+fn built(told: &str) -> usize {
+    told.matches("building fixture").count()
+}
+
+/// What is the same in rows however the phases before were come by.
+fn answers(rows: &[Row]) -> Vec<Vec<String>> {
+    let columns = [&c::CELL, &c::TRIAL, &c::OPERATION, &c::OPS, &c::FOUND, &c::MISSING, &c::LIVE_BYTES];
+    let mut answers: Vec<Vec<String>> = rows
+        .iter()
+        .filter(|row| text(row, &c::PHASE) == "look")
+        .map(|row| columns.iter().map(|column| text(row, column)).collect())
+        .collect();
+    answers.sort();
+    answers
+}
+
+#[test]
+fn one_fixture_serves_all_trials_and_none_of_them_changes_it() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    let told = bench.run(&["run", "x.toml"]).expect(0).err;
+    assert_eq!(built(&told), 1, "caches are not on storage:\n{told}");
+    let rows = bench.rows("x");
+    assert!(rows.iter().all(|row| text(row, &c::PHASE) == "look"), "phases of the fixture are in no row");
+    for row in of(&rows, "look", "all") {
+        assert_eq!(text(row, &c::WRONG_ANSWERS), "0");
+        assert!(number(row, &c::CHECKED_ANSWERS) > 2_000.0 && number(row, &c::FLUSHES) > 3.0);
+    }
+    let manifest = bench.manifest("x");
+    assert_eq!(manifest.fixtures.len(), 1);
+    assert_eq!(manifest.fixtures[0].cells, [0, 1, 2]);
+    let before = fixtures(&bench);
+    assert_eq!(before.len(), manifest.fixtures[0].files.len() + 1, "its files and what it says of itself");
+    assert!(before.keys().any(|path| path.extension().is_some_and(|ending| ending == "table")));
+    // Again, and as another experiment: nothing is built, nothing has changed.
+    bench.write("y.toml", EXPERIMENT.replace("get = 6, put = 2", "get = 1, put = 7"));
+    for name in ["x.toml", "y.toml"] {
+        assert_eq!(built(&bench.run(&["run", name]).expect(0).err), 0);
+        assert_eq!(fixtures(&bench), before, "{name}");
+    }
+    for path in before.keys() {
+        assert_eq!(fs::metadata(path).unwrap().nlink(), 1, "no clone is left behind");
+    }
+    assert_eq!(exact_cells(&rows), exact_cells(&bench.rows("x")));
+    // The answers are those of trials that did all phases themselves.
+    bench.write("whole.toml", EXPERIMENT.replace("fixture = \"churn\"", ""));
+    bench.ok(&["run", "whole.toml"]);
+    assert_eq!(answers(&rows), answers(&bench.rows("whole")));
+}
+
+#[test]
+fn what_is_on_storage_has_fixtures_of_its_own_and_the_same_bytes_each_time() {
+    let bench = Bench::new();
+    let sweep = "\"design.bloom\" = [\"standard\", \"blocked\"]\n\"design.culling\" = \"all\"";
+    bench.write(
+        "x.toml",
+        EXPERIMENT.replace("\"design.cache.capacity\" = [\"16KiB\", \"64KiB\", \"256KiB\"]", sweep),
+    );
+    assert_eq!(built(&bench.run(&["run", "x.toml", "--trials", "1"]).expect(0).err), 2);
+    let first = bench.manifest("x").fixtures;
+    fs::rename(bench.path("results"), bench.path("earlier")).unwrap();
+    bench.ok(&["run", "x.toml", "--trials", "1"]);
+    let second = bench.manifest("x").fixtures;
+    assert_eq!(first.len(), 2);
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!((&first.hash, &first.files), (&second.hash, &second.files));
+    }
+    // Another seed is another store.
+    assert_eq!(built(&bench.run(&["run", "x.toml", "--trials", "1", "--seed", "7"]).expect(0).err), 2);
+}
+
+#[test]
+fn a_run_goes_on_from_its_fixture_and_from_one_that_was_built_again() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    bench.ok(&["run", "x.toml", "--trials", "1"]);
+    assert_eq!(built(&bench.run(&["run", "x.toml", "--resume"]).expect(0).err), 0);
+    assert_eq!(of(&bench.rows("x"), "look", "all").len(), 6);
+    fs::remove_dir_all(bench.path("results/fixtures")).unwrap();
+    assert_eq!(built(&bench.run(&["run", "x.toml", "--resume", "--trials", "3"]).expect(0).err), 1);
+    let rows = bench.rows("x");
+    let trials = |trial: &str| {
+        let rows: Vec<Row> = rows.iter().filter(|row| text(row, &c::TRIAL) == trial).cloned().collect();
+        let mut cells = exact_cells(&rows);
+        cells.iter_mut().for_each(|cells| drop(cells.remove(3)));
+        cells.sort();
+        cells
+    };
+    assert_eq!(trials("0"), trials("2"), "in counted mode it has the same bytes");
+    let error = "results/x cannot be resumed: the experiment, its overrides or its seed have changed";
+    bench.write("x.toml", EXPERIMENT.replace("fixture = \"churn\"", "fixture = \"load\""));
+    assert!(bench.run(&["run", "x.toml", "--resume"]).refusal().contains(error));
+}
+
+#[test]
+fn threads_and_logs_leave_fixtures_too() {
+    let bench = Bench::new();
+    let timed = EXPERIMENT
+        .replace("\"counted\"", "\"timed\"")
+        .replace("[[phase]]\n", "[[phase]]\nthreads = 3\n")
+        .replace("[design]\n", "[design]\nwal = \"none\"\n");
+    bench.write("x.toml", timed);
+    let told = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0).err;
+    assert_eq!(built(&told), 1, "{told}");
+    for row in of(&bench.rows("x"), "look", "all") {
+        assert_eq!(text(row, &c::WRONG_ANSWERS), "0");
+        assert!(number(row, &c::CHECKED_ANSWERS) > 50.0);
+    }
+}
+
+#[test]
+fn a_fixture_that_has_changed_is_refused() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    bench.ok(&["run", "x.toml", "--trials", "1"]);
+    let before = fixtures(&bench);
+    let is_table = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "table");
+    let table = before.keys().find(is_table).unwrap();
+    let mut bytes = before[table].clone();
+    bytes[100] ^= 1;
+    fs::write(table, bytes).unwrap();
+    let refused = |what: &str| {
+        let error = bench.run(&["run", "x.toml", "--trials", "1"]).refusal_behind_progress();
+        assert!(error.contains("is not what was built") && error.contains("remove the folder"), "{error}");
+        assert!(error.contains(what), "{error}");
+    };
+    refused(table.file_name().unwrap().to_str().unwrap());
+    fs::remove_file(table).unwrap();
+    refused("has changed or is missing");
+    fs::write(table, &before[table]).unwrap();
+    fs::write(table.with_file_name("more"), "").unwrap();
+    refused("there are other files in it");
+    fs::remove_file(table.with_file_name("more")).unwrap();
+    bench.ok(&["run", "x.toml", "--trials", "1"]);
+}
+
+#[test]
+fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
+    let bench = Bench::new();
+    bench.write("replayed", "p a b\n");
+    for (from, to, expected) in [
+        ("fixture = \"churn\"", "fixture = \"chur\"", "there is no phase \"chur\"; did you mean \"churn\"?"),
+        ("fixture = \"churn\"", "fixture = \"look\"", "\"look\" is the last phase"),
+        (
+            "[design]\n",
+            "[design]\nstorage = \"memory\"\n",
+            "storage = memory keeps nothing when the process ends",
+        ),
+        ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = simulated keeps nothing"),
+        (
+            "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",
+            "replay = { kind = \"text\", file = \"replayed\" }",
+            "replays a text file",
+        ),
+        (
+            "[trials]",
+            "[verdict]\nphase = \"load\"\nmetric = \"write_amp\"\n[trials]",
+            "verdict.phase: phase \"load\" is part of the fixture, which is built once and not measured; there are look",
+        ),
+        (
+            "[trials]",
+            "[[chart]]\nkind = \"bar\"\nx = \"label\"\ny = \"write_amp\"\nfilter = { phase = \"load\" }\n[trials]",
+            "chart.filter: phase \"load\" is part of the fixture",
+        ),
+    ] {
+        bench.write("x.toml", EXPERIMENT.replace(from, to));
+        let error = bench.run(&["run", "x.toml"]).refusal();
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("x.toml:"), "it has a line: {error}");
+        assert!(!bench.path("results").exists());
+    }
+    let component = "question = \"?\"\nsubject = \"fence\"\n[trials]\nfixture = \"load\"\n";
+    bench.write("c.toml", component);
+    assert!(bench.run(&["run", "c.toml"]).refusal().contains("there is no store to keep"));
+    bench.write("x.toml", EXPERIMENT);
+    let described = bench.ok(&["describe", "x.toml"]);
+    assert!(described.contains("#   churn: fixture, built once and not measured"), "{described}");
+    assert!(described.contains("fixture = \"churn\""), "{described}");
+    bench.write("fixtures.toml", EXPERIMENT);
+    let error = bench.run(&["run", "fixtures.toml"]).refusal();
+    assert!(error.contains("an experiment cannot be called \"fixtures\""), "{error}");
+}

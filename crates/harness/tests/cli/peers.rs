@@ -1,0 +1,119 @@
+//! Other engines beside our own tree: in one run with it where they are, and told about where they are not.
+
+use results::{Row, columns as c};
+
+use crate::bench::{Bench, text};
+
+const EXPERIMENT: &str = r#"
+question = "Which engine?"
+[design]
+memtable = { capacity = "128KiB" }
+[[phase]]
+name   = "load"
+insert = 10_000
+value  = { kind = "fixed", bytes = 40 }
+[[phase]]
+name       = "mixed"
+operations = 5_000
+mix        = { get = 4, put = 2, delete = 1, range = 2, rmw = 1, batch = 1, multi_get = 1 }
+absent     = 0.3
+value      = { kind = "fixed", bytes = 40 }
+range      = { kind = "fixed", entries = 7 }
+[trials]
+count = 1
+check = 1
+"#;
+
+/// The experiment with engines that it sweeps over.
+fn over(engines: &str) -> String {
+    format!("{EXPERIMENT}[sweep]\n\"engine\" = {engines}\n")
+}
+
+fn of_engine<'a>(rows: &'a [Row], engine: &str) -> Vec<&'a Row> {
+    let at = rows[0].schema().find("engine").unwrap();
+    let is_of = |row: &&Row| row.cells()[at].to_string() == engine && text(row, &c::OPERATION) == "all";
+    rows.iter().filter(is_of).collect()
+}
+
+#[test]
+fn an_engine_that_is_not_there_is_told_and_the_others_run() {
+    let bench = Bench::new();
+    bench.write(
+        "x.toml",
+        over(
+            "[\"lsmbench\", { kind = \"rocksdb\", library = \"/nowhere/librocksdb.so\", label = \"rocks\" }]",
+        ),
+    );
+    let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
+    let told = "left out: engine=rocks: engine rocks: no librocksdb.so in /nowhere; build RocksDB";
+    assert!(answer.err.contains(told), "{}", answer.err);
+    assert_eq!(bench.manifest("x").cells.len(), 1);
+    assert!(bench.manifest("x").left_out[0].reason.contains("engine.library"));
+    let rows = bench.rows("x");
+    assert!(of_engine(&rows, "lsmbench").iter().all(|row| text(row, &c::WRONG_ANSWERS) == "0"));
+}
+
+/// Whichever engines are on this machine and in this build run beside our own tree, and give its answers.
+#[test]
+fn engines_that_are_there_run_in_one_run() {
+    let bench = Bench::new();
+    bench.write("x.toml", over("\"all\""));
+    let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
+    let (rows, manifest) = (bench.rows("x"), bench.manifest("x"));
+    let engines: Vec<&str> = manifest.cells.iter().map(|cell| cell.label.as_str()).collect();
+    assert_eq!(engines.len() + manifest.left_out.len(), peers::CATALOG.variants.len());
+    for cell in &manifest.cells {
+        let rows = of_engine(&rows, &cell.label);
+        assert_eq!(rows.len(), 2, "{}", cell.label);
+        for row in rows {
+            assert_eq!(text(row, &c::WRONG_ANSWERS), "0");
+            assert_ne!(text(row, &c::CHECKED_ANSWERS), "");
+            assert_ne!(text(row, &c::DISK_BYTES), "");
+            // Only our own tree looks into its filters, and what is not measured is empty.
+            assert_eq!(text(row, &c::FILTER_PROBES).is_empty(), cell.label != "lsmbench");
+        }
+        let Some(engine) = &cell.engine else {
+            assert_eq!(cell.label, "lsmbench");
+            continue;
+        };
+        assert!(engine.version.as_ref().is_some_and(|version| version.contains('.')), "{engine:?}");
+        assert!(answer.err.contains(&format!("engine {}: ", engine.name)), "{}", answer.err);
+        for line in &engine.mapping {
+            assert!(answer.err.contains(line), "{line}");
+        }
+        for doubt in &engine.doubts {
+            assert!(
+                manifest.warnings.iter().any(|warning| warning.contains(doubt)),
+                "{:?}",
+                manifest.warnings
+            );
+        }
+    }
+}
+
+#[test]
+fn an_engine_is_one_line_of_an_experiment() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT.replace("question", "engine = \"lsmbench\"\nquestion"));
+    assert!(!bench.ok(&["describe", "x.toml"]).contains("engine ="));
+    bench.write("x.toml", EXPERIMENT.replace("question", "engine = \"rocksbd\"\nquestion"));
+    let error = bench.run(&["describe", "x.toml"]).refusal();
+    assert!(error.contains("x.toml:2: engine: no variant \"rocksbd\"; did you mean \"rocksdb\"?"), "{error}");
+    let error = bench.run(&["describe", "x.toml", "--set", "engine.library=x"]).refusal();
+    assert!(error.contains("no variant \"rocksbd\""), "{error}");
+    bench.write("x.toml", EXPERIMENT);
+    let error = bench.run(&["describe", "x.toml", "--set", "engine.library=x"]).refusal();
+    assert!(error.contains("--set engine.library: engine: lsmbench has no parameter \"library\""), "{error}");
+    let error =
+        bench.run(&["describe", "x.toml", "--set", "engine=rocksdb(library=/nowhere/x.so)"]).refusal();
+    assert!(
+        error.contains(
+            "nothing is left to run: engine rocksdb(library=\"/nowhere/x.so\"): no x.so in /nowhere"
+        ),
+        "{error}"
+    );
+    let component = "question = \"?\"\nengine = \"rocksdb\"\nsubject = \"hash\"\n";
+    bench.write("x.toml", component);
+    let error = bench.run(&["describe", "x.toml"]).refusal();
+    assert!(error.contains("x.toml:2: an experiment with a subject runs no engine"), "{error}");
+}

@@ -1,0 +1,138 @@
+//! The textbook's cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and all
+//! between, after Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure"
+//! (VLDB 2022), section 3.
+//!
+//! Everything counts in buffers, full memtables: N of them have been flushed, level i holds at most
+//! (T − 1)·T^(i−1) of them.
+
+/// A tree of size ratio T with at most K runs in each level but the largest, and Z in that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fluid {
+    /// T, at least 2.
+    pub size_ratio: f64,
+    /// K: 1 is leveling, T − 1 tiering.
+    pub upper_runs: f64,
+    /// Z.
+    pub largest_runs: f64,
+}
+
+impl Fluid {
+    /// One run in every level.
+    pub fn leveled(size_ratio: f64) -> Self {
+        Self { size_ratio, upper_runs: 1.0, largest_runs: 1.0 }
+    }
+
+    /// T − 1 runs in every level.
+    pub fn tiered(size_ratio: f64) -> Self {
+        Self { size_ratio, upper_runs: size_ratio - 1.0, largest_runs: size_ratio - 1.0 }
+    }
+
+    /// T − 1 runs in every level but the largest, which has one.
+    pub fn lazy_leveled(size_ratio: f64) -> Self {
+        Self { upper_runs: size_ratio - 1.0, ..Self::leveled(size_ratio) }
+    }
+
+    /// The levels that `buffers` fill: `⌈log_T(N + 1)⌉`, the least L whose levels together hold
+    /// Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N.
+    pub fn levels(&self, buffers: f64) -> u32 {
+        // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
+        let (mut levels, mut held) = (0, 0.0);
+        while held < buffers {
+            held = held * self.size_ratio + self.size_ratio - 1.0;
+            levels += 1;
+        }
+        levels
+    }
+
+    /// Runs that a lookup may have to ask at most: K·(L − 1) + Z.
+    pub fn most_runs(&self, levels: u32) -> f64 {
+        if levels == 0 { 0.0 } else { self.upper_runs * f64::from(levels - 1) + self.largest_runs }
+    }
+
+    /// The least and the most that the textbook says of write amplification, the flush included, of L levels: for
+    /// a level of K runs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. For T that is not small.
+    pub fn write_amp(&self, levels: u32) -> (f64, f64) {
+        let sum = |level: fn(f64, f64) -> f64| {
+            let upper = f64::from(levels.saturating_sub(1)) * level(self.size_ratio, self.upper_runs);
+            1.0 + upper + level(self.size_ratio, self.largest_runs)
+        };
+        let dostoevsky = sum(|ratio, runs| (ratio - 1.0) / (runs + 1.0));
+        let endure = sum(|ratio, runs| (ratio - 1.0 + runs) / (2.0 * runs));
+        (dostoevsky.min(endure), dostoevsky.max(endure))
+    }
+
+    /// Bytes stored per byte that is alive, at most, where every level is full: Z·T/(T − 1). Each of the Z runs of
+    /// the largest level may have the same keys, and the upper levels repeat some of them once more; together
+    /// they hold (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of what the largest does. The paper's O(Z) and
+    /// O(1/T) stale data of a leveled tree are this less 1.
+    pub fn most_space_amp(&self) -> f64 {
+        self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
+    }
+
+    /// The share of all entries in level `level` of `levels`, from 1: (T − 1)·T^(i−1) / (T^L − 1).
+    pub fn share_of_level(&self, level: u32, levels: u32) -> f64 {
+        let power = |exponent: u32| self.size_ratio.powi(exponent.cast_signed());
+        (self.size_ratio - 1.0) * power(level.saturating_sub(1)) / (power(levels) - 1.0)
+    }
+
+    /// Data blocks that a lookup of an absent key looks into: `Σ K_i · fpr`.
+    pub fn blocks_per_absent_get(&self, levels: u32, fpr: f64) -> f64 {
+        self.most_runs(levels) * fpr
+    }
+
+    /// Data blocks that a lookup of a present key looks into, each entry asked for as often: its own, and the
+    /// false positives of the runs before it, `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
+    pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
+        let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
+        let cost = |level: u32| {
+            let before: f64 = (1..level).map(runs).sum();
+            1.0 + fpr * (before + (runs(level) - 1.0) / 2.0)
+        };
+        (1..=levels).map(|level| self.share_of_level(level, levels) * cost(level)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_sum_to_one_and_levels_hold_what_they_must() {
+        for ratio in [2.0, 4.0, 10.0] {
+            let tree = Fluid::leveled(ratio);
+            for levels in 1..8 {
+                let shares: f64 = (1..=levels).map(|level| tree.share_of_level(level, levels)).sum();
+                assert!((shares - 1.0).abs() < 1e-12, "{ratio} {levels}: {shares}");
+                let held = ratio.powi(levels.cast_signed()) - 1.0;
+                assert_eq!((tree.levels(held), tree.levels(held + 1.0)), (levels, levels + 1));
+            }
+        }
+        assert_eq!(Fluid::leveled(10.0).levels(0.0), 0);
+    }
+
+    /// The figures that section 2.5.6 of the cs265 report asks for, counted as they must be: T = 10, five levels,
+    /// filters of 1 %.
+    #[test]
+    fn worst_lookups_are_those_of_the_formulas() {
+        let cases =
+            [(Fluid::leveled(10.0), 5.0), (Fluid::tiered(10.0), 45.0), (Fluid::lazy_leveled(10.0), 37.0)];
+        for (tree, runs) in cases {
+            assert!((tree.most_runs(5) - runs).abs() < 1e-12);
+            assert!((tree.blocks_per_absent_get(5, 0.01) - 0.01 * runs).abs() < 1e-12);
+            let present = tree.blocks_per_present_get(5, 0.01);
+            assert!((1.0..1.0 + 0.01 * runs).contains(&present), "{present}");
+        }
+        // All data in one level of one run: nothing is asked in vain.
+        assert!((Fluid::leveled(10.0).blocks_per_present_get(1, 0.5) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn leveling_and_tiering_are_special_cases() {
+        let (low, high) = Fluid::leveled(10.0).write_amp(3);
+        assert!((low - (1.0 + 3.0 * 4.5)).abs() < 1e-12 && (high - (1.0 + 3.0 * 5.0)).abs() < 1e-12);
+        let (low, high) = Fluid::tiered(10.0).write_amp(3);
+        assert!((low - (1.0 + 3.0 * 0.9)).abs() < 1e-12 && (high - (1.0 + 3.0)).abs() < 1e-12);
+        assert!((Fluid::leveled(10.0).most_space_amp() - (1.0 + 1.0 / 9.0)).abs() < 1e-12);
+        assert!((Fluid::tiered(4.0).most_space_amp() - 4.0).abs() < 1e-12);
+    }
+}

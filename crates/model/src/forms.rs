@@ -1,0 +1,173 @@
+//! The closed forms of the compaction policies: what each writes and leaves after so many flushes of keys that
+//! are all different, in buffers. They are derived at the head of each policy's file in the compaction crate, and
+//! are exact; those of policies that hand down table by table where every run is one table.
+
+use catalog::Choice;
+
+/// Whether a policy hands down table by table, so that what it writes depends on how large tables are.
+pub(crate) fn picks_tables(policy: &Choice) -> bool {
+    matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
+}
+
+/// Bytes written by flushes and merges per byte flushed, after `flushes` flushes into an empty tree of keys that
+/// are all different; `None` for a policy without a closed form, and for no flush.
+pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
+    if flushes == 0 {
+        return None;
+    }
+    let ratio = number(policy, "size_ratio");
+    let whole = count(policy, "size_ratio");
+    let buffers = match policy.kind() {
+        "none" | "fifo" => 0,
+        "leveled" | "leveled-partial" | "l0-tiered" => {
+            leveled(flushes, ratio?, count(policy, "level0_runs")?, ratio?).0
+        }
+        "golden" => leveled(flushes, number(policy, "growth")?, 2, number(policy, "growth")?).0,
+        "one-leveling" => leveled(flushes, ratio?, whole?, ratio? * ratio?).0,
+        "tiered" => rounded_down(flushes, whole?),
+        "binary-counter" => rounded_down(flushes, 2),
+        "lazy-leveled" => {
+            let ratio = whole?;
+            powers(ratio, flushes).map(|level| lazy_leveled(flushes, ratio, level)).sum()
+        }
+        "fluid" => fluid(flushes, whole?, count(policy, "upper_runs")?, count(policy, "largest_runs")?),
+        "merge-all" => merge_all(flushes, count(policy, "runs")?),
+        "partial" => partial(flushes, count(policy, "run_threshold")?, count(policy, "max_runs")?),
+        "time-window" => {
+            let (window, runs) = (count(policy, "window")?, count(policy, "min_runs")?);
+            // A window that is not reached may be of any length.
+            let of_each = if window <= flushes { window + rounded_down(window - 1, runs) } else { 0 };
+            flushes / window * of_each + rounded_down(flushes % window, runs)
+        }
+        _ => return None,
+    };
+    Some(1.0 + buffers as f64 / flushes as f64)
+}
+
+/// The levels that hold runs, and the runs, after as many flushes; `None` where no closed form is known. A leveled
+/// tree counts its flushes as a number with the base T: level i holds the i-th digit, in one run where leveled and
+/// in as many as the digit says where tiered.
+pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
+    let whole = count(policy, "size_ratio");
+    Some(match policy.kind() {
+        "none" => (u64::from(flushes > 0), flushes),
+        "leveled" | "l0-tiered" | "leveled-partial" => {
+            let ratio = number(policy, "size_ratio")?;
+            let (_, filled, waiting) = leveled(flushes, ratio, count(policy, "level0_runs")?, ratio);
+            (filled + u64::from(waiting > 0), filled + waiting)
+        }
+        "tiered" => of_digits(flushes, whole?),
+        "binary-counter" => of_digits(flushes, 2),
+        "lazy-leveled" => {
+            let ratio = whole?;
+            let largest = powers(ratio, flushes).last();
+            let above = largest.map_or(flushes, |size| flushes % size);
+            let (levels, runs) = of_digits(above, ratio);
+            let one = u64::from(largest.is_some());
+            (levels + one, runs + one)
+        }
+        "merge-all" => {
+            let runs = count(policy, "runs")?;
+            let left = if flushes < runs { flushes } else { 1 + (flushes - runs) % (runs - 1) };
+            (u64::from(flushes > 0), left)
+        }
+        _ => return None,
+    })
+}
+
+/// The digits of a number that are not 0, and their sum.
+fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
+    let (mut filled, mut sum) = (0, 0);
+    while number > 0 {
+        filled += u64::from(!number.is_multiple_of(base));
+        sum += number % base;
+        number /= base;
+    }
+    (filled, sum)
+}
+
+/// A parameter as a number.
+fn number(policy: &Choice, name: &str) -> Option<f64> {
+    let value = policy.params().get(name)?;
+    value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+}
+
+/// A parameter as a count of at least 1.
+fn count(policy: &Choice, name: &str) -> Option<u64> {
+    let value = policy.params().get(name)?.as_integer()?;
+    u64::try_from(value).ok().filter(|count| *count > 0)
+}
+
+/// `base`, `base`², … as long as so many buffers were flushed.
+fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
+    std::iter::successors((base > 1).then_some(base), move |size| size.checked_mul(base))
+        .take_while(move |size| *size <= flushes)
+}
+
+/// What remains of `flushes` where each power of `base` takes whole ones, summed over the powers: one write for
+/// each level that data has passed.
+fn rounded_down(flushes: u64, base: u64) -> u64 {
+    powers(base, flushes).map(|level| flushes / level * level).sum()
+}
+
+/// Of leveled merges, where level 1 takes `capacity` buffers: the buffers that they write, the levels below level
+/// 0 that hold a run, and the runs that wait in level 0.
+fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -> (u64, u64, u64) {
+    let (mut writes, mut filled, mut arrival) = (0, 0, level0_runs);
+    let mut moved_first = u64::from(level0_runs == 1);
+    while flushes >= arrival {
+        let sum = |arrivals: u64| (arrivals * (arrivals + 1) / 2).saturating_sub(moved_first);
+        // What takes more arrivals than there are flushes never fills, however large it is.
+        let to_fill = ((capacity / arrival as f64).ceil() as u64).min(flushes + 1);
+        let arrivals = flushes / arrival;
+        writes += arrival * (arrivals / to_fill * sum(to_fill) + sum(arrivals % to_fill));
+        filled += u64::from(!arrivals.is_multiple_of(to_fill));
+        arrival *= to_fill;
+        capacity *= size_ratio;
+        moved_first = 1;
+    }
+    (writes, filled, flushes % level0_runs)
+}
+
+/// The buffers that lazy leveling writes to the level whose arrivals are of size `level`.
+fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
+    let arrivals = flushes / level;
+    let as_largest = arrivals.min(size_ratio);
+    let moved_first = u64::from(level > size_ratio);
+    level * (as_largest * (as_largest + 1) / 2 + (arrivals - as_largest) - moved_first)
+}
+
+/// The buffers that the merges of a Fluid LSM-tree write.
+fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u64 {
+    let place_in_run = |arrival: u64, runs: u64| (arrival - 1) % (size_ratio - 1).div_ceil(runs) + 1;
+    let first_level = |flush: u64| {
+        let arrival = (flush - 1) % size_ratio + 1;
+        let place = place_in_run(arrival, upper_runs);
+        if place == 1 || arrival == size_ratio { 0 } else { place }
+    };
+    let level = |size: u64| -> u64 {
+        let place = |arrival: u64| match arrival <= size_ratio {
+            true => place_in_run(arrival, largest_runs),
+            false => place_in_run((arrival - 1) % size_ratio + 1, upper_runs),
+        };
+        size * (1..=flushes / size).map(place).sum::<u64>()
+    };
+    (1..=flushes).map(first_level).sum::<u64>() + powers(size_ratio, flushes).map(level).sum::<u64>()
+}
+
+/// The buffers that are written where every `runs` runs become one.
+fn merge_all(flushes: u64, runs: u64) -> u64 {
+    let merges = if runs > 1 { (flushes - 1) / (runs - 1) } else { 0 };
+    (0..merges).map(|merge| runs + (runs - 1) * merge).sum()
+}
+
+/// The buffers that are written where of `run_threshold` runs the oldest `max_runs` go down.
+fn partial(flushes: u64, run_threshold: u64, max_runs: u64) -> u64 {
+    let (mut writes, mut arrivals, mut size) = (0, flushes, 1);
+    while arrivals >= run_threshold && max_runs > 1 {
+        arrivals = (arrivals - run_threshold) / max_runs + 1;
+        size *= max_runs;
+        writes += arrivals * size;
+    }
+    writes
+}

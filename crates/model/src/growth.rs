@@ -1,0 +1,56 @@
+//! What becomes of an empty tree that takes flush after flush: the closed form of its policy where there is one,
+//! and else what the compaction simulator counts, which moves tables by the tree's own code.
+
+use catalog::{Choice, ChoiceError};
+use compaction::{CATALOG, Load, SimulationError, simulate};
+use thiserror::Error;
+
+use crate::forms::{levels_and_runs, picks_tables, write_amp};
+
+/// A tree after so many flushes, nothing left to compact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// Bytes written by flushes and merges per byte flushed.
+    pub write_amp: f64,
+    /// Levels that hold runs.
+    pub levels: u64,
+    /// Sorted runs.
+    pub runs: u64,
+}
+
+/// Why nothing can be said.
+#[derive(Debug, Error)]
+pub enum GrowthError {
+    /// The choice is none of the axis.
+    #[error(transparent)]
+    Policy(#[from] ChoiceError),
+    /// The simulation failed.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
+
+/// Whether the closed forms of a policy hold for a load: no key is written twice, and tables are as large as runs
+/// where their size counts.
+pub fn has_form(policy: &Choice, load: Load, flushes: u64) -> bool {
+    let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
+    load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
+}
+
+/// What `policy` makes of `flushes` flushes of keys that are all different, or drawn from so many as `load` says.
+/// `flushes` is at least 1.
+///
+/// # Errors
+/// A choice of another axis; a load of nothing.
+pub fn growth(policy: &Choice, load: Load, flushes: u64) -> Result<Growth, GrowthError> {
+    if has_form(policy, load, flushes)
+        && let (Some(write_amp), Some((levels, runs))) =
+            (write_amp(policy, flushes), levels_and_runs(policy, flushes))
+    {
+        return Ok(Growth { write_amp, levels, runs });
+    }
+    let policy = CATALOG.build(policy)?;
+    let report = simulate(&*policy, load, flushes)?;
+    let levels = report.levels.iter().filter(|level| level.runs > 0).count() as u64;
+    let written = (report.flush_bytes + report.compaction_bytes_written) as f64;
+    Ok(Growth { write_amp: written / report.flush_bytes as f64, levels, runs: report.runs() as u64 })
+}

@@ -1,0 +1,223 @@
+//! How often each of many things is asked for, the most popular first: keys under a law of popularity, and the
+//! blocks that hold them.
+
+/// Ranks that are told apart one by one; behind them they are taken together in classes that grow.
+const HEAD: u64 = 64;
+/// Classes behind the head start at `first` and hold `first / GROWTH` ranks.
+const GROWTH: u64 = 16;
+/// The most keys that are dealt out to blocks one by one.
+const MOST_DEALT: u64 = 1 << 22;
+/// Blocks whose shares differ by less than this part are one class.
+const ALIKE: f64 = 1e-3;
+/// The seed of the deal; any gives the same within the noise of a few hot keys.
+const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
+
+/// Where the popular keys of a law stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Anywhere: which keys share a block is chance.
+    Scattered,
+    /// Side by side, the most popular first.
+    Together,
+}
+
+/// Classes of things with the same share of the requests, the most popular first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Popularity {
+    classes: Vec<Class>,
+}
+
+/// So many things with this share each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Class {
+    pub(crate) share: f64,
+    pub(crate) count: f64,
+}
+
+impl Popularity {
+    /// The ranks at which the shares of a law over `keys` keys must be known: how many of the hottest keys.
+    pub fn ranks(keys: u64) -> Vec<u64> {
+        let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
+        let mut last = HEAD;
+        while last < keys {
+            last = (last + (last / GROWTH).max(1)).min(keys);
+            ranks.push(last);
+        }
+        ranks
+    }
+
+    /// The popularity of keys of which the hottest `ranks[i]` together have the share `shares[i]`. The last rank is
+    /// the number of keys; ranks grow.
+    pub fn of_keys(ranks: &[u64], shares: &[f64]) -> Self {
+        let (mut before, mut sum) = (0, 0.0);
+        let classes = ranks.iter().zip(shares).map(|(rank, share)| {
+            let (count, mass) = ((rank - before) as f64, (share - sum).max(0.0));
+            (before, sum) = (*rank, share.max(sum));
+            Class { share: mass / count, count }
+        });
+        Self { classes: classes.collect() }
+    }
+
+    /// `count` things that are asked for alike.
+    pub fn even(count: f64) -> Self {
+        Self { classes: vec![Class { share: 1.0 / count, count }] }
+    }
+
+    /// The popularity of the blocks that hold these keys, `keys_per_block` in each. Which keys share a block is
+    /// dealt out with a fixed seed where they are scattered. `None` for more keys than can be dealt out, 4 million.
+    pub fn of_blocks(&self, keys_per_block: f64, standing: Standing) -> Option<Self> {
+        let keys = self.len();
+        if keys_per_block <= 1.0 {
+            return Some(self.clone());
+        }
+        let blocks = ((keys / keys_per_block).round() as usize).max(1);
+        let is_even = self.classes.windows(2).all(|pair| pair[0].share <= pair[1].share * (1.0 + 1e-9));
+        if is_even {
+            return Some(Self::even(blocks as f64));
+        }
+        if keys > MOST_DEALT as f64 {
+            return None;
+        }
+        let mut shares = vec![0.0; blocks];
+        let places = places(keys as usize, standing);
+        for (place, share) in places.into_iter().zip(self.by_rank()) {
+            shares[(f64::from(place) / keys * blocks as f64) as usize] += share;
+        }
+        Some(Self::of_shares(shares))
+    }
+
+    /// Things with these shares, in any order, put into classes.
+    fn of_shares(mut shares: Vec<f64>) -> Self {
+        shares.sort_unstable_by(|a, b| b.total_cmp(a));
+        let mut classes: Vec<Class> = Vec::new();
+        let mut first = f64::INFINITY;
+        for share in shares {
+            if let Some(class) = classes.last_mut().filter(|_| share >= first * (1.0 - ALIKE)) {
+                class.share = (class.share * class.count + share) / (class.count + 1.0);
+                class.count += 1.0;
+            } else {
+                first = share;
+                classes.push(Class { share, count: 1.0 });
+            }
+        }
+        Self { classes }
+    }
+
+    /// How many things there are.
+    pub fn len(&self) -> f64 {
+        self.classes.iter().map(|class| class.count).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// The share of requests that goes to the `held` most popular things: the hit rate of a cache that holds the
+    /// best set of so many and never changes it. Where requests are drawn one by one, whatever came before, no
+    /// cache that does not know the future has a higher one in the long run (Aven, Coffman, Kogan, *Stochastic
+    /// Analysis of Computer Storage*, 1987, theorem on A₀; LFU comes to it).
+    pub fn best_static_share(&self, held: f64) -> f64 {
+        let mut left = held.max(0.0);
+        let parts = self.classes.iter().map(|class| {
+            let taken = class.count.min(left);
+            left -= taken;
+            taken * class.share
+        });
+        parts.sum::<f64>().min(1.0)
+    }
+
+    /// The different things that `requests` requests ask for, by expectation: Σ 1 − e^(−p·n).
+    pub fn distinct(&self, requests: f64) -> f64 {
+        self.sum(|share| -(-share * requests).exp_m1())
+    }
+
+    /// The sum over all things of a function of their shares.
+    pub(crate) fn sum(&self, term: impl Fn(f64) -> f64) -> f64 {
+        self.classes.iter().map(|class| class.count * term(class.share)).sum()
+    }
+
+    fn by_rank(&self) -> impl Iterator<Item = f64> {
+        self.classes.iter().flat_map(|class| std::iter::repeat_n(class.share, class.count as usize))
+    }
+}
+
+/// The place of the key of each rank.
+fn places(keys: usize, standing: Standing) -> Vec<u32> {
+    let mut places: Vec<u32> = (0..keys as u32).collect();
+    if standing == Standing::Scattered {
+        let mut state = SEED;
+        for at in (1..keys).rev() {
+            let other = (u128::from(split_mix(&mut state)) * (at as u128 + 1)) >> 64;
+            places.swap(at, other as usize);
+        }
+    }
+    places
+}
+
+/// A random number (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut bits = *state;
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zipf(keys: u64, theta: f64) -> Popularity {
+        let mut sum = 0.0;
+        let sums: Vec<f64> = (1..=keys)
+            .map(|rank| {
+                sum += (rank as f64).powf(-theta);
+                sum
+            })
+            .collect();
+        let ranks = Popularity::ranks(keys);
+        let shares: Vec<f64> = ranks.iter().map(|rank| sums[*rank as usize - 1] / sum).collect();
+        Popularity::of_keys(&ranks, &shares)
+    }
+
+    #[test]
+    fn shares_sum_to_one_and_fall() {
+        for keys in [1, 63, 64, 65, 1000, 123_457] {
+            let popularity = zipf(keys, 0.99);
+            assert!((popularity.len() - keys as f64).abs() < 1e-6);
+            assert!((popularity.sum(|share| share) - 1.0).abs() < 1e-9, "{keys}");
+            assert!(popularity.classes.windows(2).all(|pair| pair[0].share >= pair[1].share));
+            for standing in [Standing::Scattered, Standing::Together] {
+                let blocks = popularity.of_blocks(10.0, standing).unwrap();
+                assert!((blocks.sum(|share| share) - 1.0).abs() < 1e-9);
+                assert!((blocks.len() - (keys as f64 / 10.0).round().max(1.0)).abs() < 1e-6);
+            }
+        }
+    }
+
+    /// The exact sums of a Zipf law of 0.99 over a million keys: audit item S44.
+    #[test]
+    fn the_best_static_set_is_that_of_the_exact_sums() {
+        let popularity = zipf(1_000_000, 0.99);
+        for (part, expected) in [(0.01, 0.664), (0.2, 0.881), (1.0, 1.0)] {
+            let share = popularity.best_static_share(part * 1e6);
+            assert!((share - expected).abs() < 1e-3, "{part}: {share}");
+        }
+        assert!(popularity.best_static_share(0.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn popular_keys_that_stand_together_fill_few_blocks() {
+        let keys = zipf(100_000, 0.99);
+        let [scattered, together] = [Standing::Scattered, Standing::Together]
+            .map(|standing| keys.of_blocks(32.0, standing).unwrap().best_static_share(312.0));
+        assert!(together > 0.75 && scattered < 0.6, "{together} {scattered}");
+        assert!((together - keys.best_static_share(10_000.0)).abs() < 0.01, "{together}");
+        assert_eq!(
+            Popularity::even(6400.0).of_blocks(64.0, Standing::Scattered).unwrap(),
+            Popularity::even(100.0)
+        );
+        assert!(zipf(MOST_DEALT + 1, 0.99).of_blocks(10.0, Standing::Scattered).is_none());
+    }
+}

@@ -1,0 +1,46 @@
+//! Puts into the crate which versions of the engines that are crates it is built with: the lock file says so.
+
+use std::path::Path;
+
+/// Packages, the beginning of their versions where there are several, and the variables that tell them.
+const ENGINES: [(&str, &str, &str); 5] = [
+    ("fjall", "3.", "PEERS_FJALL"),
+    ("fjall", "2.", "PEERS_FJALL2"),
+    ("redb", "", "PEERS_REDB"),
+    ("sled", "", "PEERS_SLED"),
+    ("canopydb", "", "PEERS_CANOPYDB"),
+];
+
+fn main() {
+    #[cfg(feature = "wiredtiger")]
+    compile_shim();
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    let text = std::fs::read_to_string(&lock).unwrap_or_default();
+    for (package, start, variable) in ENGINES {
+        println!("cargo::rustc-env={variable}={}", version(&text, package, start).unwrap_or_default());
+    }
+}
+
+/// The functions over WiredTiger's structures, with the header and the library of this system.
+#[cfg(feature = "wiredtiger")]
+fn compile_shim() {
+    println!("cargo::rerun-if-changed=src/wiredtiger/shim.c");
+    println!("cargo::rustc-link-lib=wiredtiger");
+    cc::Build::new().file("src/wiredtiger/shim.c").opt_level(2).compile("wiredtiger_shim");
+}
+
+/// The version of a package in a lock file.
+fn version<'a>(lock: &'a str, package: &str, start: &str) -> Option<&'a str> {
+    let name = format!("name = \"{package}\"");
+    let mut lines = lock.lines();
+    while let Some(line) = lines.next() {
+        if line == name {
+            let version = lines.next()?.strip_prefix("version = \"")?.strip_suffix('"')?;
+            if version.starts_with(start) {
+                return Some(version);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,148 @@
+//! A store of Fjall 3.
+
+use std::ops::Bound;
+use std::path::Path;
+
+use fjall::config::{
+    BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
+    RestartIntervalPolicy,
+};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
+use types::Direction;
+use workload::{Scan, Target, TargetError, Write};
+
+use crate::budget::{Budget, Codec, Log};
+use crate::peer::{Stats, Store};
+use crate::settle;
+
+/// A store of Fjall 3, all in one keyspace.
+pub(super) struct FjallStore {
+    database: Database,
+    keyspace: Keyspace,
+    syncs: bool,
+}
+
+impl FjallStore {
+    pub(super) fn open(directory: &Path, budget: &Budget) -> Result<Self, TargetError> {
+        let database = Database::builder(directory)
+            .cache_size(budget.cache_bytes)
+            .worker_threads(budget.background_threads as usize)
+            .manual_journal_persist(budget.log == Log::None)
+            .open()?;
+        let keyspace = database.keyspace("data", || options(budget))?;
+        Ok(Self { database, keyspace, syncs: budget.log == Log::Sync })
+    }
+
+    /// Makes what was written durable, where every write is.
+    fn sync(&self) -> Result<(), TargetError> {
+        if self.syncs {
+            self.database.persist(PersistMode::SyncData)?;
+        }
+        Ok(())
+    }
+}
+
+fn options(budget: &Budget) -> KeyspaceCreateOptions {
+    let codec = if budget.codec == Codec::Lz4 { CompressionType::Lz4 } else { CompressionType::None };
+    let bits = budget.filter_bits_per_key as f32;
+    let filters = match bits > 0.0 {
+        true => FilterPolicy::all(FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(bits))),
+        false => FilterPolicy::disabled(),
+    };
+    KeyspaceCreateOptions::default()
+        .max_memtable_size(budget.memtable_bytes)
+        .manual_journal_persist(budget.log == Log::None)
+        .data_block_size_policy(BlockSizePolicy::all(budget.block_bytes as u32))
+        .data_block_restart_interval_policy(RestartIntervalPolicy::all(
+            u8::try_from(budget.restart_interval).unwrap_or(u8::MAX),
+        ))
+        .data_block_compression_policy(CompressionPolicy::all(codec))
+        .index_block_compression_policy(CompressionPolicy::all(codec))
+        .filter_policy(filters)
+}
+
+impl Target for FjallStore {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        self.keyspace.insert(key, value)?;
+        self.sync()
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        let found = self.keyspace.get(key)?;
+        if let Some(found) = &found {
+            value.extend_from_slice(found);
+        }
+        Ok(found.is_some())
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        self.keyspace.remove(key)?;
+        self.sync()
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        if scan.high.is_some_and(|high| high <= scan.low) {
+            return Ok(0);
+        }
+        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        // A range of the keyspace itself sees what is written meanwhile, and half of a batch.
+        let snapshot = self.database.snapshot();
+        let mut range = snapshot.range::<&[u8], _>(&self.keyspace, (Bound::Included(scan.low), high));
+        let mut entries = 0;
+        while entries < scan.limit {
+            let entry = match scan.direction {
+                Direction::Forward => range.next(),
+                Direction::Backward => range.next_back(),
+            };
+            let Some(entry) = entry else { break };
+            let (key, value) = entry.into_inner()?;
+            visit(&key, &value);
+            entries += 1;
+        }
+        Ok(entries)
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        let mut batch = self.database.batch();
+        for write in writes {
+            match *write {
+                Write::Put { key, value } => batch.insert(&self.keyspace, key, value),
+                Write::Delete { key } => batch.remove(&self.keyspace, key),
+            }
+        }
+        batch.commit()?;
+        self.sync()
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(self.keyspace.rotate_memtable_and_wait()?)
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        settle::until_idle(settle::SEEN, || {
+            let database = &self.database;
+            let is_busy = database.outstanding_flushes() > 0 || database.active_compactions() > 0;
+            (is_busy, (database.compactions_completed(), self.keyspace.table_count()))
+        });
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        Ok(self.database.persist(PersistMode::SyncAll)?)
+    }
+}
+
+impl Store for FjallStore {
+    fn version(&self) -> Option<String> {
+        Some(env!("PEERS_FJALL").to_owned())
+    }
+
+    fn stats(&self) -> Stats {
+        Stats {
+            table_bytes: Some(self.keyspace.disk_space()),
+            memtable_bytes: Some(self.database.write_buffer_size()),
+            cache_bytes: Some(self.database.cache_size()),
+            ..Stats::default()
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Fjall 2: the line that one of the source documents measured. Its 2.1 no longer builds as it is resolved; this is
+//! the last of the line, 2.11.
+
+#[cfg(feature = "peers")]
+mod store;
+
+use std::path::Path;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::budget::{Budget, Codec, Log};
+use crate::bundled::{self, cache, log, memtable, unequal};
+use crate::peer::{Engine, Identity, Missing, Peer, Store};
+
+pub(crate) const VARIANT: Variant<Engine> =
+    Variant::new::<Fjall2>("fjall2", "Fjall 2, the line before: 2.11, since 2.1 no longer builds", "")
+        .limited(&[Limit::NotDeterministic]);
+
+struct Fjall2;
+
+/// It has none: the budget says it all.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<Engine> for Fjall2 {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<Engine>, String> {
+        Ok(Box::new(Engine::Peer(Box::new(Self))))
+    }
+}
+
+impl Peer for Fjall2 {
+    fn identify(&self) -> Result<Identity, Missing> {
+        bundled::identify(env!("PEERS_FJALL2"))
+    }
+
+    fn mapping(&self, budget: &Budget) -> Vec<String> {
+        let mut lines = vec![
+            memtable(budget, "max_memtable_size"),
+            cache(budget, "cache_size"),
+            format!("blocks {} bytes: block_size", budget.block_bytes),
+            format!(
+                "{} background threads: one of flush_workers, the others of compaction_workers",
+                budget.background_threads
+            ),
+        ];
+        let bits = format!("filters {} bits", budget.filter_bits_per_key);
+        match budget.filter_bits_per_key.fract() {
+            0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
+            _ => lines.push(unequal(format_args!("{bits}: bloom_filter_bits is a whole number"))),
+        }
+        match budget.codec {
+            Codec::None => lines.push("compression none: compression None".to_owned()),
+            Codec::Lz4 => lines.push("compression lz4: compression Lz4".to_owned()),
+            _ => lines.push(unequal(format_args!(
+                "compression {}: Fjall has LZ4 alone, and runs without",
+                budget.codec
+            ))),
+        }
+        match budget.log {
+            Log::Buffered => lines.push(log(budget, "the journal is written to the system at every write")),
+            Log::Sync => lines.push(log(budget, "persist(SyncData) behind every write")),
+            Log::Interval { .. } => lines.push(log(budget, "fsync_ms")),
+            Log::None => lines
+                .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
+        }
+        lines.push(unequal(format_args!(
+            "{} frozen memtables: Fjall stalls by rules of its own",
+            budget.frozen_memtables
+        )));
+        if budget.direct {
+            lines.push(unequal("direct I/O: Fjall has none"));
+        }
+        lines
+    }
+
+    fn open(&self, directory: &Path, budget: &Budget) -> Result<Box<dyn Store>, TargetError> {
+        bundled::open!(store::Fjall2Store, directory, budget)
+    }
+}

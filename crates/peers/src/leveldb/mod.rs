@@ -1,0 +1,96 @@
+//! `LevelDB`, loaded when it is opened. Source: `include/leveldb/c.h` of 1.23.
+
+mod store;
+
+use std::path::Path;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::budget::{Budget, Codec, Log};
+use crate::bundled::{cache, log, memtable, unequal, without_interval};
+use crate::library::Wanted;
+use crate::peer::{Engine, Identity, Missing, Peer, Store};
+
+pub(crate) const VARIANT: Variant<Engine> = Variant::new::<LevelDb>(
+    "leveldb",
+    "LevelDB, a shared library loaded by path",
+    "# The shared library; without one, what LSMBENCH_LEVELDB names, or the system's libleveldb.so.\n\
+     library = \"\"\n\
+     # What it is called in results, where leveldb is not enough.\n\
+     label = \"\"\n",
+)
+.limited(&[Limit::NotDeterministic]);
+
+/// Where a library comes from.
+const WANTED: Wanted = Wanted {
+    name: "libleveldb.so",
+    variable: "LSMBENCH_LEVELDB",
+    advice: "build LevelDB with cmake -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON, and name the library in \
+             engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
+    required: store::REQUIRED,
+};
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    library: String,
+    label: String,
+}
+
+struct LevelDb(Params);
+
+impl Build<Engine> for LevelDb {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<Engine>, String> {
+        Ok(Box::new(Engine::Peer(Box::new(Self(params)))))
+    }
+}
+
+impl Peer for LevelDb {
+    fn identify(&self) -> Result<Identity, Missing> {
+        WANTED.identify(&self.0.library)
+    }
+
+    fn mapping(&self, budget: &Budget) -> Vec<String> {
+        let mut lines = vec![
+            memtable(budget, "write_buffer_size"),
+            cache(budget, "cache, an LRU"),
+            format!("blocks {} bytes: block_size", budget.block_bytes),
+            format!("whole keys every {}: block_restart_interval", budget.restart_interval),
+        ];
+        let bits = format!("filters {} bits", budget.filter_bits_per_key);
+        match budget.filter_bits_per_key.fract() {
+            0.0 => lines.push(format!("{bits}: filter_policy bloom")),
+            _ => lines.push(unequal(format_args!("{bits}: LevelDB takes whole bits, rounded"))),
+        }
+        match &budget.codec {
+            Codec::None => lines.push("compression none: kNoCompression".to_owned()),
+            Codec::Snappy => lines.push("compression snappy: kSnappyCompression".to_owned()),
+            codec => lines.push(unequal(format_args!(
+                "compression {codec}: LevelDB has Snappy alone, and runs without"
+            ))),
+        }
+        match budget.log {
+            Log::Buffered => lines.push(log(budget, "WriteOptions.sync off")),
+            Log::Sync => lines.push(log(budget, "WriteOptions.sync")),
+            Log::None => lines.push(unequal("log none: LevelDB always writes its log")),
+            Log::Interval { .. } => lines.extend(without_interval(budget, "LevelDB")),
+        }
+        lines.push(unequal(format_args!(
+            "{} frozen memtables, {} background threads: LevelDB has one of each",
+            budget.frozen_memtables, budget.background_threads
+        )));
+        if budget.direct {
+            lines.push(unequal("direct I/O: LevelDB reads memory maps"));
+        }
+        lines
+    }
+
+    fn open(&self, directory: &Path, budget: &Budget) -> Result<Box<dyn Store>, TargetError> {
+        let library = WANTED.find(&self.0.library)?;
+        Ok(Box::new(store::LevelDbStore::open(&library, directory, budget)?))
+    }
+}

@@ -1,0 +1,45 @@
+//! Other engines behind the interface that our own tree is driven through.
+//!
+//! An engine is one file, or one folder, with one line in [`CATALOG`]. Those that are shared libraries are loaded
+//! when they are opened, by path, so that any build of them can run beside any other; those that are crates are
+//! compiled in with the feature `peers`. What is not there says how to get it.
+
+mod budget;
+mod bundled;
+mod canopydb;
+mod fjall;
+mod fjall2;
+mod leveldb;
+mod library;
+mod lmdb;
+mod lsmbench;
+mod peer;
+mod redb;
+mod rocksdb;
+mod settle;
+mod sled;
+mod symbols;
+mod wiredtiger;
+
+use catalog::Catalog;
+
+pub use budget::{Budget, Codec, Log};
+pub use peer::{Engine, Identity, Missing, Peer, Stats, Store, UNEQUAL};
+
+/// All engines. The first is our own tree.
+pub static CATALOG: Catalog<Engine> = Catalog {
+    axis: "engine",
+    summary: "which engine runs: our own tree, or another one beside it",
+    variants: &[
+        lsmbench::VARIANT,
+        rocksdb::VARIANT,
+        leveldb::VARIANT,
+        fjall::VARIANT,
+        fjall2::VARIANT,
+        lmdb::VARIANT,
+        redb::VARIANT,
+        canopydb::VARIANT,
+        sled::VARIANT,
+        wiredtiger::VARIANT,
+    ],
+};

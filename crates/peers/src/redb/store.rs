@@ -1,0 +1,138 @@
+//! A store of redb.
+
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use redb::{Database, Durability, ReadableDatabase, Table, TableDefinition};
+use types::Direction;
+use workload::{Scan, Target, TargetError, Write};
+
+use crate::budget::{Budget, Log};
+use crate::peer::{Stats, Store};
+
+/// All entries.
+const DATA: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("data");
+
+/// A store of redb, all in one table.
+pub(super) struct RedbStore {
+    database: Database,
+    file: PathBuf,
+    durability: Durability,
+}
+
+impl RedbStore {
+    pub(super) fn open(directory: &Path, budget: &Budget) -> Result<Self, TargetError> {
+        let file = directory.join("redb");
+        let database = Database::builder().set_cache_size(budget.cache_bytes as usize).create(&file)?;
+        let durability = if budget.log == Log::Sync { Durability::Immediate } else { Durability::None };
+        let store = Self { database, file, durability };
+        // Readers find the table from the beginning.
+        store.commit(Durability::Immediate, |_| Ok(()))?;
+        Ok(store)
+    }
+
+    /// Does a transaction of writes.
+    fn commit(
+        &self,
+        durability: Durability,
+        work: impl FnOnce(&mut Table<'_, &[u8], &[u8]>) -> Result<(), redb::StorageError>,
+    ) -> Result<(), TargetError> {
+        let mut transaction = self.database.begin_write()?;
+        transaction.set_durability(durability)?;
+        work(&mut transaction.open_table(DATA)?)?;
+        Ok(transaction.commit()?)
+    }
+}
+
+impl Target for RedbStore {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        self.commit(self.durability, |table| table.insert(key, value).map(drop))
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        let table = self.database.begin_read()?.open_table(DATA)?;
+        let found = table.get(key)?;
+        if let Some(found) = &found {
+            value.extend_from_slice(found.value());
+        }
+        Ok(found.is_some())
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        self.commit(self.durability, |table| table.remove(key).map(drop))
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        if scan.high.is_some_and(|high| high <= scan.low) {
+            return Ok(0);
+        }
+        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        let table = self.database.begin_read()?.open_table(DATA)?;
+        let mut range = table.range::<&[u8]>((Bound::Included(scan.low), high))?;
+        let mut entries = 0;
+        while entries < scan.limit {
+            let entry = match scan.direction {
+                Direction::Forward => range.next(),
+                Direction::Backward => range.next_back(),
+            };
+            let Some(entry) = entry else { break };
+            let (key, value) = entry?;
+            visit(key.value(), value.value());
+            entries += 1;
+        }
+        Ok(entries)
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        self.commit(self.durability, |table| {
+            for write in writes {
+                match *write {
+                    Write::Put { key, value } => drop(table.insert(key, value)?),
+                    Write::Delete { key } => drop(table.remove(key)?),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn multi_get(
+        &self,
+        keys: &[&[u8]],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), TargetError> {
+        let table = self.database.begin_read()?.open_table(DATA)?;
+        for (place, key) in keys.iter().enumerate() {
+            visit(place, table.get(*key)?.as_ref().map(redb::AccessGuard::value));
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        self.commit(Durability::Immediate, |_| Ok(()))
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        self.flush()
+    }
+}
+
+impl Store for RedbStore {
+    fn version(&self) -> Option<String> {
+        Some(env!("PEERS_REDB").to_owned())
+    }
+
+    fn stats(&self) -> Stats {
+        let cache = self.database.cache_stats();
+        Stats {
+            table_bytes: std::fs::metadata(&self.file).ok().map(|metadata| metadata.len()),
+            cache_bytes: Some(cache.used_bytes() as u64),
+            blocks_from_cache: Some(cache.read_hits()),
+            blocks_read: Some(cache.read_misses()),
+            ..Stats::default()
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What the terms of a budget are called in `RocksDB`'s options files.
+//!
+//! Options are given as text, and not by a function each: text means the same in all versions, while
+//! `rocksdb_filterpolicy_create_bloom_full` takes another type in older ones.
+
+use super::{CacheKind, Params, Style};
+use crate::budget::{Budget, Codec, Log};
+use crate::peer::UNEQUAL;
+
+/// All options, as `rocksdb_get_options_from_string` reads them.
+pub(super) fn text(params: &Params, budget: &Budget) -> String {
+    let mut options = vec!["create_if_missing=true".to_owned()];
+    options.extend(terms(params, budget).into_iter().flat_map(|(_, options)| options));
+    options.extend((!params.options.is_empty()).then(|| params.options.clone()));
+    options.join(";")
+}
+
+/// What each term becomes, one a line.
+pub(super) fn mapping(params: &Params, budget: &Budget) -> Vec<String> {
+    let mut lines: Vec<String> = terms(params, budget)
+        .into_iter()
+        .map(|(term, options)| format!("{term}: {}", options.join(" ")))
+        .collect();
+    lines.push(match budget.log {
+        Log::None => "log none: WriteOptions.disableWAL".to_owned(),
+        Log::Sync => "log sync: WriteOptions.sync".to_owned(),
+        Log::Buffered => "log buffered: WriteOptions.sync off".to_owned(),
+        Log::Interval { .. } => {
+            format!("{UNEQUAL}log {}: RocksDB syncs every write or none: WriteOptions.sync off", budget.log)
+        }
+    });
+    if params.cache == CacheKind::HyperClock {
+        lines.push("besides: the cache is a HyperClockCache of the same capacity".to_owned());
+    }
+    if !params.options.is_empty() {
+        lines.push(format!("besides: {}", params.options));
+    }
+    if let Codec::Other(name) = &budget.codec {
+        lines.push(format!("{UNEQUAL}compression {name}: RocksDB has none like it, and runs without"));
+    }
+    lines.push(format!(
+        "{UNEQUAL}a memtable of RocksDB counts its arena, of our tree keys and values: it holds fewer entries"
+    ));
+    lines.push(format!("{UNEQUAL}the sizes of levels and files are RocksDB's own: 256 MiB and 64 MiB"));
+    lines
+}
+
+/// The terms, each with its options.
+fn terms(params: &Params, budget: &Budget) -> Vec<(String, Vec<String>)> {
+    let Budget { memtable_bytes, frozen_memtables, background_threads, .. } = *budget;
+    let mut terms = vec![
+        (
+            format!("memtable {}, {frozen_memtables} may wait", bytes(memtable_bytes)),
+            vec![
+                format!("write_buffer_size={memtable_bytes}"),
+                format!("max_write_buffer_number={}", frozen_memtables + 1),
+            ],
+        ),
+        (
+            format!(
+                "cache {}, blocks {}, filters {} bits",
+                bytes(budget.cache_bytes),
+                bytes(budget.block_bytes),
+                budget.filter_bits_per_key
+            ),
+            vec![table_factory(budget)],
+        ),
+        (format!("compression {}", budget.codec), compression(&budget.codec)),
+        (
+            format!("{background_threads} background threads"),
+            vec![format!("max_background_jobs={background_threads}")],
+        ),
+    ];
+    if params.compaction == Style::Universal {
+        terms.push(("levels".to_owned(), vec!["compaction_style=kCompactionStyleUniversal".to_owned()]));
+    }
+    if budget.direct {
+        let options = ["use_direct_reads=true", "use_direct_io_for_flush_and_compaction=true"];
+        terms.push(("direct I/O".to_owned(), options.map(str::to_owned).to_vec()));
+    }
+    terms
+}
+
+fn table_factory(budget: &Budget) -> String {
+    let mut options = vec![match budget.cache_bytes {
+        0 => "no_block_cache=true".to_owned(),
+        bytes => format!("block_cache={bytes}"),
+    }];
+    options.push(format!("block_size={}", budget.block_bytes));
+    options.push(format!("block_restart_interval={}", budget.restart_interval));
+    if budget.filter_bits_per_key > 0.0 {
+        options.push(format!("filter_policy=bloomfilter:{}:false", budget.filter_bits_per_key));
+    }
+    format!("block_based_table_factory={{{}}}", options.join(";"))
+}
+
+fn compression(codec: &Codec) -> Vec<String> {
+    let kind = match codec {
+        Codec::None | Codec::Other(_) => "kNoCompression",
+        Codec::Lz4 => "kLZ4Compression",
+        Codec::Snappy => "kSnappyCompression",
+        Codec::Zstd { .. } => "kZSTD",
+    };
+    let mut options = vec![format!("compression={kind}")];
+    if let Codec::Zstd { level } = codec {
+        // Window bits, level, strategy, bytes of a dictionary.
+        options.push(format!("compression_opts=-14:{level}:0:0"));
+    }
+    options
+}
+
+fn bytes(bytes: u64) -> String {
+    types::quantity::format_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_becomes_options_and_lines() {
+        let budget = Budget { codec: Codec::Zstd { level: 3 }, direct: true, ..Budget::default() };
+        let params = Params { options: "num_levels=5".to_owned(), ..Params::default() };
+        assert_eq!(
+            text(&params, &budget),
+            "create_if_missing=true;write_buffer_size=16777216;max_write_buffer_number=3;\
+             block_based_table_factory={block_cache=67108864;block_size=4096;block_restart_interval=16;\
+             filter_policy=bloomfilter:10:false};compression=kZSTD;compression_opts=-14:3:0:0;\
+             max_background_jobs=2;use_direct_reads=true;use_direct_io_for_flush_and_compaction=true;num_levels=5"
+        );
+        let lines = mapping(&params, &budget);
+        assert_eq!(
+            lines[0],
+            "memtable 16MiB, 2 may wait: write_buffer_size=16777216 max_write_buffer_number=3"
+        );
+        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_equal_is_named() {
+        let budget = Budget {
+            codec: Codec::Other("fsst".to_owned()),
+            log: Log::Interval { period_ns: 1_000_000 },
+            ..Budget::default()
+        };
+        let lines = mapping(&Params::default(), &budget);
+        for part in ["not equal: compression fsst", "not equal: log interval 1ms"] {
+            assert!(lines.iter().any(|line| line.starts_with(part)), "{part}: {lines:?}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Waiting until an engine has nothing left to do, where it has no call for that.
+
+use std::time::Duration;
+
+/// How often it is looked at.
+const PERIOD: Duration = Duration::from_millis(2);
+
+/// Looks in a row at which nothing may run or have changed, where running work is seen: what becomes due is not
+/// always begun at once.
+#[cfg_attr(not(feature = "peers"), cfg(test))]
+pub(crate) const SEEN: u32 = 10;
+
+/// The same where work is seen only when it has come to something.
+pub(crate) const UNSEEN: u32 = 100;
+
+/// Returns when nothing has been running and nothing has changed for a while. A look says whether something runs, and
+/// what it has come to so far.
+pub(crate) fn until_idle<S: PartialEq>(looks: u32, mut look: impl FnMut() -> (bool, S)) {
+    let (_, mut last) = look();
+    let mut idle = 0;
+    while idle < looks {
+        std::thread::sleep(PERIOD);
+        let (is_busy, state) = look();
+        idle = if is_busy || state != last { 0 } else { idle + 1 };
+        last = state;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_waits_for_the_last_change() {
+        let mut looks = 0;
+        until_idle(SEEN, || {
+            looks += 1;
+            (looks < 5, u32::min(looks, 8))
+        });
+        assert!(looks >= 8 + SEEN, "{looks}");
+    }
+}

@@ -1,0 +1,83 @@
+//! Tables of functions that are looked up in a shared library when it is loaded.
+#![allow(unsafe_code)]
+
+use std::ffi::c_char;
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use workload::TargetError;
+
+/// A library that is loaded, until the process ends: an engine may keep threads of its own that outlive its stores.
+pub(crate) struct Loaded(ManuallyDrop<Library>);
+
+impl Loaded {
+    /// Loads a library. Its functions are its own: no other library of the process sees them.
+    pub(crate) fn open(path: &Path) -> Result<Self, TargetError> {
+        // SAFETY: Loading runs the initialisers of the library. The user has named this library or the system has
+        // it under the engine's name, and it has all functions of the engine: its initialisers are those that every
+        // program linked with it runs.
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }?;
+        Ok(Self(ManuallyDrop::new(library)))
+    }
+
+    /// The function of this name.
+    ///
+    /// # Safety
+    /// `F` is the type of a pointer to the function with the signature that the library's header gives it.
+    pub(crate) unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, TargetError> {
+        // SAFETY: The caller vouches for the type.
+        let symbol = unsafe { self.0.get::<F>(name) }?;
+        Ok(*symbol)
+    }
+}
+
+/// `bytes` bytes from `start` on, where an empty slice may start nowhere.
+///
+/// # Safety
+/// They are there, and do not change while they are looked at.
+pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return &[];
+    }
+    // SAFETY: As the caller says.
+    unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
+}
+
+/// Declares a table of functions of a C library: those that every version has, and those that newer ones have.
+/// The names stand without the prefix that all of them share.
+macro_rules! functions {
+    ($(#[$doc:meta])* $table:ident, $prefix:literal,
+     required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }
+     optional { $($newer:ident: fn($($newer_argument:ty),* $(,)?) $(-> $newer_result:ty)?;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $table {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            $(pub(crate) $newer: Option<unsafe extern "C" fn($($newer_argument),*) $(-> $newer_result)?>,)*
+        }
+
+        impl $table {
+            /// What every version has.
+            pub(crate) const REQUIRED: &[&str] = &[$(concat!($prefix, stringify!($name))),*];
+
+            /// Looks them up.
+            ///
+            /// # Safety
+            /// The signatures are those of the library's header.
+            pub(crate) unsafe fn of(
+                library: &crate::symbols::Loaded,
+            ) -> Result<Self, workload::TargetError> {
+                // SAFETY: The caller vouches for the signatures.
+                unsafe {
+                    Ok(Self {
+                        $($name: library.function(concat!($prefix, stringify!($name)))?,)*
+                        $($newer: library.function(concat!($prefix, stringify!($newer))).ok(),)*
+                    })
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use functions;

@@ -1,0 +1,70 @@
+//! The columns of `levels.csv`: what each level of the tree holds and takes, phase by phase.
+
+use crate::columns::{
+    FILTER_FALSE_POSITIVES, FILTER_NEGATIVES, FILTER_PROBES, FPR, RUNS, RUNS_SETTLED, TABLE_BYTES,
+    TABLE_BYTES_SETTLED, WRITE_AMP, WRITE_AMP_SETTLED, columns,
+};
+use crate::metric::{Better, Kind, Metric, Unit};
+
+columns! {
+    /// The columns of `levels.csv` that no other file has, in order.
+    LEVEL_OWN
+    /// Number of the level; flushes write to level 0.
+    LEVEL = "level", "level", Plain, Integer, Neither, true;
+    /// Tables of the level, when the last operation of the phase ends.
+    TABLES = "tables", "tables", Count, Integer, Neither, true;
+    /// Bytes of tables read by the merges that wrote to the level. Over all levels: `compaction_bytes_read`.
+    BYTES_READ = "bytes_read", "bytes read by merges into the level", Bytes, Integer, Lower, true;
+    /// Bytes of tables written to the level, by flushes and merges; a table that is moved as it is writes nothing.
+    /// Over all levels: `flush_bytes` + `compaction_bytes_written`.
+    BYTES_WRITTEN = "bytes_written", "bytes written to the level", Bytes, Integer, Lower, true;
+    /// `tables` after pending flushes and compactions were done.
+    TABLES_SETTLED = "tables_settled", "settled tables", Count, Integer, Neither, true;
+    /// `bytes_read` with those read until pending flushes and compactions were done.
+    BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by merges into the level", Bytes, Integer, Lower, true;
+    /// `bytes_written` with those written until pending flushes and compactions were done.
+    BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, true;
+    /// Data blocks of the level that gets looked into, cached or not. Over all levels: `blocks_per_get` × keys
+    /// that were looked up.
+    GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks that gets looked into", Count, Integer, Lower, true;
+    /// Blocks of the level that gets fetched from storage, data blocks and index pages alike. Over all levels it is
+    /// `blocks_read`, where nothing but gets reads.
+    GET_BLOCKS_READ = "get_blocks_read", "blocks that gets fetched from storage", Count, Integer, Lower, true;
+}
+
+/// The measured columns of `levels.csv`, in order.
+pub static LEVEL_METRICS: &[Metric] = &[
+    LEVEL,
+    RUNS,
+    TABLES,
+    TABLE_BYTES,
+    BYTES_READ,
+    BYTES_WRITTEN,
+    WRITE_AMP,
+    RUNS_SETTLED,
+    TABLES_SETTLED,
+    TABLE_BYTES_SETTLED,
+    BYTES_READ_SETTLED,
+    BYTES_WRITTEN_SETTLED,
+    WRITE_AMP_SETTLED,
+    FILTER_PROBES,
+    FILTER_NEGATIVES,
+    FILTER_FALSE_POSITIVES,
+    FPR,
+    GET_BLOCKS_SEARCHED,
+    GET_BLOCKS_READ,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_stands_once_and_the_level_comes_first() {
+        assert_eq!(LEVEL_METRICS[0], LEVEL);
+        for metric in LEVEL_METRICS.iter().chain(LEVEL_OWN) {
+            let stands = LEVEL_METRICS.iter().filter(|other| other.name == metric.name).count();
+            assert_eq!(stands, 1, "{}", metric.name);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the operating system's page cache holds of files, and how it is told to let go of them.
+//!
+//! Both ask for no privilege: `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` drops the clean pages of a file, and
+//! `mincore(2)` tells of each page of a mapping whether it is in memory.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use memmap2::Mmap;
+use rustix::fs::{Advice, fadvise, fsync};
+use rustix::param::page_size;
+
+/// What is in memory of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resident {
+    /// The pages that the file takes.
+    pub pages: u64,
+    /// Those of them that the page cache holds.
+    pub resident: u64,
+}
+
+impl Resident {
+    /// The share of the pages that are in memory; `None` where there are none.
+    pub fn share(self) -> Option<f64> {
+        (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
+    }
+
+    /// What is in memory of two files.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { pages: self.pages + other.pages, resident: self.resident + other.resident }
+    }
+}
+
+/// Makes a file durable and tells the system to let go of it. Pages that a process has mapped stay.
+///
+/// # Errors
+/// A file that cannot be opened or synced.
+pub fn let_go_of(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    // Pages that were not written yet would stay.
+    fsync(&file)?;
+    Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
+}
+
+/// What is in memory of a file.
+///
+/// # Errors
+/// A file that cannot be opened or mapped; a system that does not tell.
+pub fn resident(path: &Path) -> io::Result<Resident> {
+    let file = File::open(path)?;
+    if file.metadata()?.len() == 0 {
+        return Ok(Resident::default());
+    }
+    let mut pages = Vec::new();
+    in_core(&file, &mut pages)?;
+    // Only the lowest bit is defined.
+    let resident = pages.iter().filter(|page| *page & 1 == 1).count() as u64;
+    Ok(Resident { pages: pages.len() as u64, resident })
+}
+
+/// Fills `pages` with a byte per page of a file that is not empty. Nothing of it is read.
+#[allow(unsafe_code)]
+fn in_core(file: &File, pages: &mut Vec<u8>) -> io::Result<()> {
+    // SAFETY: no byte of the mapping is looked at, so that it does not matter who writes to the file or cuts it.
+    let map = unsafe { Mmap::map(file) }?;
+    pages.resize(map.len().div_ceil(page_size()), 0);
+    // SAFETY: the range is the mapping that `map` keeps, which begins at a page, and `pages` has a byte for each of
+    // its pages.
+    let answer = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_in_memory_until_it_is_let_go_of_and_what_was_read_is_again() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let path = folder.path().join("file");
+        let pages = 64;
+        fs::write(&path, vec![7; pages * page_size() - 1]).unwrap();
+        assert_eq!(resident(&path).unwrap(), Resident { pages: 64, resident: 64 });
+        let_go_of(&path).unwrap();
+        assert_eq!(resident(&path).unwrap(), Resident { pages: 64, resident: 0 });
+        let file = File::open(&path).unwrap();
+        fadvise(&file, 0, None, Advice::Random).unwrap();
+        file.read_exact_at(&mut [0; 1], 3 * page_size() as u64).unwrap();
+        let read = resident(&path).unwrap();
+        assert!(read.resident >= 1 && read.resident < 64, "{read:?}");
+        assert_eq!(fs::read(&path).unwrap().len(), pages * page_size() - 1);
+        assert_eq!(resident(&path).unwrap().share(), Some(1.0));
+    }
+
+    #[test]
+    fn an_empty_file_has_no_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "").unwrap();
+        let empty = resident(&path).unwrap();
+        assert_eq!((empty, empty.share()), (Resident::default(), None));
+        assert_eq!(empty.and(Resident { pages: 4, resident: 1 }).share(), Some(0.25));
+        assert!(let_go_of(&path.with_file_name("other")).is_err());
+    }
+}

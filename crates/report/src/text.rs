@@ -7,11 +7,16 @@ use crate::{Claim, Compare, Judgement, Standing};
 /// Digits of a number that count.
 const DIGITS: i32 = 4;
 
-/// A number with the digits that count: `1,234,000`, `43.21`, `3.94e-13`.
+/// A number with the digits that count: `1,234`, `43.21`, `1.254 M`, `3.94e-13`.
 pub(crate) fn number(value: f64) -> String {
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     if !(-4..15).contains(&magnitude) {
         return format!("{value:.2e}");
+    }
+    for (least, sign) in [(9, "G"), (6, "M")] {
+        if magnitude >= least {
+            return format!("{} {sign}", number(value / 10_f64.powi(least)));
+        }
     }
     let decimals = (DIGITS - 1 - magnitude).max(0) as usize;
     let step = 10_f64.powi((magnitude - DIGITS + 1).max(0));
@@ -105,8 +110,9 @@ mod tests {
             (-2.5, "-2.5"),
             (43.2149, "43.21"),
             (1234.4, "1,234"),
-            (1_234_567.0, "1,235,000"),
-            (12_690_000_000.0, "12,690,000,000"),
+            (123_456.0, "123,500"),
+            (1_234_567.0, "1.235 M"),
+            (12_690_000_000.0, "12.69 G"),
             (0.000_387_298, "0.0003873"),
             (3.94e-13, "3.94e-13"),
             (1e17, "1.00e17"),

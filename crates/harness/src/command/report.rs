@@ -259,7 +259,7 @@ fn check(folder: &Path, pages: &[Page]) -> Outcome<bool> {
 /// What the claims came to, by system.
 fn summary(systems: &[System], out: &Path) -> String {
     let row = |name: &str, cells: [String; 5], total: &str| {
-        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>17}")).collect();
+        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>19}")).collect();
         format!("{name:<10}{total:>8}{}\n", cells.concat())
     };
     let counts = |tally: &Tally| Finding::ALL.map(|finding| tally.count(finding).to_string());

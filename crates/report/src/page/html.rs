@@ -86,7 +86,11 @@ fn legend() -> String {
 fn counts(systems: &[System], all: &Tally) -> String {
     let mut text = "<table class=\"counts\">\n<thead><tr><th>system</th><th>claims</th>".to_owned();
     for finding in Finding::ALL {
-        let _ = write!(text, "<th>{}</th>", finding.name());
+        let (class, sign, name) = (class(finding), sign(finding), finding.name());
+        let _ = write!(
+            text,
+            "<th class=\"{class}\"><span class=\"long\">{name}</span><span class=\"short\" aria-label=\"{name}\">{sign}</span></th>"
+        );
     }
     text.push_str("</tr></thead>\n<tbody>\n");
     let row = |name: &str, tally: &Tally| {
@@ -210,8 +214,8 @@ fn claims(judged: &[Judged]) -> String {
             format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
         };
         let cells = [
-            cell("claim", "soft small", &claim.id),
-            cell("about", "", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
+            cell("claim", "soft small id", &claim.id),
+            cell("about", "small", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
             cell("claimed", "number", &claimed(claim, judgement)),
             cell("measured", "number", &measured(claim, judgement).unwrap_or_default()),
             cell("theory", "number", &theory(claim, judgement).unwrap_or_default()),
@@ -229,14 +233,18 @@ fn claims(judged: &[Judged]) -> String {
 }
 
 fn badge(finding: Finding) -> String {
-    let sign = match finding {
+    format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
+}
+
+/// The sign of a finding, for those who do not tell its colour.
+fn sign(finding: Finding) -> char {
+    match finding {
         Finding::Reproduced => '✓',
         Finding::DirectionOnly => '↗',
         Finding::NotReproduced => '✗',
         Finding::Impossible => '⊘',
         Finding::NotTestable => '–',
-    };
-    format!("<span class=\"badge {}\">{sign} {}</span>", class(finding), finding.name())
+    }
 }
 
 /// The class that gives a finding its colour.

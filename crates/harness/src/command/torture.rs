@@ -14,7 +14,7 @@ use catalog::Limit;
 use tempfile::TempDir;
 use toml::{Table, Value};
 use torture::{Finding, Findings, Subject, crash, damage, errors};
-use tree::Design;
+use tree::{Checksum, Design};
 
 use crate::cli::{SubjectArguments, TortureCommand};
 use crate::experiment::read_design;
@@ -126,7 +126,10 @@ fn run_jobs(
     rated: usize,
     explore: impl Fn(&Job) -> Result<Report, String> + Sync,
 ) -> Outcome<bool> {
-    let jobs = jobs(arguments)?;
+    let mut jobs = jobs(arguments)?;
+    if command == "damage" {
+        leave_out_unchecked(arguments, &mut jobs)?;
+    }
     if arguments.replay.is_some() && jobs.len() != 1 {
         return Err(Problem::new("--replay wants one --design and one --wal"));
     }
@@ -172,6 +175,23 @@ fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report
         let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} {again} {place}");
     }
     text
+}
+
+/// Takes designs whose blocks have no checksum out of what is damaged, and says so: nothing can tell damage there, as
+/// the documents that such designs follow have it. One that is asked for is refused.
+fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
+    let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
+    let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
+    names.dedup();
+    let why = "block.checksum = none: nothing can tell that their blocks are damaged";
+    if !names.is_empty() && !arguments.design.is_empty() {
+        return Err(Problem::new(format!("design {}: {why}; choose another checksum", names.join(", "))));
+    }
+    if !names.is_empty() {
+        line(&format!("left out: {}: {why}", names.join(", ")));
+    }
+    jobs.retain(|job| !is_unchecked(job));
+    Ok(())
 }
 
 /// Every design under every log mode that is asked for.

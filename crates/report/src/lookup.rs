@@ -81,11 +81,12 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// What multiplies the measurement of a claim, and that of its other side.
+/// What multiplies the measurement of a claim, and that of its other side: a number is about the claim alone, a parameter
+/// has a value on both sides.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),
-        Some(Scale::Number(number)) => (*number, *number),
+        Some(Scale::Number(number)) => (*number, 1.0),
         Some(Scale::Param(param)) => {
             let number = |params: &BTreeMap<String, String>| {
                 params.get(param).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)

@@ -199,7 +199,13 @@ impl Made<'_> {
     fn scale(&self, cells_of_other: bool) -> f64 {
         match &self.rule.scale {
             None => 1.0,
-            Some(Scale::Number(number)) => *number,
+            Some(Scale::Number(number)) => {
+                if cells_of_other {
+                    1.0
+                } else {
+                    *number
+                }
+            }
             Some(Scale::Param(param)) => {
                 let other = match &self.rule.to {
                     Some(Other::Differing(table)) if cells_of_other => {

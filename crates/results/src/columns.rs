@@ -253,9 +253,10 @@ columns! {
     /// Open loop only: operations due per second, over all threads.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;
     /// Of a phase whose rate was searched for: the largest rate at which its objective holds, over all threads; the row is
-    /// that of the probe at this rate. Empty where not even the least rate holds: the row is that of the least then.
+    /// that of the probe at this rate. Empty where not even the least rate holds (the row is that of the least then), and
+    /// where the largest one does, which says nothing of how much more would.
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, false;
-    /// What the smallest rate that does not hold misses: `p99`, `stalls` or `level0_runs`. Empty where the largest holds.
+    /// What the smallest rate that does not hold misses: `p99`, `stalls` or `level0_runs`; `to` where the largest holds: let the search go further.
     RATE_LIMIT = "rate_limit", "what limits the rate", Plain, Text, Neither, false;
     /// How often the search for the rate did the phase.
     RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, false;

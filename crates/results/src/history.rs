@@ -48,7 +48,11 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let (_, rows, _) = read_rows(path, |header| Schema::read_fixed(path, header, HISTORY))?;
+    let (_, rows, torn) = read_rows(path, |header| Schema::read_fixed(path, header, HISTORY))?;
+    if let Some(torn) = torn {
+        let message = "the line is cut off: remove it, and add the run that it is of again".to_owned();
+        return Err(ResultsError::Row { path: path.to_owned(), line: torn.line, message });
+    }
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
@@ -77,5 +81,8 @@ mod tests {
             .set(&TRIALS, 3_u64);
         write(&path, &[entry.clone()]).unwrap();
         assert_eq!(read(&path).unwrap(), [entry]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() - 3]).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("is cut off"));
     }
 }

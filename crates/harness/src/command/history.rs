@@ -34,7 +34,17 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
         experiment.as_ref().is_none_or(|experiment| experiment == of)
             && (metric.is_empty() || metric.iter().any(|name| name == series.metric.name))
     };
-    let series: Vec<Series> = series(&entries(store)?).into_iter().filter(is_asked).collect();
+    let all = series(&entries(store)?);
+    if let Some(name) = experiment.as_ref().filter(|name| all.iter().all(|series| series.place[0] != **name))
+    {
+        let mut names: Vec<&str> = all.iter().map(|series| &*series.place[0]).collect();
+        names.dedup();
+        return Err(Problem::new(format!(
+            "the history has no experiment \"{name}\"; it has {}",
+            names.join(", ")
+        )));
+    }
+    let series: Vec<Series> = all.into_iter().filter(is_asked).collect();
     print(&report(&series))?;
     plots.as_ref().map_or(Ok(()), |folder| draw(&series, folder))
 }
@@ -104,7 +114,8 @@ impl Series {
 /// A chart per experiment, phase, operation, metric and machine: a line per label, and the levels between changes.
 fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     let mut groups: BTreeMap<[&str; 5], Vec<&Series>> = BTreeMap::new();
-    for one in series {
+    // One run alone is no course.
+    for one in series.iter().filter(|one| one.runs.len() > 1) {
         let [experiment, _, phase, operation] = &one.place;
         let key = [experiment, phase, operation, one.metric.name, &one.machine];
         groups.entry(key).or_default().push(one);

@@ -85,6 +85,17 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if mode == RunMode::Counted {
         return Some(format!("counted mode: engine = {engine} {}", Limit::NotDeterministic));
     }
+    let limits = cell.design.limits();
+    if let Some((axis, choice, _)) = limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
+        return Some(format!(
+            "engine {engine} keeps files, and {axis} = {choice} none: give both real storage"
+        ));
+    }
+    if cell.design.to_toml().contains_key("memory") {
+        return Some(format!(
+            "engine {engine} has no terms for design.memory: give memtable.capacity and cache.capacity"
+        ));
+    }
     let asks_more = |rate: &Rate| {
         matches!(rate, Rate::Sustained(search)
             if search.objective.stalls_ns.is_some() || search.objective.level0_runs.is_some())

@@ -114,6 +114,11 @@ impl<'a> Loader<'a> {
             let message = format!("nothing is left to run: {}", reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
+        let mut labels = HashSet::new();
+        if let Some(twice) = cells.iter().find(|cell| !labels.insert(&cell.label)) {
+            let message = format!("two cells are called \"{}\": give one of them another label", twice.label);
+            return Err(self.file.problem(&["sweep"], message));
+        }
         self.check_fixture(&trials, &task, &cells)?;
         if sweep.equal_memory {
             equal_memory::check(&cells).map_err(|message| {

@@ -1,7 +1,7 @@
 //! Fixtures: the stores that the first phases of a workload leave, built once and cloned for every trial.
 //!
 //! A fixture is named by a hash of all that decides what is in it: this program, the design as far as it is on
-//! storage, the phases, the seed, the mode. It lies in `<out>/fixtures/<hash>/`, so that every experiment of that
+//! storage, the phases, the seed, the mode it is built in. It lies in `<out>/fixtures/<hash>/`, so that every experiment of that
 //! output folder finds it again. A clone shares the tables, which nobody writes to, by hard links; what the tree
 //! writes to in place (manifest, log, lock) is copied.
 
@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 use results::{FixtureFile, FixtureInfo};
 use serde::{Deserialize, Serialize};
 use storage::page_cache::let_go_of;
-use workload::Phase;
+use workload::{Phase, Work};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::child::run_trial;
 use super::environment;
 use super::home::{DataFolder, create_folder};
 use super::message::{FixtureStep, TrialSpec};
-use crate::experiment::{Cell, Experiment};
+use crate::experiment::{Cell, Experiment, RunMode};
 use crate::interrupt;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
@@ -139,7 +139,7 @@ impl Fixtures {
         let program = self.program.map_or_else(program_hash, Ok)?;
         self.program = Some(program);
         let mut key = format!("fixture {VERSION}\nprogram {program:016x}\n");
-        let _ = writeln!(key, "mode {}\nseed {}", spec.mode.name(), spec.seed);
+        let _ = writeln!(key, "mode {}\nseed {}", building_mode(cell, spec, phases).name(), spec.seed);
         let mut design = cell.design.to_toml();
         design.retain(|key, _| !IN_MEMORY_ONLY.contains(&key));
         let _ = writeln!(key, "[design]\n{design}");
@@ -151,6 +151,18 @@ impl Fixtures {
         first.phases.truncate(phases);
         let _ = writeln!(key, "[workload]\n{}", first.to_toml());
         Ok(key)
+    }
+}
+
+/// How a fixture is built: as in `counted` mode wherever that can be, so that its shape follows from the operations
+/// alone. A shape that background threads leave is a draw, which clones share: trials would then agree on what they have
+/// by chance, and no interval over them would show it.
+fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
+    let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
+    let ends_by_time = |work: &Work| matches!(work, Work::Mixed(mixed) if mixed.time_limit_ns.is_some());
+    match first.into_iter().any(|phase| phase.threads > 1 || ends_by_time(&phase.work)) {
+        true => spec.mode,
+        false => RunMode::Counted,
     }
 }
 
@@ -198,7 +210,14 @@ impl Site {
     fn build(&self, cell: &Cell, spec: &TrialSpec) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension("begun"))?, Instant::now());
+        let mode = building_mode(cell, spec, self.phases);
+        if mode == RunMode::Timed {
+            line(
+                "  its shape is a draw that all trials share: phases of several threads, or that end by time",
+            );
+        }
         let spec = TrialSpec {
+            mode,
             directory: data.path().join(TREE),
             results: None,
             memory_limit: None,

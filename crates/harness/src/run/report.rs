@@ -143,10 +143,9 @@ impl PhaseRows {
     /// Notes what a search for a rate came to in the row of all operations.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("there is a row of all operations");
-        all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate).set(&c::RATE_PROBES, probes);
-        if let Some(limit) = limit {
-            all.set(&c::RATE_LIMIT, limit);
-        }
+        // A rate that only the end of the search limits is none of the store's: two that reach it are not alike.
+        all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate.filter(|_| limit.is_some()));
+        all.set(&c::RATE_PROBES, probes).set(&c::RATE_LIMIT, limit.unwrap_or("to"));
     }
 
     /// Adds what is expected of the phase to the row of all operations.

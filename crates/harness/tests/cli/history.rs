@@ -47,6 +47,6 @@ fn a_change_is_told_and_drawn() {
                 2026-01-01T00:00:10Z, commit c0ffee0010\n1 changes in 2 numbers of up to 16 runs\n";
     assert_eq!(answer, told);
     assert!(bench.path("charts/x/box/mixed-all-ops_per_second.png").is_file());
-    let answer = bench.ok(&["history", "h.csv", "--experiment", "y"]);
-    assert!(answer.starts_with("0 changes in 0 numbers"), "{answer}");
+    let error = bench.run(&["history", "h.csv", "--experiment", "y"]).refusal();
+    assert!(error.contains("no experiment \"y\"; it has x"), "{error}");
 }

@@ -61,10 +61,11 @@ fn a_flipped_byte_is_found_wherever_it_is() {
         assert!(bench.content() == before, "something was touched");
         fs::write(&path, &whole).unwrap();
     }
-    // Without its last record the manifest tells of files that are gone.
+    // Without its second half the manifest tells of files that are gone. The last record alone may say no more than that
+    // the store was closed.
     let manifest = files(&bench, "manifest").remove(0);
     let whole = fs::read(&manifest).unwrap();
-    fs::write(&manifest, &whole[..whole.len() - 3]).unwrap();
+    fs::write(&manifest, &whole[..whole.len() / 2]).unwrap();
     bench.run(&["verify", "db"]).expect(1);
     fs::write(&manifest, &whole).unwrap();
     let table = files(&bench, "table").remove(0);

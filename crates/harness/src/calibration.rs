@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use measure::{Proportion, Sample, Verdict};
+use measure::{Proportion, Verdict};
 use results::{Folder, Row, verdicts};
 
 use crate::output::line;
@@ -106,7 +106,7 @@ impl Series {
         let verdicts = verdicts.ok_or_else(|| Problem::new("a run gave no verdict: it takes six trials"))?;
         let median = |column| {
             let values = rows.iter().filter_map(|row: &Row| row.get(column).number());
-            Sample::new("", (0..).zip(values)).median().unwrap_or(f64::NAN)
+            measure::median(values).unwrap_or(f64::NAN)
         };
         Ok(Self {
             planted,

@@ -18,6 +18,7 @@ mod pairs;
 mod problem;
 mod process;
 mod run;
+mod scratch;
 mod subject;
 
 use std::process::ExitCode;

@@ -25,7 +25,7 @@ pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
 pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
-pub use sample::Sample;
+pub use sample::{Sample, median};
 pub use significance::{FEWEST_BLOCKS, least_unpaired};
 pub use steady::SteadyRule;
 pub use verdict::{Doubt, Verdict};

@@ -51,6 +51,11 @@ impl Sample {
     }
 }
 
+/// The median of values; nothing if there are none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    Sample::new("", (0..).zip(values)).median()
+}
+
 /// The median of values in ascending order, of which there is at least one.
 pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     let middle = values.len() / 2;

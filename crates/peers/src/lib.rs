@@ -19,6 +19,8 @@ mod rocksdb;
 mod settle;
 mod sled;
 mod symbols;
+#[cfg(feature = "peers")]
+mod walk;
 mod wiredtiger;
 
 use catalog::Catalog;

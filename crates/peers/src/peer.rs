@@ -121,18 +121,3 @@ pub enum Missing {
         feature: &'static str,
     },
 }
-
-/// A multi-get of an engine that has none.
-pub(crate) fn one_by_one(
-    target: &impl Target,
-    keys: &[&[u8]],
-    visit: &mut dyn FnMut(usize, Option<&[u8]>),
-) -> Result<(), TargetError> {
-    let mut value = Vec::new();
-    for (place, key) in keys.iter().enumerate() {
-        value.clear();
-        let found = target.get(key, &mut value)?;
-        visit(place, found.then_some(&*value));
-    }
-    Ok(())
-}

@@ -71,7 +71,7 @@ pub use rate::Rate;
 pub use shadow::{Shadow, StoreVerdict};
 pub use stream::Stream;
 pub use sustained::{Found, Objective, Probed, Sustained};
-pub use target::{Model, NoOp, Scan, Target, TargetError, Write};
+pub use target::{Model, NoOp, Scan, Target, TargetError, Write, get_one_by_one};
 pub use trace::{Accesses, Endian, Recording, TraceError, TraceFile};
 pub use value::{SIZES, ValueSpec};
 pub use values::Values;

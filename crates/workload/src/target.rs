@@ -37,13 +37,7 @@ pub trait Target: Send + Sync {
         keys: &[&[u8]],
         visit: &mut dyn FnMut(usize, Option<&[u8]>),
     ) -> Result<(), TargetError> {
-        let mut value = Vec::new();
-        for (place, key) in keys.iter().enumerate() {
-            value.clear();
-            let found = self.get(key, &mut value)?;
-            visit(place, found.then_some(&*value));
-        }
-        Ok(())
+        get_one_by_one(self, keys, visit)
     }
 
     /// Writes what waits in memory to storage, and returns when it is there.
@@ -54,6 +48,24 @@ pub trait Target: Send + Sync {
 
     /// Makes everything durable and stops background work; nothing is asked for after it.
     fn close(&self) -> Result<(), TargetError>;
+}
+
+/// A multi-get of a store that has none: a get for each key.
+///
+/// # Errors
+/// What the store says.
+pub fn get_one_by_one<T: Target + ?Sized>(
+    target: &T,
+    keys: &[&[u8]],
+    visit: &mut dyn FnMut(usize, Option<&[u8]>),
+) -> Result<(), TargetError> {
+    let mut value = Vec::new();
+    for (place, key) in keys.iter().enumerate() {
+        value.clear();
+        let found = target.get(key, &mut value)?;
+        visit(place, found.then_some(&*value));
+    }
+    Ok(())
 }
 
 /// Which entries a range reads: at most `limit` of those with `low <= key < high`.

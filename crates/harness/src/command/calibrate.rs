@@ -1,11 +1,10 @@
 //! `lsmbench calibrate`: what verdicts of this machine are worth.
 
-use tempfile::TempDir;
-
 use crate::calibration::{Calibration, calibrate as run};
 use crate::cli::CalibrateArguments;
 use crate::output::print;
 use crate::problem::{Outcome, Problem};
+use crate::scratch::scratch;
 
 /// The largest slowdown that makes sense, in percent.
 const MOST_PERCENT: f64 = 1000.0;
@@ -15,11 +14,7 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if let Some(wrong) = arguments.slowdowns.iter().find(|percent| !(0.1..=MOST_PERCENT).contains(*percent)) {
         return Err(Problem::new(format!("--slowdowns: {wrong} is not 0.1 to {MOST_PERCENT} percent")));
     }
-    let work = match &arguments.work {
-        Some(folder) => TempDir::new_in(folder),
-        None => TempDir::new(),
-    };
-    let work = work.map_err(|error| Problem::doing("make a folder for the runs", error))?;
+    let work = scratch(arguments.work.as_deref())?;
     let mut options: Vec<String> =
         arguments.trials.map(|trials| format!("--trials={trials}")).into_iter().collect();
     options.extend(arguments.quick.then(|| "--quick".to_owned()));

@@ -2,21 +2,16 @@
 
 use std::path::PathBuf;
 
-use tempfile::TempDir;
-
 use crate::cli::{CheckArguments, OverrideArguments};
 use crate::gate::{Against, Goldens, against, check_goldens};
 use crate::output::print;
 use crate::problem::{Outcome, Problem};
+use crate::scratch::scratch;
 
 /// Checks counters against goldens, or times against another build, and prints a report; whether nothing got worse.
 pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let commands = commands(arguments)?;
-    let work = match &arguments.work {
-        Some(folder) => TempDir::new_in(folder),
-        None => TempDir::new(),
-    };
-    let work = work.map_err(|error| Problem::doing("make a folder for the runs", error))?;
+    let work = scratch(arguments.work.as_deref())?;
     let report = match &arguments.against {
         None => {
             let (folder, update) = (&*arguments.baseline, arguments.update);

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use catalog::Limit;
-use tempfile::TempDir;
 use toml::{Table, Value};
 use torture::{Finding, Findings, Subject, crash, damage, errors};
 use tree::{Checksum, Design};
@@ -150,12 +149,6 @@ fn run_jobs(
     let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
     line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
     Ok(totals.last() == Some(&0))
-}
-
-/// A new folder in `folder`; it goes with this value.
-fn scratch(folder: &Path) -> Outcome<TempDir> {
-    let made = tempfile::Builder::new().prefix("lsmbench-").tempdir_in(folder);
-    made.map_err(|error| Problem::doing(format!("make a folder in {}", folder.display()), error))
 }
 
 /// Numbers or their names, in columns.

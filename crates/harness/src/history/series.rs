@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::{Sample, changes};
+use measure::{changes, median};
 use results::history as h;
 use results::{Better, Metric, Row, columns};
 
@@ -84,7 +84,7 @@ impl Series {
         let ends = self.changes.iter().copied().chain([self.runs.len()]);
         let level = |(start, end): (usize, usize)| {
             let values = self.runs[start..end].iter().map(|run| run.value);
-            Some((start..end, Sample::new("", (0..).zip(values)).median()?))
+            Some((start..end, median(values)?))
         };
         starts.zip(ends).filter_map(level).collect()
     }

@@ -243,7 +243,7 @@ impl PhaseReport<'_> {
         let Measured { before, burst, settled, disk_bytes, .. } = self.measured;
         match (before, burst, settled) {
             (Look::Tree(before), Look::Tree(burst), Look::Tree(settled)) => {
-                self.set_tree(&mut row, [before, burst, settled], all.operations);
+                self.set_tree(&mut row, TreePhase { before, burst, settled }, all.operations);
             }
             (Look::Peer(before), Look::Peer(burst), Look::Peer(settled)) => {
                 let figures =
@@ -264,7 +264,8 @@ impl PhaseReport<'_> {
     }
 
     /// What our own tree counts.
-    fn set_tree(&self, row: &mut Cells, [before, burst, settled]: [&Stats; 3], operations: u64) {
+    fn set_tree(&self, row: &mut Cells, tree: TreePhase<'_>, operations: u64) {
+        let TreePhase { before, burst, settled } = tree;
         let of_burst = burst.counts.since(&before.counts);
         set_writes(row, &of_burst, &settled.counts.since(&before.counts));
         set_reads(row, &of_burst);

@@ -1,15 +1,14 @@
 //! A store of canopydb.
 
-use std::ops::Bound;
 use std::path::Path;
 use std::time::Duration;
 
 use canopydb::{Bytes, Database, DbOptions, EnvOptions, Error, Tree};
-use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
+use crate::walk;
 
 /// The one tree.
 const DATA: &[u8] = b"data";
@@ -74,25 +73,15 @@ impl Target for CanopydbStore {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        if scan.high.is_some_and(|high| high <= scan.low) {
-            return Ok(0);
-        }
-        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
         let transaction = self.database.begin_read()?;
         let tree = transaction.get_tree(DATA)?.ok_or(LOST)?;
-        let mut range = tree.range::<&[u8]>((Bound::Included(scan.low), high))?;
-        let mut entries = 0;
-        while entries < scan.limit {
-            let entry = match scan.direction {
-                Direction::Forward => range.next(),
-                Direction::Backward => range.next_back(),
-            };
-            let Some(entry) = entry else { break };
+        let range = tree.range::<&[u8]>(bounds)?;
+        walk::walk(scan, range, |entry| {
             let (key, value) = entry?;
             visit(&key, &value);
-            entries += 1;
-        }
-        Ok(entries)
+            Ok(())
+        })
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

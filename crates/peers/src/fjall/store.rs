@@ -1,6 +1,5 @@
 //! A store of Fjall 3.
 
-use std::ops::Bound;
 use std::path::Path;
 
 use fjall::config::{
@@ -8,12 +7,11 @@ use fjall::config::{
     RestartIntervalPolicy,
 };
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
-use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
 use crate::budget::{Budget, Codec, Log};
 use crate::peer::{Stats, Store};
-use crate::settle;
+use crate::{settle, walk};
 
 /// A store of Fjall 3, all in one keyspace.
 pub(super) struct FjallStore {
@@ -81,25 +79,15 @@ impl Target for FjallStore {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        if scan.high.is_some_and(|high| high <= scan.low) {
-            return Ok(0);
-        }
-        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
         // A range of the keyspace itself sees what is written meanwhile, and half of a batch.
         let snapshot = self.database.snapshot();
-        let mut range = snapshot.range::<&[u8], _>(&self.keyspace, (Bound::Included(scan.low), high));
-        let mut entries = 0;
-        while entries < scan.limit {
-            let entry = match scan.direction {
-                Direction::Forward => range.next(),
-                Direction::Backward => range.next_back(),
-            };
-            let Some(entry) = entry else { break };
+        let range = snapshot.range::<&[u8], _>(&self.keyspace, bounds);
+        walk::walk(scan, range, |entry| {
             let (key, value) = entry.into_inner()?;
             visit(&key, &value);
-            entries += 1;
-        }
-        Ok(entries)
+            Ok(())
+        })
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

@@ -1,15 +1,13 @@
 //! A store of Fjall 2.
 
-use std::ops::Bound;
 use std::path::Path;
 
 use fjall2::{CompressionType, Config, Keyspace, PartitionCreateOptions, PartitionHandle, PersistMode};
-use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
 use crate::budget::{Budget, Codec, Log};
 use crate::peer::{Stats, Store};
-use crate::settle;
+use crate::{settle, walk};
 
 /// A store of Fjall 2, all in one partition.
 pub(super) struct Fjall2Store {
@@ -74,25 +72,16 @@ impl Target for Fjall2Store {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        if scan.high.is_some_and(|high| high <= scan.low) {
-            return Ok(0);
-        }
-        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
-        // A range of the partition itself sees what is written meanwhile, and half of a batch.
-        let snapshot = self.partition.snapshot();
-        let mut range = snapshot.range::<&[u8], _>((Bound::Included(scan.low), high));
-        let mut entries = 0;
-        while entries < scan.limit {
-            let entry = match scan.direction {
-                Direction::Forward => range.next(),
-                Direction::Backward => range.next_back(),
-            };
-            let Some(entry) = entry else { break };
+        let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
+        // A range of the partition itself sees what is written meanwhile, and half of a batch; so does its own
+        // `snapshot`, which takes the last number given out, not the last that is visible.
+        let snapshot = self.partition.snapshot_at(self.keyspace.instant());
+        let range = snapshot.range::<&[u8], _>(bounds);
+        walk::walk(scan, range, |entry| {
             let (key, value) = entry?;
             visit(&key, &value);
-            entries += 1;
-        }
-        Ok(entries)
+            Ok(())
+        })
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

@@ -1,14 +1,13 @@
 //! A store of redb.
 
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use redb::{Database, Durability, ReadableDatabase, Table, TableDefinition};
-use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
+use crate::walk;
 
 /// All entries.
 const DATA: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("data");
@@ -63,24 +62,14 @@ impl Target for RedbStore {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        if scan.high.is_some_and(|high| high <= scan.low) {
-            return Ok(0);
-        }
-        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
         let table = self.database.begin_read()?.open_table(DATA)?;
-        let mut range = table.range::<&[u8]>((Bound::Included(scan.low), high))?;
-        let mut entries = 0;
-        while entries < scan.limit {
-            let entry = match scan.direction {
-                Direction::Forward => range.next(),
-                Direction::Backward => range.next_back(),
-            };
-            let Some(entry) = entry else { break };
+        let range = table.range::<&[u8]>(bounds)?;
+        walk::walk(scan, range, |entry| {
             let (key, value) = entry?;
             visit(key.value(), value.value());
-            entries += 1;
-        }
-        Ok(entries)
+            Ok(())
+        })
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

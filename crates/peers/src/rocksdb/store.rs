@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::time::Duration;
 
 use types::Direction;
-use workload::{Scan, Target, TargetError, Write};
+use workload::{Scan, Target, TargetError, Write, get_one_by_one};
 
 use super::api::{Api, BatchedMultiGet, GetIntoBuffer, Object};
 use crate::budget::{Budget, Log};
@@ -401,7 +401,7 @@ impl Target for RocksDbStore {
     ) -> Result<(), TargetError> {
         match self.api.batched_multi_get_cf.zip(self.family) {
             Some(functions) => self.batched_multi_get(functions, keys, visit),
-            None => crate::peer::one_by_one(self, keys, visit),
+            None => get_one_by_one(self, keys, visit),
         }
     }
 

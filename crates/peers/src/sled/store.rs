@@ -1,14 +1,13 @@
 //! A store of sled.
 
-use std::ops::Bound;
 use std::path::Path;
 
 use sled::{Batch, Config, Db, Mode};
-use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
+use crate::walk;
 
 /// The milliseconds after which sled writes its log where nothing else is said.
 const USUAL_FLUSH_MS: u64 = 500;
@@ -64,23 +63,13 @@ impl Target for SledStore {
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-        if scan.high.is_some_and(|high| high <= scan.low) {
-            return Ok(0);
-        }
-        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut range = self.db.range::<&[u8], _>((Bound::Included(scan.low), high));
-        let mut entries = 0;
-        while entries < scan.limit {
-            let entry = match scan.direction {
-                Direction::Forward => range.next(),
-                Direction::Backward => range.next_back(),
-            };
-            let Some(entry) = entry else { break };
+        let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
+        let range = self.db.range::<&[u8], _>(bounds);
+        walk::walk(scan, range, |entry| {
             let (key, value) = entry?;
             visit(&key, &value);
-            entries += 1;
-        }
-        Ok(entries)
+            Ok(())
+        })
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

@@ -17,10 +17,11 @@ use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
 use torture::{Check, Findings, Subject, Violation};
 use tree::{Design, OpenOptions};
 
-use super::{Job, Report, run_jobs, scratch};
+use super::{Job, Report, run_jobs};
 use crate::cli::KillArguments;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
+use crate::scratch::scratch;
 use crate::{interrupt, lifeline};
 
 /// The hidden subcommand of a process that is there to be killed.
@@ -91,7 +92,7 @@ pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
 
 /// The back ends that work in a folder.
 fn usable(folder: &Path) -> Outcome<Vec<&'static str>> {
-    let probe = scratch(folder)?;
+    let probe = scratch(Some(folder))?;
     let mut usable = Vec::new();
     for kind in BACK_ENDS {
         let storage = build(kind).map_err(Problem::new)?;
@@ -166,7 +167,7 @@ impl Victim {
             subject: Subject::tree(&job.design, design.clone()).map_err(|error| error.to_string())?,
             design,
             storage: build(kind)?,
-            scratch: scratch(folder).map_err(|problem| problem.to_string())?,
+            scratch: scratch(Some(folder)).map_err(|problem| problem.to_string())?,
             life: Life::new(seed),
             moments: Moments::new(seed),
             from: [0; WRITERS],

@@ -12,11 +12,13 @@ use results::{Folder, Manifest, Row, Table, columns as c};
 use tempfile::TempDir;
 use torture::kill::shares;
 
+use super::row;
 use crate::cli::SweepArguments;
 use crate::experiment::RunMode;
 use crate::interrupt;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
+use crate::scratch::scratch;
 
 /// What is run: six cells of two trials, so that there is a middle to be killed in.
 const EXPERIMENT: &str = r#"
@@ -51,6 +53,9 @@ const NAME: &str = "sweep";
 const UNBROKEN: &str = "unbroken";
 const BROKEN: &str = "broken";
 
+/// What is told of each mode.
+const COLUMNS: [&str; 4] = ["sweeps", "kills", "rows", "violations"];
+
 /// What the kills of one mode came to.
 #[derive(Default)]
 struct Tally {
@@ -64,22 +69,17 @@ struct Tally {
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let (mut head, mut is_clean) = (row("mode", &["sweeps", "kills", "rows", "violations"]), true);
+    let (mut head, mut is_clean) = (format!("{:<8}{}\n", "mode", row(&COLUMNS)), true);
     for mode in [RunMode::Counted, RunMode::Timed] {
         let tally = Sweep::new(mode, &folder)?.run(arguments)?;
         let counts = [tally.sweeps, tally.kills, tally.rows, tally.wrong.len() as u64];
-        print(&(std::mem::take(&mut head) + &row(mode.name(), &counts)))?;
+        print(&(std::mem::take(&mut head) + &format!("{:<8}{}\n", mode.name(), row(&counts))))?;
         for wrong in &tally.wrong {
             print(&format!("violation: {wrong}\n"))?;
         }
         is_clean &= tally.wrong.is_empty();
     }
     Ok(is_clean)
-}
-
-/// A name, and what belongs to it, in columns.
-fn row(name: &str, cells: &[impl std::fmt::Display]) -> String {
-    cells.iter().fold(format!("{name:<8}"), |text, cell| format!("{text}  {cell:>10}")) + "\n"
 }
 
 /// One experiment in one mode, with its results.
@@ -97,7 +97,7 @@ type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
 impl Sweep {
     /// Runs the experiment once, to its end.
     fn new(mode: RunMode, folder: &Path) -> Outcome<Self> {
-        let scratch = super::scratch(folder)?;
+        let scratch = scratch(Some(folder))?;
         let config = scratch.path().join(CONFIG);
         let text = EXPERIMENT.replace("count = 2", &format!("count = 2\nmode  = \"{}\"", mode.name()));
         fs::write(&config, text)

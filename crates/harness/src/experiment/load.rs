@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use catalog::{Choice, ChoiceError, suggestion};
-use plot::ChartSpec;
 use results::Schema;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -120,11 +119,7 @@ impl<'a> Loader<'a> {
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
-        if sweep.equal_memory {
-            equal_memory::check(&cells).map_err(|message| {
-                self.sweep_problem(&SweepError::new("memory", format!("memory = \"equal\": {message}")))
-            })?;
-        }
+        self.check_memory(&sweep, &cells)?;
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
@@ -142,7 +137,7 @@ impl<'a> Loader<'a> {
             charts: Vec::new(),
             sheet: answers::read_sheet(&self.file)?,
         };
-        (experiment.charts, experiment.verdict) = self.presentation(&experiment)?;
+        self.present(&mut experiment)?;
         self.check_plans(&experiment)?;
         self.check_files(&experiment)?;
         Ok(experiment)
@@ -424,6 +419,24 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Refuses budgets of memory that are none.
+    fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
+        if sweep.equal_memory {
+            equal_memory::check(cells).map_err(|message| {
+                self.sweep_problem(&SweepError::new("memory", format!("memory = \"equal\": {message}")))
+            })?;
+        }
+        let in_file = self.file.table.get("design").and_then(Value::as_table).into_iter().flatten();
+        let in_file = in_file.map(|(key, value)| (vec![key.as_str()], value));
+        let set = self.sets.under("design").map(|(path, set)| (path, &set.value));
+        let swept = sweep.factors.iter().flat_map(|factor| {
+            let path = paths::split(&factor.path)[1..].to_vec();
+            factor.values.iter().map(move |value| (path.clone(), value))
+        });
+        equal_memory::check_capacity(in_file.chain(set).chain(swept), cells)
+            .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
+    }
+
     /// Refuses a fixture that cannot be.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
@@ -431,21 +444,21 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
     }
 
-    fn presentation(&self, experiment: &Experiment) -> Outcome<(Vec<ChartSpec>, VerdictSpec)> {
+    /// Reads how results are shown and judged, held to what there will be.
+    fn present(&self, experiment: &mut Experiment) -> Outcome<()> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
-        let fixture = experiment.trials.fixture.as_deref();
-        let charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
-        let verdict: VerdictSpec = self.table("verdict", &VerdictSpec::KEYS)?;
-        verdict.check(&schema, &experiment.task, &experiment.cells).map_err(|(key, message)| {
-            self.table_problem("verdict", key, format!("verdict.{key}: {message}"))
-        })?;
+        experiment.verdict = self.table("verdict", &VerdictSpec::KEYS)?;
+        let (verdict, fixture) = (&experiment.verdict, experiment.trials.fixture.as_deref());
+        let problem =
+            |(key, message)| self.table_problem("verdict", key, format!("verdict.{key}: {message}"));
+        verdict.check(&schema, experiment).map_err(problem)?;
         if let Some(phase) = &verdict.phase {
-            fixture::check_measured(phase, fixture, &experiment.task).map_err(|message| {
-                self.table_problem("verdict", "phase", format!("verdict.phase: {message}"))
-            })?;
+            fixture::check_measured(phase, fixture, &experiment.task)
+                .map_err(|message| problem(("phase", message)))?;
         }
-        Ok((charts, verdict))
+        experiment.charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
+        Ok(())
     }
 
     /// Makes every cell's workload ready once, so that missing traces and impossible phases come to light.

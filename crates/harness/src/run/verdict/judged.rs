@@ -8,6 +8,7 @@ use tree::axis;
 
 use super::group::Group;
 use super::price::Prices;
+use super::resolution::resolution;
 use super::steadiness::Steadiness;
 use crate::experiment::{Cell, Experiment, RunMode, differences};
 use crate::problem::Outcome;
@@ -51,6 +52,8 @@ pub(super) struct Judged<'a> {
     pub(super) ranked: Vec<Ranked>,
     /// The baseline against itself, where it ran twice.
     pub(super) noise: Option<Noise>,
+    /// The relative difference below which what a search found tells nothing apart; 0 where nothing was searched for.
+    pub(super) resolution: f64,
     /// Cells that gave wrong answers, and so have no number.
     pub(super) wrong: Vec<&'a str>,
     /// Cells that dropped what they were asked for.
@@ -89,7 +92,7 @@ impl<'a> Judged<'a> {
         let wrong = &wrong_cells(runs) | &wrong_cells(noise);
         let mut entries: Vec<Entry<'a>> = Vec::new();
         for cell in group.cells.iter().filter(|cell| !wrong.contains(&cell.number)) {
-            let name = name_of(experiment, cell);
+            let name = experiment.name_within(cell);
             let sample = sample(&judged, (cell, &name), |row| row.cells()[position].number());
             if !sample.blocks.is_empty() {
                 let price = |at| self::sample(&whole, (cell, &name), |row| prices.value(at, row)).median();
@@ -107,7 +110,8 @@ impl<'a> Judged<'a> {
             let again = sample(&again, (first.cell, ""), |row| row.cells()[position].number());
             Noise::of(&first.sample, &again, &Criteria::default(), comparisons)
         });
-        let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor));
+        let resolution = resolution(&column, &phase, &group.cells);
+        let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
         let criteria = Criteria { delta, ..Criteria::default() };
         let ranked = rank_all(&entries, column.better(), experiment.trials.mode, &criteria);
         let labels = |numbers: BTreeSet<u64>| {
@@ -126,6 +130,7 @@ impl<'a> Judged<'a> {
             entries,
             ranked,
             noise,
+            resolution,
             wrong,
             dropping,
             implausible: implausible_cells(&[&judged, &whole]),
@@ -171,14 +176,6 @@ impl<'a> Judged<'a> {
             })
         })
     }
-}
-
-/// What a cell is called among those it is compared with: a component as the sweep calls it, or by its choice.
-fn name_of(experiment: &Experiment, cell: &Cell) -> String {
-    let Some(component) = experiment.task.component() else { return cell.label.clone() };
-    let own = format!("design.{}", component.axis());
-    let swept = experiment.swept().iter().position(|path| *path == own).map(|at| cell.swept[at].clone());
-    swept.unwrap_or_else(|| cell.design.choice(component.axis()).label())
 }
 
 /// The value of every trial of a cell, under a name.

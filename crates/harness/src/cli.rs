@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// The gate for CI: counters exactly against goldens, or times against another build
     Check(CheckArguments),
+    /// Show the stores that trials began from and that are kept, with their sizes and ages, or remove them
+    Fixtures(FixturesArguments),
     /// Show how numbers went from run to run, and with which run their level changed
     History(HistoryArguments),
     /// Tell what verdicts of this machine are worth: equal trees compared, and trees slower by a known share
@@ -116,11 +118,22 @@ pub(crate) struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FixturesArguments {
+    /// Folder of results that they are kept in
+    #[arg(value_name = "RESULTS", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Remove one by its name, all, or those that are stale: no run of this program takes them
+    #[arg(long, value_name = "NAME|all|stale")]
+    pub(crate) remove: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
     /// The file that the numbers of all runs are kept in
     #[arg(value_name = "STORE", default_value = "results/history.csv")]
     pub(crate) store: PathBuf,
-    /// Add the numbers of these results first, again for each: of one experiment, or a folder of several
+    /// Add the numbers of these results first, each the median over trials in the unit of its column (`lsmbench list
+    /// --columns`), again for each: of one experiment, or a folder of several
     #[arg(long, value_name = "RESULTS")]
     pub(crate) add: Vec<PathBuf>,
     /// A column to add and show, again for each [default: all counters in counted mode, else those that decide]
@@ -136,10 +149,10 @@ pub(crate) struct HistoryArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// How many comparisons of equal trees, and for each slowdown
+    /// How many comparisons of equal trees, and for each slowdown; each takes seconds
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) comparisons: u64,
-    /// By how many percent a tree is slower, with commas between them
+    /// By how many percent of a get's time, 0.1 to 300, a tree is slower, with commas between them
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
     /// Blocks of trials per comparison [default: those of configs/calibration.toml]
@@ -304,6 +317,8 @@ pub(crate) enum TortureCommand {
     Crash {
         #[command(flatten)]
         subjects: SubjectArguments,
+        #[command(flatten)]
+        again: ReplayArguments,
         /// The states to recover from, for each design and log mode
         #[arg(long, value_name = "N", default_value_t = 200, value_parser = value_parser!(u64).range(1..))]
         states: u64,
@@ -312,6 +327,8 @@ pub(crate) enum TortureCommand {
     Errors {
         #[command(flatten)]
         subjects: SubjectArguments,
+        #[command(flatten)]
+        again: ReplayArguments,
         /// The faults to put in, for each design and log mode
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
         faults: u64,
@@ -320,6 +337,8 @@ pub(crate) enum TortureCommand {
     Damage {
         #[command(flatten)]
         subjects: SubjectArguments,
+        #[command(flatten)]
+        again: ReplayArguments,
         /// The damaged stores to look at, for each design and log mode
         #[arg(long, value_name = "N", default_value_t = 140, value_parser = value_parser!(u64).range(1..))]
         images: u64,
@@ -422,6 +441,10 @@ pub(crate) struct SubjectArguments {
     /// The threads to use; the numbers are the same with any
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..=1024))]
     pub(crate) threads: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
     /// Go to one place once more, as a violation names it; wants one design and one log mode
     #[arg(long, value_name = "PLACE")]
     pub(crate) replay: Option<String>,

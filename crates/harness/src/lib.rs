@@ -98,6 +98,7 @@ fn run_command(command: Command) -> Outcome<u8> {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
+        Command::Fixtures(arguments) => command::fixtures(&arguments).map(|()| 0),
         Command::History(arguments) => command::history(&arguments).map(|()| 0),
         Command::Calibrate(arguments) => {
             interrupt::install();

@@ -22,11 +22,11 @@ impl Experiment {
         let base = self.design.choice(axis.name());
         let defaults = axis.variants().iter().find(|variant| variant.kind == base.kind())?.defaults.clone();
         let changed = base.params().iter().filter(|(key, value)| defaults.get(*key) != Some(*value));
-        let takes = |cell: &Cell, key: &str, value| {
+        let has = |cell: &Cell, key: &str, value| {
             let choice = cell.design.choice(axis.name());
             choice.kind() != base.kind() && choice.params().get(key) == Some(value)
         };
-        let taken = changed.filter(|(key, value)| self.cells.iter().any(|cell| takes(cell, key, value)));
+        let taken = changed.filter(|(key, value)| self.cells.iter().any(|cell| has(cell, key, value)));
         let taken: Vec<String> = taken.map(|(key, value)| format!("{key} = {value}")).collect();
         let name = axis.name();
         (!taken.is_empty()).then(|| {

@@ -3,6 +3,8 @@
 //!
 //! They are read from `verdicts.csv` alone, so that a chart that is drawn again says the same.
 
+use std::collections::BTreeSet;
+
 use results::columns::{LABEL, OPERATION, PHASE};
 use results::{Column, Row, Table, Unit, verdicts as v};
 
@@ -21,8 +23,8 @@ pub(crate) struct Judged<'a> {
     rows: Vec<&'a Row>,
     /// How many candidates are no rivals of their baselines.
     no_rivals: usize,
-    /// Whether verdicts name cells by their labels; those of components name what is swept.
-    by_label: bool,
+    /// The labels of the cells in the chart.
+    labels: BTreeSet<String>,
     /// Whether bars show their signs.
     has_signs: bool,
     /// The phase, where there are several on the chart.
@@ -35,16 +37,15 @@ impl<'a> Judged<'a> {
         let shows_points = !matches!(spec.kind, ChartKind::Cdf | ChartKind::Timeline | ChartKind::Heatmap);
         let has_signs = matches!(spec.kind, ChartKind::Bar | ChartKind::GroupedBar);
         let rows = table.rows();
-        let is_label = |name: &String| rows.iter().any(|row| row.get(&LABEL).to_string() == *name);
+        let labels: BTreeSet<String> = rows.iter().map(|row| row.get(&LABEL).to_string()).collect();
         let is_metric = |verdict: &&Row| Some(verdict.get(&v::METRIC).to_string()) == spec.y;
         let sides = |verdict: &Row| [&v::BASELINE, &v::CANDIDATE].map(|side| verdict.get(side).to_string());
-        let by_label = verdicts.iter().filter(is_metric).any(|verdict| sides(verdict).iter().any(is_label));
         let is_about = |verdict: &&Row| {
             let is_shown = |row: &&Row| {
                 row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION)
             };
             let is_there = |name: &String| {
-                rows.iter().filter(is_shown).any(|row| is_called(row, name, verdict, by_label))
+                rows.iter().filter(is_shown).any(|row| is_called(row, name, verdict, &labels))
             };
             sides(verdict).iter().all(is_there)
         };
@@ -52,7 +53,7 @@ impl<'a> Judged<'a> {
         let (no_rivals, judged): (Vec<&Row>, Vec<&Row>) = judged.partition(|verdict| is_no_rival(verdict));
         let phase = judged.first().map(|verdict| verdict.get(&v::PHASE).to_string());
         let phase = phase.filter(|phase| rows.iter().any(|row| row.get(&PHASE).to_string() != *phase));
-        Self { rows: judged, no_rivals: no_rivals.len(), by_label, has_signs, phase }
+        Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase }
     }
 
     /// `against leveled: tiered improved ×2.28 (2.18 to 2.65); 1 factor`, or how many there are of each kind where
@@ -115,7 +116,7 @@ impl<'a> Judged<'a> {
     pub(crate) fn sign(&self, row: &Row) -> Option<&'static str> {
         let is_about = |verdict: &&&Row| {
             verdict.get(&v::PHASE) == row.get(&PHASE)
-                && is_called(row, &verdict.get(&v::CANDIDATE).to_string(), verdict, self.by_label)
+                && is_called(row, &verdict.get(&v::CANDIDATE).to_string(), verdict, &self.labels)
         };
         let verdict = self.rows.iter().filter(|_| self.has_signs).find(is_about)?;
         let word = verdict.get(&v::VERDICT).to_string();
@@ -123,16 +124,17 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Whether a verdict that names a cell means the cell of a row: by its label, or a component by what is swept, where
-/// all else is as the verdict says.
-fn is_called(row: &Row, name: &str, verdict: &Row, by_label: bool) -> bool {
-    if by_label {
-        return row.get(&LABEL).to_string() == name;
-    }
+/// Whether a verdict that names a cell means the cell of a row: by its label, or by what is swept, where all else is as the
+/// verdict says. A name that is some cell's label, and stands for itself, is no one else's.
+fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
+    let mut is_named = row.get(&LABEL).to_string() == name;
+    if within.is_empty() && labels.contains(name) {
+        return is_named;
+    }
     let columns = row.schema().columns().iter().zip(row.cells());
     let swept = columns.filter(|(column, _)| matches!(column, Column::Swept(_)));
-    let (mut is_named, mut agrees) = (false, true);
+    let mut agrees = true;
     for (column, value) in swept.map(|(column, value)| (column, value.to_string())) {
         is_named |= value == name;
         let said = format!("{} = ", column.title());

@@ -14,7 +14,7 @@ pub enum Class {
     /// The bytes are older records of the manifest, each of which the next one replaces whole.
     Superseded,
     /// The bytes are what a crash may leave as well: the end of a log or of a manifest that nothing behind it
-    /// says was durable.
+    /// says was durable, or zeros behind a log.
     AsACrash,
 }
 
@@ -80,8 +80,12 @@ impl Rule {
     }
 
     /// A log of a store that was closed has the length that the manifest says. One that was written to when
-    /// the process died may end early, but not before what a record behind it says was durable.
+    /// the process died may end early, but not before what a record behind it says was durable. Zeros behind any are
+    /// space that was reserved.
     fn of_log(remains: &Remains, wound: &Wound, wal: WalMode) -> Self {
+        if wound.appends_zeros(remains) {
+            return Self::passes(remains, Class::AsACrash);
+        }
         if remains.ending != Ending::Stopped || wound.change == Change::Missing {
             return Self::told(remains);
         }

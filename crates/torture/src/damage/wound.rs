@@ -124,6 +124,12 @@ impl Wound {
         if bytes == *whole { Vec::new() } else { vec![(self.file, Some(bytes))] }
     }
 
+    /// Whether nothing but zeros comes to stand behind the end of its file.
+    pub(crate) fn appends_zeros(&self, remains: &Remains) -> bool {
+        let Change::Append { what, len } = self.change else { return false };
+        tail(what, len, &remains.files[self.file].bytes).iter().all(|byte| *byte == 0)
+    }
+
     /// The bytes of its file that may be others than before, in a file that kept its length; all from the
     /// first such byte on in one that did not.
     pub(crate) fn extent(&self, remains: &Remains) -> Range<usize> {

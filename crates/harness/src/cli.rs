@@ -246,10 +246,14 @@ pub(crate) struct ReportArguments {
     /// Experiment files with claims, or folders of them
     #[arg(value_name = "CONFIG|DIR", default_value = "experiments")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Folder of results, one folder per experiment inside; what is not there runs first
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub(crate) results: PathBuf,
-    /// Folder for the report [default: report/ in --results]
+    /// Folder of results, one folder per experiment inside; what is not there runs first [default: results; with --check
+    /// results/published]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+    /// Also keep what the report takes of the results in this folder, small enough for git, and make the report of that
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Folder for the report [default: report/ in --keep or --results]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Run small, as each experiment's `quick` table says

@@ -4,8 +4,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{DOCUMENTS, claims, sheets};
-use lsmbench_report::{Sheet, Way};
+use common::{DOCUMENTS, claims, contradictions, sheets};
+use lsmbench_report::{Ruling, Settled, Sheet, Way};
 
 #[test]
 fn every_claim_is_answered_once_by_a_rule_that_fits_it() {
@@ -39,4 +39,16 @@ fn most_claims_are_run() {
     );
     let sources: usize = all.iter().map(|sheet| sheet.sources.len()).sum();
     assert_eq!(sources, 65);
+}
+
+#[test]
+fn most_contradictions_are_settled_by_computation() {
+    let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
+    let counts = Ruling::ALL.map(|ruling| all.iter().filter(|one| one.ruling == ruling).count());
+    assert_eq!(counts, [0, 0, 0, 0], "refuted, one side holds, holds, open");
+    for (at, one) in all.iter().enumerate() {
+        let id = &one.contradiction.id;
+        assert!(all[..at].iter().all(|other| other.contradiction.id != *id), "{id} stands twice");
+        assert!(one.ruling == Ruling::Open || !one.contradiction.why.is_empty(), "{id} is derived");
+    }
 }

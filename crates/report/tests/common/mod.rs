@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lsmbench_report::{Claims, Rule, Sheet, Source};
+use lsmbench_report::{Claims, Contradiction, Rule, Settled, Sheet, Source};
 use toml::{Table, Value};
 
 /// The documents, and how many claims each makes.
@@ -24,6 +24,7 @@ pub(crate) fn sheets(document: &str) -> BTreeMap<PathBuf, Sheet> {
     let files = fs::read_dir(folder(document)).unwrap().map(|entry| entry.unwrap().path());
     files
         .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .filter(|path| !path.ends_with("contradictions.toml"))
         .map(|path| (path.clone(), sheet(&path)))
         .collect()
 }
@@ -39,4 +40,12 @@ fn sheet(path: &Path) -> Sheet {
     let sources = all("source").into_iter().map(|table| table.try_into::<Source>().map_err(at));
     let rules = all("claim").into_iter().map(|table| table.try_into::<Rule>().map_err(at));
     Sheet { sources: sources.map(Result::unwrap).collect(), rules: rules.map(Result::unwrap).collect() }
+}
+
+/// The contradictions of a document, settled.
+pub(crate) fn contradictions(document: &str) -> Vec<Settled> {
+    let text = fs::read_to_string(folder(document).join("contradictions.toml")).unwrap();
+    let mut table: Table = text.parse().unwrap();
+    let all: Vec<Contradiction> = table.remove("contradiction").unwrap().try_into().unwrap();
+    all.into_iter().map(|one| one.settle(document, &claims(document)).unwrap()).collect()
 }

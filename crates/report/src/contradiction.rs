@@ -263,10 +263,19 @@ mod tests {
             ("", "give either checks"),
             ("kinds = 1", "unknown field `kinds`"),
             ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"best\"", "no computation \"best\""),
-            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"\nwith = { x = 1 }", "no \"x\""),
+            (
+                "[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"\nwith = { x = 1 }",
+                "no \"x\"",
+            ),
             ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"", "with has no fpr"),
-            ("[[check]]\nside = \"a\"\nclaimed = \"x-1\"\ncomputed = \"bloom_bits\"", "claims.csv has no x-1"),
-            ("open = \"why\"\n[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"", "give either checks"),
+            (
+                "[[check]]\nside = \"a\"\nclaimed = \"x-1\"\ncomputed = \"bloom_bits\"",
+                "claims.csv has no x-1",
+            ),
+            (
+                "open = \"why\"\n[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"",
+                "give either checks",
+            ),
         ] {
             let error = settled(&format!("{HEAD}{tail}")).unwrap_err();
             assert!(error.contains(said), "{error}");

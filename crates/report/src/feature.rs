@@ -56,7 +56,8 @@ impl Feature {
     /// # Errors
     /// A file that cannot be read, or a row that is no feature.
     pub fn read(path: &Path) -> Result<Vec<Self>, ClaimsError> {
-        let file = |error: csv::Error| ClaimsError::File { path: path.to_owned(), message: error.to_string() };
+        let file =
+            |error: csv::Error| ClaimsError::File { path: path.to_owned(), message: error.to_string() };
         let mut reader = csv::Reader::from_path(path).map_err(file)?;
         reader.deserialize().map(|row| row.map_err(file)).collect()
     }

@@ -31,11 +31,13 @@ impl Highlight {
     pub fn look_up(self, systems: &[System]) -> Result<Highlighted, String> {
         let find = |id: &String| {
             systems.iter().find_map(|system| {
-                let (figure, judged) = system.judged().into_iter().find(|(_, judged)| judged.claim.id == *id)?;
+                let (figure, judged) =
+                    system.judged().into_iter().find(|(_, judged)| judged.claim.id == *id)?;
                 Some((system.document.clone(), figure.name.clone(), judged.clone()))
             })
         };
-        let look_up = |id: &String| find(id).ok_or_else(|| format!("\"{}\": there is no claim {id}", self.question));
+        let look_up =
+            |id: &String| find(id).ok_or_else(|| format!("\"{}\": there is no claim {id}", self.question));
         let judged = self.ids.all().iter().map(look_up).collect::<Result<_, _>>()?;
         Ok(Highlighted { question: self.question, judged })
     }

@@ -268,10 +268,7 @@ impl Rule {
         if self.metric.is_empty() {
             return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
         }
-        let only_computed = [
-            ("with", !self.with.is_empty()),
-            ("bound", self.bound.is_some()),
-        ];
+        let only_computed = [("with", !self.with.is_empty()), ("bound", self.bound.is_some())];
         if let Some((key, _)) = only_computed.into_iter().find(|(_, given)| *given) {
             return Err((key, format!("{key} goes with computed, and nothing is computed here")));
         }

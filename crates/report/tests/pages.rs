@@ -1,14 +1,17 @@
 //! The pages of a report on all documents: they lead nowhere else, and every link on them leads somewhere.
 
 mod common;
+#[path = "common/settled.rs"]
+mod settled;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use common::{DOCUMENTS, claims, contradictions, sheets};
+use common::{DOCUMENTS, claims, sheets};
 use lsmbench_report::{
     Answer, Evidence, Facts, Feature, Highlight, Ids, Judged, Page, Picture, Report, assemble, judge, pages,
 };
+use settled::contradictions;
 
 struct Nothing;
 
@@ -61,7 +64,8 @@ fn report() -> Vec<Page> {
     };
     let highlights = vec![asked.look_up(&systems).unwrap()];
     let contradictions = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
-    let features = Feature::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/features.csv"));
+    let features =
+        Feature::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/features.csv"));
     pages(&Report { systems, highlights, contradictions, features: features.unwrap() })
 }
 

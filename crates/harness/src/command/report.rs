@@ -41,7 +41,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
         let Some(experiment) = experiment else { continue };
         let absent = match arguments.check || kept.is_some() {
             true => None,
-            false => run_missing(file, experiment, &results, arguments.allow_debug, &overrides)?,
+            false => missing_run(&file.path, experiment, &results, arguments.allow_debug, &overrides)?,
         };
         if interrupt::is_requested() {
             return Ok(true);
@@ -54,7 +54,8 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
             publish(&found, folder)?;
             let kept = Published::read(folder)?;
             for (file, found) in &mut found {
-                *found = find(file, found.experiment, folder, kept.as_ref(), found.rows.as_ref().err().cloned());
+                *found =
+                    find(file, found.experiment, folder, kept.as_ref(), found.rows.as_ref().err().cloned());
             }
             folder.clone()
         }
@@ -115,7 +116,7 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
 }
 
 /// The TOML files of a folder and the folders in it, by name.
-fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
+pub(super) fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let cannot = |error| Problem::doing(format!("read {}", folder.display()), error);
     let entries = folder.read_dir().map_err(cannot)?.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
     let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
@@ -139,8 +140,8 @@ fn is_experiment(path: &Path) -> bool {
 }
 
 /// Runs an experiment whose results are not there, or are of something else; why it could not run.
-fn run_missing(
-    file: &AnswerFile,
+pub(super) fn missing_run(
+    path: &Path,
     experiment: &Experiment,
     results: &Path,
     allow_debug: bool,
@@ -161,7 +162,7 @@ fn run_missing(
         allow_debug,
         overrides: overrides.clone(),
     };
-    match run_all(std::slice::from_ref(&file.path), &options) {
+    match run_all(&[path.to_owned()], &options) {
         Ok(Ending::Done | Ending::WrongAnswers | Ending::Interrupted) => Ok(None),
         Err(problem) => {
             line(&format!("{}: not run: {problem}", experiment.name));
@@ -317,7 +318,8 @@ fn is_html(page: &Page) -> bool {
 /// Writes the pages into a folder, and removes figures that are no longer among them.
 fn write(folder: &Path, pages: &[Page]) -> Outcome<()> {
     for path in stray_figures(folder, pages) {
-        std::fs::remove_file(&path).map_err(|error| Problem::doing(format!("remove {}", path.display()), error))?;
+        std::fs::remove_file(&path)
+            .map_err(|error| Problem::doing(format!("remove {}", path.display()), error))?;
     }
     for page in pages {
         let path = folder.join(&page.name);

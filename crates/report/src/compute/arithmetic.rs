@@ -121,7 +121,8 @@ pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let rate = |operations: &str, seconds: &str| -> Result<f64, String> {
         Ok(with.number(operations)? / with.number(seconds)?)
     };
-    let (first, last) = (rate("first_operations", "first_seconds")?, rate("last_operations", "last_seconds")?);
+    let (first, last) =
+        (rate("first_operations", "first_seconds")?, rate("last_operations", "last_seconds")?);
     Ok(100.0 * (1.0 - last / first))
 }
 

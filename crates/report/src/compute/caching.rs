@@ -29,7 +29,9 @@ pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let groups = groups(keys, theta);
     let total: f64 = groups.iter().map(|(count, weight)| count * weight).sum();
     let sum = |time: f64, of: fn(f64, f64) -> f64| -> f64 {
-        let each = groups.iter().map(|(count, weight)| count * of(weight / total, -(-weight / total * time).exp_m1()));
+        let each = groups
+            .iter()
+            .map(|(count, weight)| count * of(weight / total, -(-weight / total * time).exp_m1()));
         each.sum()
     };
     let (mut low, mut high) = (0.0_f64, 1e3 * keys as f64);

@@ -140,11 +140,7 @@ pub const COMPUTATIONS: &[Computation] = &[
     with("btree_inner_pages", &["pairs", "per_page"], searching::btree_inner_pages),
     with("binary_counter_write_amp", &["memtables"], levels::binary_counter_write_amp),
     with("merge_all_write_amp", &["tables", "flushes"], levels::merge_all_write_amp),
-    with(
-        "merge_all_growth",
-        &["tables", "first_flushes", "last_flushes"],
-        levels::merge_all_growth,
-    ),
+    with("merge_all_growth", &["tables", "first_flushes", "last_flushes"], levels::merge_all_growth),
     should(with("prefix_saved_bytes", &["p", "restart_interval"], levels::prefix_saved_bytes)),
     should(with("torture_kill", &["design", "wal"], arithmetic::torture_kill)),
 ];

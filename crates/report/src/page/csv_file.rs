@@ -61,7 +61,8 @@ pub(super) fn contradictions(settled: &[Settled]) -> String {
         let of = &one.contradiction;
         let head = [&of.id, &one.document, of.kind.name(), one.ruling.name()].map(str::to_owned);
         if one.checked.is_empty() {
-            let _ = writer.write_record(head.iter().cloned().chain(vec![String::new(); SIDES.len() - head.len()]));
+            let _ = writer
+                .write_record(head.iter().cloned().chain(vec![String::new(); SIDES.len() - head.len()]));
         }
         for side in &one.checked {
             let bound = match side.bound {
@@ -101,7 +102,9 @@ mod tests {
 
     #[test]
     fn numbers_have_ten_digits() {
-        for (value, text) in [(0.0, "0"), (1.0, "1"), (0.1 + 0.2, "0.3"), (1e20 / 3.0, "33333333330000000000")] {
+        for (value, text) in
+            [(0.0, "0"), (1.0, "1"), (0.1 + 0.2, "0.3"), (1e20 / 3.0, "33333333330000000000")]
+        {
             assert_eq!(digits(value), text);
         }
         assert_eq!(optional(None), "");

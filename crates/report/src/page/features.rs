@@ -49,7 +49,8 @@ fn row(feature: &Feature) -> String {
         Reach::Partly => "direction",
         Reach::No => "untested",
     };
-    let places: Vec<String> = feature.places().map(|place| format!("<code>{}</code>", escape(place))).collect();
+    let places: Vec<String> =
+        feature.places().map(|place| format!("<code>{}</code>", escape(place))).collect();
     format!(
         "<tr>{}{}<td data-name=\"reached\"><span class=\"badge {class}\">{}</span></td><td data-name=\"by\"><span>{}</span></td>{}</tr>\n",
         cell("feature", "", &feature.feature),
@@ -77,9 +78,12 @@ pub(super) fn markdown(report: &Report) -> String {
             counted(own.clone()),
         );
         for feature in own {
-            let places: Vec<String> = feature.places().map(|place| format!("`{}`", place.replace('|', "\\|"))).collect();
-            let cells = [plain(&feature.feature), plain(&feature.section), feature.reachable.name().to_owned()];
-            let _ = writeln!(text, "| {} | {} | {} |", cells.join(" | "), places.join(" "), plain(&feature.note));
+            let places: Vec<String> =
+                feature.places().map(|place| format!("`{}`", place.replace('|', "\\|"))).collect();
+            let cells =
+                [plain(&feature.feature), plain(&feature.section), feature.reachable.name().to_owned()];
+            let _ =
+                writeln!(text, "| {} | {} | {} |", cells.join(" | "), places.join(" "), plain(&feature.note));
         }
     }
     text

@@ -42,8 +42,10 @@ pub fn pages(report: &Report) -> Vec<Page> {
     }
     let answers = report.systems.iter().flat_map(|system| &system.figures).flat_map(|figure| &figure.answers);
     // A file that answers several figures has its charts with each.
-    let charts: BTreeMap<&str, &str> =
-        answers.flat_map(|answer| &answer.charts).map(|chart| (chart.name.as_str(), chart.svg.as_str())).collect();
+    let charts: BTreeMap<&str, &str> = answers
+        .flat_map(|answer| &answer.charts)
+        .map(|chart| (chart.name.as_str(), chart.svg.as_str()))
+        .collect();
     pages.extend(charts.into_iter().map(|(name, svg)| page(figure_file(name), svg.to_owned())));
     pages
 }

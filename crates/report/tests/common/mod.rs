@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lsmbench_report::{Claims, Contradiction, Rule, Settled, Sheet, Source};
+use lsmbench_report::{Claims, Rule, Sheet, Source};
 use toml::{Table, Value};
 
 /// The documents, and how many claims each makes.
 pub(crate) const DOCUMENTS: [(&str, usize); 5] =
     [("cs265", 518), ("csc443", 4), ("golsm", 33), ("fjall21", 11), ("byron", 145)];
 
-fn folder(document: &str) -> PathBuf {
+/// The folder of a document.
+pub(crate) fn folder(document: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(document)
 }
 
@@ -40,12 +41,4 @@ fn sheet(path: &Path) -> Sheet {
     let sources = all("source").into_iter().map(|table| table.try_into::<Source>().map_err(at));
     let rules = all("claim").into_iter().map(|table| table.try_into::<Rule>().map_err(at));
     Sheet { sources: sources.map(Result::unwrap).collect(), rules: rules.map(Result::unwrap).collect() }
-}
-
-/// The contradictions of a document, settled.
-pub(crate) fn contradictions(document: &str) -> Vec<Settled> {
-    let text = fs::read_to_string(folder(document).join("contradictions.toml")).unwrap();
-    let mut table: Table = text.parse().unwrap();
-    let all: Vec<Contradiction> = table.remove("contradiction").unwrap().try_into().unwrap();
-    all.into_iter().map(|one| one.settle(document, &claims(document)).unwrap()).collect()
 }

@@ -80,3 +80,109 @@ fn read<T: DeserializeOwned>(path: &Path) -> Outcome<T> {
         Problem::at(path, before, error.message().to_owned())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use report::Reach;
+    use toml::{Table, Value};
+
+    use super::*;
+    use crate::cli::Cli;
+    use crate::experiment::{Experiment, Overrides};
+
+    /// The keys of an experiment beside its design.
+    const TOP: [&str; 4] = ["key", "engine", "subject", "trials"];
+
+    fn root() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    /// An experiment that says what a place of `features.csv` says; a list is swept.
+    fn experiment(path: &str, value: Value) -> String {
+        let phase: Table =
+            "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.25 }".parse().unwrap();
+        let mut table = Table::from_iter([("question".to_owned(), Value::from("?"))]);
+        let first = path.split('.').next().unwrap();
+        let mut phases = vec![Value::Table(phase)];
+        match (first, path.split_once('.')) {
+            ("phase", Some((_, key))) => {
+                phases[0].as_table_mut().unwrap().insert(key.to_owned(), value);
+            }
+            ("subject", None) => {
+                table.insert(path.to_owned(), value);
+                phases.clear();
+            }
+            ("trials", Some((_, key))) => {
+                table.insert("trials".to_owned(), Table::from_iter([(key.to_owned(), value)]).into());
+            }
+            (top, None) if TOP.contains(&top) => {
+                table.insert(path.to_owned(), value);
+            }
+            _ => {
+                let values = if value.is_array() { value } else { Value::Array(vec![value]) };
+                table.insert(
+                    "sweep".to_owned(),
+                    Table::from_iter([(format!("design.{path}"), values)]).into(),
+                );
+            }
+        }
+        if !phases.is_empty() {
+            table.insert("phase".to_owned(), phases.into());
+        }
+        table.to_string()
+    }
+
+    /// Why a place of `features.csv` leads nowhere, if it does.
+    fn refused(place: &str, folder: &Path) -> Option<String> {
+        if place.starts_with("crates/") || place.starts_with("experiments/") {
+            return (!root().join(place).exists()).then(|| format!("there is no {place}"));
+        }
+        if place.starts_with("lsmbench ") {
+            return Cli::try_parse_from(place.split_whitespace()).err().map(|error| error.to_string());
+        }
+        let Some((path, value)) = place.split_once(" = ") else {
+            return Some("it is neither a file, nor a command, nor path = value".to_owned());
+        };
+        let value: Table = match format!("value = {value}").parse() {
+            Ok(table) => table,
+            Err(error) => return Some(error.to_string()),
+        };
+        let file = folder.join("e.toml");
+        std::fs::write(&file, experiment(path, value["value"].clone())).unwrap();
+        Experiment::load(&file, &Overrides::default()).err().map(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn what_reaches_a_feature_can_be_said() {
+        let (folder, mut wrong, mut places) = (tempfile::tempdir().unwrap(), Vec::new(), 0);
+        for feature in features(&[root().join("experiments")]).unwrap() {
+            for place in feature.places() {
+                places += 1;
+                wrong.extend(refused(place, folder.path()).map(|why| format!("{place}: {why}")));
+            }
+            let says_where = !feature.path.is_empty() || !feature.note.is_empty();
+            assert!(says_where || feature.reachable != Reach::Yes, "{}: reached by what?", feature.feature);
+            assert!(feature.reachable != Reach::No || feature.path.is_empty(), "{}", feature.feature);
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(places > 130, "{places} places");
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for place in [
+            "bloom = \"blom\"",
+            "bloom = { kind = \"standard\", bits = 3 }",
+            "blom = \"standard\"",
+            "phase.mix = { gte = 1 }",
+            "subject = \"blom\"",
+            "crates/none",
+            "lsmbench tortrue",
+            "bloom",
+        ] {
+            assert!(refused(place, folder.path()).is_some(), "{place}");
+        }
+    }
+}

@@ -101,7 +101,8 @@ fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> O
     std::fs::create_dir_all(to.root())
         .map_err(|error| Problem::doing(format!("create {}", to.root().display()), error))?;
     let runs = copy_rows(table.schema(), &from.runs(), &to.runs())?;
-    let others = [(uses(ChartKind::Timeline), from.timeline(), to.timeline()), (levels, from.levels(), to.levels())];
+    let others =
+        [(uses(ChartKind::Timeline), from.timeline(), to.timeline()), (levels, from.levels(), to.levels())];
     let mut seals = [None, None];
     for ((is_used, path, copy), seal) in others.into_iter().zip(&mut seals) {
         if is_used && path.exists() {
@@ -120,7 +121,12 @@ fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> O
 }
 
 /// What a manifest says that is not about the folders and the state of one machine.
-fn trimmed(manifest: &Manifest, runs: Option<Seal>, timeline: Option<Seal>, levels: Option<Seal>) -> Manifest {
+fn trimmed(
+    manifest: &Manifest,
+    runs: Option<Seal>,
+    timeline: Option<Seal>,
+    levels: Option<Seal>,
+) -> Manifest {
     let cells = manifest.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();
         cell.engine = None;
@@ -170,7 +176,8 @@ fn copy_rows(schema: &Schema, from: &Path, to: &Path) -> Outcome<Seal> {
     for record in std::iter::once(&header).chain(&records) {
         writer.write_record(kept.iter().filter_map(|at| record.get(*at))).map_err(wrong)?;
     }
-    let bytes = writer.into_inner().map_err(|error| Problem::doing(format!("copy {}", from.display()), error))?;
+    let bytes =
+        writer.into_inner().map_err(|error| Problem::doing(format!("copy {}", from.display()), error))?;
     std::fs::write(to, &bytes).map_err(|error| Problem::doing(format!("write {}", to.display()), error))?;
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
     Ok(Seal { lines, bytes: bytes.len() as u64, xxh3: format!("{:016x}", xxh3_64(&bytes)) })
@@ -214,7 +221,10 @@ mod tests {
             recipe(&path).unwrap()
         };
         let first = of("question = \"x\"\n[design]\nfence = \"binary\"\n");
-        assert_eq!(first, of("question = \"y\" # other\n[design]\nfence = \"binary\"\n[source]\nfigure = \"E1\"\n"));
+        assert_eq!(
+            first,
+            of("question = \"y\" # other\n[design]\nfence = \"binary\"\n[source]\nfigure = \"E1\"\n")
+        );
         assert_ne!(first, of("question = \"x\"\n[design]\nfence = \"lanes\"\n"));
         assert!(recipe(&folder.path().join("none.toml")).is_err());
     }

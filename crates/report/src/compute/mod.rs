@@ -13,6 +13,7 @@ pub use arguments::Facts;
 pub(crate) use arguments::{Arguments, resolve};
 
 /// A computation that a `[[claim]]` can name.
+#[derive(Clone, Copy)]
 pub struct Computation {
     /// Its name.
     pub name: &'static str,
@@ -134,7 +135,7 @@ pub const COMPUTATIONS: &[Computation] = &[
     should(with("lru_hit_pct", &["keys", "theta", "share"], caching::lru_hit_pct)),
     with("eytzinger_found", &["keys", "builder"], searching::eytzinger_found),
     with("level_order_places", &["bits"], searching::level_order_places),
-    with("fence_factory_cases", &[], searching::fence_factory_cases),
+    with("fence_factory_cases", &["around"], searching::fence_factory_cases),
     with("comparisons_ns", &["entries", "miss_ns"], searching::comparisons_ns),
     with("separator_scan", &["per_leaf", "leaves", "start", "end"], searching::separator_scan),
     with("btree_inner_pages", &["pairs", "per_page"], searching::btree_inner_pages),
@@ -332,7 +333,7 @@ mod tests {
         is("eytzinger_found", "keys = 7\nbuilder = \"printed\"", 5.0, 0.0);
         assert!(result("eytzinger_found", "keys = 7\nbuilder = \"best\"").is_err());
         is("level_order_places", "bits = 3", 1.0, 0.0);
-        is("fence_factory_cases", "", 1.0, 0.0);
+        is("fence_factory_cases", "around = 1", 1.0, 0.0);
         is("comparisons_ns", "entries = 10_000_000\nmiss_ns = 100", 2400.0, 0.0);
         is("separator_scan", "per_leaf = 5\nleaves = 5\nstart = 6\nend = 9", 0.0, 0.0);
         is("separator_scan", "per_leaf = 5\nleaves = 5\nstart = 6\nend = 12", 6.0, 0.0);

@@ -61,14 +61,15 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(array.iter().enumerate().filter(|(place, key)| reversed(*place) == **key).count() as f64)
 }
 
-/// The cases, of nine, in which a factory takes the compressed fence though memory is short and prefixes are shared: a
-/// number of entries below, at and above the threshold, a level below, at and above the least. It asks first whether
-/// entries are fewer (standard), then whether they are more or the level is the least or deeper (Eytzinger), and then for
-/// memory.
-pub(super) fn fence_factory_cases(_with: &Arguments<'_>) -> Result<f64, String> {
-    let threshold_and_level = [-1, 0, 1].into_iter().flat_map(|size| [-1, 0, 1].map(|level| (size, level)));
-    let is_compressed = |(size, level): &(i32, i32)| *size >= 0 && !(*size > 0 || *level >= 0);
-    Ok(threshold_and_level.filter(is_compressed).count() as f64)
+/// The cases in which a factory takes the compressed fence though memory is short and prefixes are shared: each number of
+/// entries from `around` below the threshold to `around` above it, with each level so near to the least one. It asks first
+/// whether entries are fewer (standard), then whether they are more or the level is the least or deeper (Eytzinger), and
+/// then for memory.
+pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
+    let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
+    let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));
+    let is_compressed = |(size, level): &(i64, i64)| *size >= 0 && !(*size > 0 || *level >= 0);
+    Ok(cases.filter(is_compressed).count() as f64)
 }
 
 /// The time of a binary search in n entries if every comparison misses all caches: ⌈log2(n + 1)⌉ times that of a miss.

@@ -136,9 +136,9 @@ fn badge(ruling: Ruling) -> String {
 /// The page as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
     let settled = &report.contradictions;
-    let mut text = format!("# {}\n\n| system | all |", heading(settled));
-    Ruling::ALL.iter().for_each(|ruling| text.push_str(&format!(" {} |", ruling.name())));
-    let _ = writeln!(text, "\n|---|--:|{}", "--:|".repeat(Ruling::ALL.len()));
+    let names = Ruling::ALL.map(Ruling::name).join(" | ");
+    let mut text = format!("# {}\n\n| system | all | {names} |\n|---|--:|", heading(settled));
+    let _ = writeln!(text, "{}", "--:|".repeat(Ruling::ALL.len()));
     for system in &report.systems {
         let own: Vec<Settled> =
             settled.iter().filter(|one| one.document == system.document).cloned().collect();

@@ -6,14 +6,14 @@ use super::html::{cell, escape, navigation, page};
 use super::markdown::plain;
 use crate::{Feature, Reach, Report};
 
-fn own<'a>(report: &'a Report, system: &'a str) -> impl Iterator<Item = &'a Feature> + Clone {
-    report.features.iter().filter(move |feature| feature.system == system)
+fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
+    report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
 /// How many of some features are reached, in a phrase.
-fn counted<'a>(features: impl Iterator<Item = &'a Feature> + Clone) -> String {
+fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
-        format!("{} {}", features.clone().filter(|feature| feature.reachable == reach).count(), reach.name())
+        format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())
     });
     counts.join(", ")
 }
@@ -26,7 +26,7 @@ pub(super) fn html(report: &Report) -> String {
         "<h1>{} features of {} systems</h1>\n<p>Whether an experiment can have each, and by which words of it: {}.</p>",
         report.features.len(),
         report.systems.len(),
-        counted(report.features.iter()),
+        counted(&report.features.iter().collect::<Vec<_>>()),
     );
     for system in &report.systems {
         let own = own(report, &system.document);
@@ -35,9 +35,9 @@ pub(super) fn html(report: &Report) -> String {
             "<section class=\"figure\" id=\"{0}\">\n<h2>{0}</h2>\n<p class=\"finding\">{1}</p>\n<table class=\"claims\">\n\
              <thead><tr><th>feature</th><th>section</th><th>reached</th><th>by</th><th>note</th></tr></thead>\n<tbody>",
             escape(&system.document),
-            counted(own.clone()),
+            counted(&own),
         );
-        own.for_each(|feature| body.push_str(&row(feature)));
+        own.into_iter().for_each(|feature| body.push_str(&row(feature)));
         body.push_str("</tbody>\n</table>\n</section>\n");
     }
     page("Features, reached", &body)
@@ -51,12 +51,12 @@ fn row(feature: &Feature) -> String {
     };
     let places: Vec<String> =
         feature.places().map(|place| format!("<code>{}</code>", escape(place))).collect();
+    let places = if places.is_empty() { String::new() } else { format!("<span>{}</span>", places.join(" ")) };
     format!(
-        "<tr>{}{}<td data-name=\"reached\"><span class=\"badge {class}\">{}</span></td><td data-name=\"by\"><span>{}</span></td>{}</tr>\n",
+        "<tr>{}{}<td data-name=\"reached\"><span class=\"badge {class}\">{}</span></td><td data-name=\"by\">{places}</td>{}</tr>\n",
         cell("feature", "", &feature.feature),
         cell("section", "soft small", &feature.section),
         feature.reachable.name(),
-        places.join(" "),
         cell("note", "small", &feature.note),
     )
 }
@@ -67,7 +67,7 @@ pub(super) fn markdown(report: &Report) -> String {
         "# {} features of {} systems\n\nWhether an experiment can have each, and by which words of it: {}.\n",
         report.features.len(),
         report.systems.len(),
-        counted(report.features.iter()),
+        counted(&report.features.iter().collect::<Vec<_>>()),
     );
     for system in &report.systems {
         let own = own(report, &system.document);
@@ -75,7 +75,7 @@ pub(super) fn markdown(report: &Report) -> String {
             text,
             "\n## {}\n\n{}\n\n| feature | section | reached | by | note |\n|---|---|---|---|---|",
             system.document,
-            counted(own.clone()),
+            counted(&own),
         );
         for feature in own {
             let places: Vec<String> =

@@ -25,6 +25,14 @@ fix:
 quick:
     cargo run --release -- run configs/*.toml configs/components/*.toml --quick
 
+# The claims of five documents judged again from a quick run of all their experiments, into the folders that git keeps.
+report *arguments:
+    cargo run --release -- report experiments --quick --keep results/published {{arguments}}
+
+# The questions of the README asked again: charts into plots/gallery, what came out into the README.
+gallery *arguments:
+    cargo run --release -- gallery {{arguments}}
+
 # Look for inputs that break a reader, with libFuzzer, as `just fuzz table 60`; without arguments, name the targets.
 fuzz *arguments:
     .ci/fuzz {{arguments}}

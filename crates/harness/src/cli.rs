@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Plot(PlotArguments),
     /// Judge the claims of documents by what their experiments measure: pages, Markdown and CSV
     Report(ReportArguments),
+    /// Run the experiments of the gallery, draw a chart of each, and say in the README what came out
+    Gallery(GalleryArguments),
     /// Print the operations of a workload as text, one a line
     Workload(WorkloadArguments),
     /// Open a durable store and drive it by commands on standard input
@@ -266,10 +268,14 @@ pub(crate) struct ReportArguments {
     /// Experiment files with claims, or folders of them
     #[arg(value_name = "CONFIG|DIR", default_value = "experiments")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Folder of results, one folder per experiment inside; what is not there runs first
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub(crate) results: PathBuf,
-    /// Folder for the report [default: report/ in --results]
+    /// Folder of results, one folder per experiment inside; what is not there runs first [default: results; with --check
+    /// results/published]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+    /// Also keep what the report takes of the results in this folder, small enough for git, and make the report of that
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Folder for the report [default: report/ in --keep or --results]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Run small, as each experiment's `quick` table says
@@ -278,6 +284,25 @@ pub(crate) struct ReportArguments {
     /// Run and write nothing: say whether the files in --out follow from the results, byte for byte
     #[arg(long)]
     pub(crate) check: bool,
+    /// Run timed experiments in a debug build, whose times mean nothing
+    #[arg(long, hide = true)]
+    pub(crate) allow_debug: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GalleryArguments {
+    /// Experiment files, or folders of them; the first chart of each is shown
+    #[arg(value_name = "CONFIG|DIR", default_value = "configs/gallery")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Folder of results, one folder per experiment inside; what is not there runs first
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Folder for the charts
+    #[arg(long, value_name = "DIR", default_value = "plots/gallery")]
+    pub(crate) out: PathBuf,
+    /// File with a place for the gallery, from `<!-- gallery -->` to `<!-- end of the gallery -->`
+    #[arg(long, value_name = "FILE", default_value = "README.md")]
+    pub(crate) page: PathBuf,
     /// Run timed experiments in a debug build, whose times mean nothing
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,

@@ -60,6 +60,10 @@ fn run_command(command: Command) -> Outcome<u8> {
             command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
         }
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
+        Command::Gallery(arguments) => {
+            interrupt::install();
+            command::gallery(&arguments).map(ended)
+        }
         Command::Report(arguments) => {
             interrupt::install();
             command::report(&arguments).map(ended)

@@ -16,6 +16,8 @@ pub struct Judged {
 /// A chart, ready to be shown.
 #[derive(Clone, Debug)]
 pub struct Picture {
+    /// The name of its file, without ending.
+    pub name: String,
     /// What it shows, for those who cannot see it.
     pub title: String,
     /// The chart.

@@ -5,7 +5,7 @@ use std::fmt;
 use measure::Interval;
 use results::{Better, Table};
 
-use crate::compute::{find, resolve};
+use crate::compute::{Force, find, resolve};
 use crate::form::{Measured, crossing, lead};
 use crate::lookup::{Lookup, cores, scales};
 use crate::reading::{better, points, read};
@@ -95,6 +95,11 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
+/// Holds a claim to the computation of a rule, wherever the claim stands.
+pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
+    Case { rule, place: 0, claim, claims, evidence }.computed()
+}
+
 /// One claim with all that decides over it.
 struct Case<'a> {
     rule: &'a Rule,
@@ -156,16 +161,16 @@ impl Case<'_> {
             find(name).ok_or_else(|| format!("there is no computation \"{name}\"")).and_then(|found| {
                 let facts = self.evidence.facts;
                 let with = resolve(self.rule, self.place, self.claim, self.claims, found.lists, facts)?;
-                (found.compute)(&with)
+                Ok((found.force, (found.compute)(&with)?))
             });
         match theory {
             Err(reason) => Judgement { reason, ..shown },
-            Ok(theory) => {
+            Ok((force, theory)) => {
                 let holds = self.agrees_with(theory);
-                let finding = match (holds, self.rule.impossible) {
+                let finding = match (holds, force) {
                     (true, _) => Finding::Reproduced,
-                    (false, true) => Finding::Impossible,
-                    (false, false) => Finding::NotReproduced,
+                    (false, Force::Must) => Finding::Impossible,
+                    (false, Force::Should) => Finding::NotReproduced,
                 };
                 let derived = || match (self.rule.bound, holds) {
                     (Some(Bound::AtLeast), true) => "at least the bound, as it must be",

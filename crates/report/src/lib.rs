@@ -2,20 +2,25 @@
 //!
 //! A document says how fast its tree is. Its numbers stand in `claims.csv`, each with a name ([`Claims`]); an
 //! experiment says behind its charts which figure it stands for ([`Source`]) and how each claim is looked up,
-//! compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each, and [`pages`] shows them all.
+//! compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each, and [`pages`] shows them all in a [`Report`],
+//! with the places where a document contradicts itself ([`Contradiction`]) and where its features are reached ([`Feature`]).
 //! `experiments/README.md` has the format.
 
 mod argument;
 mod claim;
 mod compute;
+mod contradiction;
 mod error;
+mod feature;
 mod figure;
 mod form;
+mod highlight;
 mod ids;
 mod judge;
 mod lookup;
 mod page;
 mod reading;
+mod report;
 mod rule;
 mod select;
 mod sentence;
@@ -26,12 +31,16 @@ mod texts;
 
 pub use argument::Argument;
 pub use claim::{Claim, Claims, Standing};
-pub use compute::{COMPUTATIONS, Computation, Facts};
+pub use compute::{COMPUTATIONS, Computation, Facts, Force};
+pub use contradiction::{Check, Checked, Claimed, Contradiction, ContradictionKind, Ruling, Settled};
 pub use error::ClaimsError;
+pub use feature::{Feature, Reach};
 pub use figure::{Answer, Figure, Judged, Picture, RunNote, System, Tally, assemble};
+pub use highlight::{Highlight, Highlighted};
 pub use ids::Ids;
 pub use judge::{Evidence, Finding, Judgement, judge};
 pub use page::{Page, pages};
+pub use report::Report;
 pub use rule::{At, Bound, Compare, Rule, Way};
 pub use select::{Cores, ENGINE, Other, ParamColumn, Quantity, Scale};
 pub use sheet::{Sheet, SheetFault};

@@ -50,8 +50,6 @@ pub struct Rule {
     pub with: BTreeMap<String, Argument>,
     /// What the result of the computation bounds.
     pub bound: Option<Bound>,
-    /// Whether the claim is expected to lie beyond the bound, or not to be the number it must be.
-    pub impossible: bool,
     /// The derivation, in short.
     pub reason: Option<String>,
     /// Why the claims cannot be tested.
@@ -125,7 +123,7 @@ type Fault = (&'static str, String);
 
 impl Rule {
     /// The keys of the table.
-    pub const KEYS: [&str; 22] = [
+    pub const KEYS: [&str; 21] = [
         "ids",
         "metric",
         "figure",
@@ -145,7 +143,6 @@ impl Rule {
         "computed",
         "with",
         "bound",
-        "impossible",
         "reason",
         "untestable",
     ];
@@ -271,11 +268,7 @@ impl Rule {
         if self.metric.is_empty() {
             return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
         }
-        let only_computed = [
-            ("with", !self.with.is_empty()),
-            ("bound", self.bound.is_some()),
-            ("impossible", self.impossible),
-        ];
+        let only_computed = [("with", !self.with.is_empty()), ("bound", self.bound.is_some())];
         if let Some((key, _)) = only_computed.into_iter().find(|(_, given)| *given) {
             return Err((key, format!("{key} goes with computed, and nothing is computed here")));
         }

@@ -3,16 +3,21 @@
 use std::collections::BTreeMap;
 
 use crate::text::{about, formed};
-use crate::{Figure, Finding, Judged};
+use crate::{Figure, Finding, Judged, Tally};
 
 /// What came of the claims about a figure, and which of them is farthest off.
 pub(crate) fn sentence(figure: &Figure) -> String {
-    let tally = figure.tally();
+    sentence_on(&figure.judged().collect::<Vec<_>>())
+}
+
+/// What came of some claims, and which of them is farthest off.
+pub(crate) fn sentence_on(all: &[&Judged]) -> String {
+    let tally = Tally::of(all.iter().map(|judged| judged.judgement.finding));
     if tally.total() == 0 {
         return "The document states no number here.".to_owned();
     }
     if tally.tested() == 0 {
-        return untested(figure);
+        return untested(all);
     }
     let counted = |finding: Finding, one: &str, several: &str| match tally.count(finding) {
         0 => None,
@@ -28,7 +33,7 @@ pub(crate) fn sentence(figure: &Figure) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let claims = if tally.total() == 1 { "1 claim".to_owned() } else { format!("{} claims", tally.total()) };
-    let far = farthest(figure).map_or_else(String::new, |judged| {
+    let far = farthest(all).map_or_else(String::new, |judged| {
         let (claim, judgement) = (&judged.claim, &judged.judgement);
         let said = |value| formed(value, judgement.compare, claim);
         let measured = said(judgement.measured.unwrap_or_default());
@@ -42,9 +47,9 @@ pub(crate) fn sentence(figure: &Figure) -> String {
 }
 
 /// Why nothing was looked at: what most claims say.
-fn untested(figure: &Figure) -> String {
+fn untested(all: &[&Judged]) -> String {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for judged in figure.judged() {
+    for judged in all {
         *reasons.entry(&judged.judgement.reason).or_default() += 1;
     }
     let most = reasons.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason);
@@ -52,13 +57,13 @@ fn untested(figure: &Figure) -> String {
 }
 
 /// The claim that lies farthest from its measurement by factor, of those that did not come out.
-fn farthest(figure: &Figure) -> Option<&Judged> {
+fn farthest<'a>(all: &[&'a Judged]) -> Option<&'a Judged> {
     let distance = |judged: &&Judged| {
         let judgement = &judged.judgement;
         let missed = matches!(judgement.finding, Finding::DirectionOnly | Finding::NotReproduced);
         let factor = judgement.measured? / judgement.claimed;
         (missed && factor > 0.0 && factor.is_finite()).then(|| factor.ln().abs())
     };
-    let off = figure.judged().filter_map(|judged| Some((distance(&judged)?, judged)));
+    let off = all.iter().filter_map(|judged| Some((distance(judged)?, *judged)));
     off.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, judged)| judged)
 }

@@ -1,11 +1,14 @@
 //! All that stands in `experiments/`: every claim is answered once, by a rule that fits it.
 
 mod common;
+#[path = "common/settled.rs"]
+mod settled;
 
 use std::collections::BTreeMap;
 
 use common::{DOCUMENTS, claims, sheets};
-use lsmbench_report::{Sheet, Way};
+use lsmbench_report::{Ruling, Settled, Sheet, Way};
+use settled::contradictions;
 
 #[test]
 fn every_claim_is_answered_once_by_a_rule_that_fits_it() {
@@ -39,4 +42,16 @@ fn most_claims_are_run() {
     );
     let sources: usize = all.iter().map(|sheet| sheet.sources.len()).sum();
     assert_eq!(sources, 65);
+}
+
+#[test]
+fn most_contradictions_are_settled_by_computation() {
+    let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
+    let counts = Ruling::ALL.map(|ruling| all.iter().filter(|one| one.ruling == ruling).count());
+    assert_eq!(counts, [53, 29, 1, 31], "refuted, one side holds, holds, open");
+    for (at, one) in all.iter().enumerate() {
+        let id = &one.contradiction.id;
+        assert!(all[..at].iter().all(|other| other.contradiction.id != *id), "{id} stands twice");
+        assert!(one.ruling == Ruling::Open || !one.contradiction.why.is_empty(), "{id} is derived");
+    }
 }

@@ -3,11 +3,11 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::{DOCUMENTS, claims, sheets};
 use lsmbench_report::{
-    COMPUTATIONS, Claim, Claims, Compare, Evidence, Facts, Finding, Other, ParamColumn, Rule, Scale,
+    COMPUTATIONS, Claim, Claims, Compare, Evidence, Facts, Finding, Force, Other, ParamColumn, Rule, Scale,
     Standing, Texts, Way, judge,
 };
 use results::columns::{CELL, OPERATION, PHASE, TRIAL, WRONG_ANSWERS};
@@ -55,7 +55,7 @@ fn finding(rule: &Rule, place: usize, claims: &Claims, runs: Option<&Table>) -> 
 
 #[test]
 fn computations_come_out_as_their_rules_expect() {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut findings) = (Vec::new(), BTreeMap::<Finding, usize>::new());
     for (claims, rule) in rules(Way::Computed) {
         let name = rule.computed.as_deref().unwrap();
         let computation =
@@ -63,10 +63,11 @@ fn computations_come_out_as_their_rules_expect() {
         assert!(rule.with.keys().all(|key| computation.arguments.contains(&key.as_str())), "{name}");
         for place in 0..rule.ids.all().len() {
             let (found, judged) = finding(&rule, place, &claims, None);
-            let is_right = match (BEYOND.contains(&name), rule.impossible) {
+            *findings.entry(found).or_default() += 1;
+            let is_right = match (BEYOND.contains(&name), computation.force) {
                 (true, _) => found == Finding::NotTestable,
-                (false, true) => found == Finding::Impossible,
-                (false, false) => matches!(found, Finding::Reproduced | Finding::NotReproduced),
+                (false, Force::Must) => matches!(found, Finding::Reproduced | Finding::Impossible),
+                (false, Force::Should) => matches!(found, Finding::Reproduced | Finding::NotReproduced),
             };
             if !is_right {
                 wrong.push(judged);
@@ -74,6 +75,9 @@ fn computations_come_out_as_their_rules_expect() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let counts = [Finding::Reproduced, Finding::NotReproduced, Finding::Impossible, Finding::NotTestable]
+        .map(|finding| findings.get(&finding).copied().unwrap_or_default());
+    assert_eq!(counts, [48, 9, 38, 9], "reproduced, not reproduced, impossible, for the program to decide");
 }
 
 #[test]
@@ -178,7 +182,7 @@ impl Made<'_> {
 
     fn selected(&self, subject: &str, param: &dyn Fn(&str) -> Option<String>) -> Vec<(String, String)> {
         let last = |texts: &Texts| texts.all().last().unwrap().clone();
-        let mut cells = std::collections::BTreeMap::new();
+        let mut cells = BTreeMap::new();
         if !self.rule.phase.is_empty() {
             cells.insert("phase".to_owned(), last(&self.rule.phase));
         }

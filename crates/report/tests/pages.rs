@@ -1,11 +1,17 @@
 //! The pages of a report on all documents: they lead nowhere else, and every link on them leads somewhere.
 
 mod common;
+#[path = "common/settled.rs"]
+mod settled;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use common::{DOCUMENTS, claims, sheets};
-use lsmbench_report::{Answer, Evidence, Facts, Judged, Page, Picture, assemble, judge, pages};
+use lsmbench_report::{
+    Answer, Evidence, Facts, Feature, Highlight, Ids, Judged, Page, Picture, Report, assemble, judge, pages,
+};
+use settled::contradictions;
 
 struct Nothing;
 
@@ -41,13 +47,26 @@ fn report() -> Vec<Page> {
                     file: path.file_name().unwrap().to_string_lossy().into_owned(),
                     question: Some("How <fast>?".to_owned()),
                     run: None,
-                    charts: vec![Picture { title: "A \"chart\"".to_owned(), svg: "<svg></svg>".to_owned() }],
+                    charts: vec![Picture {
+                        name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+                        title: "A \"chart\"".to_owned(),
+                        svg: "<svg></svg>".to_owned(),
+                    }],
                     judged: judged.collect(),
                 });
             }
         }
     }
-    pages(&assemble(answers))
+    let systems = assemble(answers);
+    let asked = Highlight {
+        question: "How <many>?".to_owned(),
+        ids: Ids::try_from("cs265-169, byron-111".to_owned()).unwrap(),
+    };
+    let highlights = vec![asked.look_up(&systems).unwrap()];
+    let contradictions = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
+    let features =
+        Feature::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/features.csv"));
+    pages(&Report { systems, highlights, contradictions, features: features.unwrap() })
 }
 
 /// What stands between two texts, everywhere.
@@ -62,7 +81,7 @@ fn every_link_leads_somewhere_and_none_leads_out() {
         .map(|page| (page.name, page.content))
         .filter(|(_, content)| content.starts_with("<!DOCTYPE html>"))
         .collect();
-    assert_eq!(pages.len(), DOCUMENTS.len() + 1);
+    assert_eq!(pages.len(), DOCUMENTS.len() + 3);
     let mut links = 0;
     for (name, text) in &pages {
         for outside in ["<script", "src=", "@import", "http", "url("] {
@@ -94,4 +113,24 @@ fn every_claim_stands_once_in_each_form() {
         assert_eq!(page("csv").lines().count(), count + 1);
         assert!(!page("html").contains("<results>"), "text is escaped");
     }
+}
+
+#[test]
+fn links_and_figures_of_markdown_are_files_of_the_report() {
+    let pages = report();
+    let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
+    let mut links = 0;
+    for page in pages.iter().filter(|page| page.content.starts_with("# ")) {
+        for link in between(&page.content, "](", ")") {
+            assert!(names.contains(&link), "{}: {link}", page.name);
+            links += 1;
+        }
+    }
+    assert!(links > 60, "{links} links");
+}
+
+#[test]
+fn a_question_about_no_claim_is_refused() {
+    let asked = Highlight { question: "?".to_owned(), ids: Ids::try_from("x-1".to_owned()).unwrap() };
+    assert!(asked.look_up(&[]).unwrap_err().contains("no claim x-1"));
 }

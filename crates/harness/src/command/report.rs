@@ -1,12 +1,18 @@
 //! `lsmbench report`: the claims of documents beside what their experiments measure.
 
+mod documents;
+mod published;
+
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use report::{
-    Answer, Evidence, Facts, Finding, Judged, Page, Picture, RunNote, System, Tally, assemble, judge, pages,
+    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, RunNote, System, Tally, assemble, judge,
+    pages,
 };
 use results::{Folder, Manifest, Table};
 use toml::Value;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::charts;
 use crate::cli::ReportArguments;
@@ -16,36 +22,72 @@ use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
 use crate::run::{Ending, RunOptions, run_all};
 
+use published::{Published, publish};
+
 /// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     let files = answer_files(&arguments.paths)?;
-    let overrides = Overrides { quick: arguments.quick, ..Overrides::default() };
+    let results = results_folder(arguments);
+    let kept = Published::read(&results)?;
+    let quick = arguments.quick || kept.as_ref().is_some_and(|kept| kept.quick);
+    let overrides = Overrides { quick, ..Overrides::default() };
     let load = |file: &AnswerFile| match file.runs {
         true => Experiment::load(&file.path, &overrides).map(Some),
         false => Ok(None),
     };
     let experiments = files.iter().map(load).collect::<Outcome<Vec<_>>>()?;
-    let mut answers = Vec::new();
+    let mut found = Vec::new();
     for (file, experiment) in files.iter().zip(&experiments) {
-        let absent = match experiment {
-            Some(experiment) if !arguments.check => run_missing(file, experiment, arguments, &overrides)?,
-            _ => None,
+        let Some(experiment) = experiment else { continue };
+        let absent = match arguments.check || kept.is_some() {
+            true => None,
+            false => missing_run(&file.path, experiment, &results, arguments.allow_debug, &overrides)?,
         };
         if interrupt::is_requested() {
             return Ok(true);
         }
-        let found = experiment.as_ref().map(|experiment| find(experiment, &arguments.results, absent));
-        answers.extend(answered(file, found.as_ref())?);
+        found.push((file, find(file, experiment, &results, kept.as_ref(), absent)));
     }
-    let systems = assemble(answers);
-    let pages = pages(&systems);
-    let out = arguments.out.clone().unwrap_or_else(|| arguments.results.join("report"));
+    let shown = match &arguments.keep {
+        None => results,
+        Some(folder) => {
+            publish(&found, folder)?;
+            let kept = Published::read(folder)?;
+            for (file, found) in &mut found {
+                *found =
+                    find(file, found.experiment, folder, kept.as_ref(), found.rows.as_ref().err().cloned());
+            }
+            folder.clone()
+        }
+    };
+    let report = assembled(&files, &found, &arguments.paths)?;
+    let pages = with_digest(pages(&report));
+    let out = arguments.out.clone().unwrap_or_else(|| shown.join("report"));
     if arguments.check {
         return check(&out, &pages);
     }
     write(&out, &pages)?;
-    print(&summary(&systems, &out))?;
+    print(&summary(&report.systems, &out))?;
     Ok(true)
+}
+
+/// The folder of results: the one that is given, or the one in git where only what is kept is looked at.
+fn results_folder(arguments: &ReportArguments) -> PathBuf {
+    let default = if arguments.check { published::FOLDER } else { "results" };
+    arguments.results.clone().unwrap_or_else(|| PathBuf::from(default))
+}
+
+/// All that the report says.
+fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[PathBuf]) -> Outcome<Report> {
+    let mut answers = Vec::new();
+    for file in files {
+        let own = found.iter().find(|(of, _)| of.path == file.path).map(|(_, found)| found);
+        answers.extend(answered(file, own)?);
+    }
+    let systems = assemble(answers);
+    let highlights = documents::highlights(paths, &systems)?;
+    let (contradictions, features) = (documents::contradictions(files)?, documents::features(paths)?);
+    Ok(Report { systems, highlights, contradictions, features })
 }
 
 /// The files that answer figures, in the order given; of a folder all below it.
@@ -74,7 +116,7 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
 }
 
 /// The TOML files of a folder and the folders in it, by name.
-fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
+pub(super) fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let cannot = |error| Problem::doing(format!("read {}", folder.display()), error);
     let entries = folder.read_dir().map_err(cannot)?.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
     let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
@@ -83,21 +125,29 @@ fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     for path in paths {
         match path.is_dir() {
             true => files.extend(files_below(&path)?),
-            false if path.extension().is_some_and(|ending| ending == "toml") => files.push(path),
+            false if is_experiment(&path) => files.push(path),
             false => {}
         }
     }
     Ok(files)
 }
 
+/// Whether a file of a folder may be an experiment: TOML, and not what documents say beyond their figures.
+fn is_experiment(path: &Path) -> bool {
+    let others = [documents::CONTRADICTIONS, documents::HIGHLIGHTS];
+    path.extension().is_some_and(|ending| ending == "toml")
+        && path.file_name().is_none_or(|name| others.iter().all(|other| name != *other))
+}
+
 /// Runs an experiment whose results are not there, or are of something else; why it could not run.
-fn run_missing(
-    file: &AnswerFile,
+pub(super) fn missing_run(
+    path: &Path,
     experiment: &Experiment,
-    arguments: &ReportArguments,
+    results: &Path,
+    allow_debug: bool,
     overrides: &Overrides,
 ) -> Outcome<Option<String>> {
-    let folder = Folder::new(arguments.results.join(&experiment.name));
+    let folder = Folder::new(results.join(&experiment.name));
     let earlier = folder.manifest().exists().then(|| Manifest::read(&folder.manifest())).transpose()?;
     let is_same = |manifest: &Manifest| manifest.config_hash == experiment.config_hash();
     let is_done =
@@ -106,13 +156,13 @@ fn run_missing(
         return Ok(None);
     }
     let options = RunOptions {
-        out: arguments.results.clone(),
-        plots: arguments.results.join("charts"),
+        out: results.to_owned(),
+        plots: results.join("charts"),
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
-        allow_debug: arguments.allow_debug,
+        allow_debug,
         overrides: overrides.clone(),
     };
-    match run_all(std::slice::from_ref(&file.path), &options) {
+    match run_all(&[path.to_owned()], &options) {
         Ok(Ending::Done | Ending::WrongAnswers | Ending::Interrupted) => Ok(None),
         Err(problem) => {
             line(&format!("{}: not run: {problem}", experiment.name));
@@ -129,19 +179,35 @@ struct Found<'a> {
     rows: Result<(Manifest, Table), String>,
 }
 
-fn find<'a>(experiment: &'a Experiment, results: &Path, absent: Option<String>) -> Found<'a> {
+/// The results of an experiment; `absent` says why it has none where it could not run.
+fn find<'a>(
+    file: &AnswerFile,
+    experiment: &'a Experiment,
+    results: &Path,
+    kept: Option<&Published>,
+    absent: Option<String>,
+) -> Found<'a> {
     let folder = Folder::new(results.join(&experiment.name));
     let rows = match absent {
         Some(why) => Err(why),
         None if !folder.manifest().exists() => Err("there are no results of it".to_owned()),
-        None => read_rows(&folder, experiment).map_err(|problem| problem.to_string()),
+        None => read_rows(file, &folder, experiment, kept).map_err(|problem| problem.to_string()),
     };
     Found { experiment, folder, rows }
 }
 
-fn read_rows(folder: &Folder, experiment: &Experiment) -> Outcome<(Manifest, Table)> {
+fn read_rows(
+    file: &AnswerFile,
+    folder: &Folder,
+    experiment: &Experiment,
+    kept: Option<&Published>,
+) -> Outcome<(Manifest, Table)> {
     let manifest = Manifest::read(&folder.manifest())?;
-    if manifest.config_hash != experiment.config_hash() {
+    let is_current = match kept {
+        Some(kept) => kept.is_of(&experiment.name, &file.path)?,
+        None => manifest.config_hash == experiment.config_hash(),
+    };
+    if !is_current {
         return Err(Problem::new("the results are of another version of the experiment"));
     }
     manifest.check_rows(folder)?;
@@ -202,7 +268,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
     let charts = charts::charts(&found.folder, table, &found.experiment.charts, manifest)?;
     let picture = |(spec, chart): (&plot::ChartSpec, plot::Chart)| {
         let title = spec.title.clone().unwrap_or_else(|| found.experiment.question.clone());
-        Picture { title, svg: chart.svg() }
+        Picture { name: format!("{}-{}", found.experiment.name, spec.file_stem()), title, svg: chart.svg() }
     };
     Ok(charts.into_iter().map(picture).collect())
 }
@@ -233,27 +299,67 @@ impl Facts for Settings {
     }
 }
 
+/// The pages with a list of those in HTML: they are large and follow from the same data, so that git keeps the list in
+/// their place.
+fn with_digest(mut pages: Vec<Page>) -> Vec<Page> {
+    let mut content = "page,bytes,xxh3\n".to_owned();
+    for page in pages.iter().filter(|page| is_html(page)) {
+        let hash = xxh3_64(page.content.as_bytes());
+        let _ = writeln!(content, "{},{},{hash:016x}", page.name, page.content.len());
+    }
+    pages.push(Page { name: "pages.csv".to_owned(), content });
+    pages
+}
+
+fn is_html(page: &Page) -> bool {
+    Path::new(&page.name).extension().is_some_and(|ending| ending == "html")
+}
+
+/// Writes the pages into a folder, and removes figures that are no longer among them.
 fn write(folder: &Path, pages: &[Page]) -> Outcome<()> {
-    let cannot = |path: &Path, error| Problem::doing(format!("write {}", path.display()), error);
-    std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
+    for path in stray_figures(folder, pages) {
+        std::fs::remove_file(&path)
+            .map_err(|error| Problem::doing(format!("remove {}", path.display()), error))?;
+    }
     for page in pages {
         let path = folder.join(&page.name);
-        std::fs::write(&path, &page.content).map_err(|error| cannot(&path, error))?;
+        let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(cannot)?;
+        std::fs::write(&path, &page.content).map_err(cannot)?;
     }
     Ok(())
 }
 
-/// Whether the files in a folder are the pages, byte for byte; those that are not are named.
+/// The figures in a folder that are of no chart.
+fn stray_figures(folder: &Path, pages: &[Page]) -> Vec<PathBuf> {
+    let is_stray = |path: &PathBuf| pages.iter().all(|page| folder.join(&page.name) != *path);
+    let entries = folder.join("figures").read_dir().into_iter().flatten().flatten();
+    let mut strays: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_stray).collect();
+    strays.sort();
+    strays
+}
+
+/// Whether the files in a folder are the pages, byte for byte; those that are not are named. HTML may be missing: its
+/// hashes are in a file of their own.
 fn check(folder: &Path, pages: &[Page]) -> Outcome<bool> {
-    let differs = |page: &&Page| {
-        std::fs::read(folder.join(&page.name)).ok().as_deref() != Some(page.content.as_bytes())
+    let differs = |page: &&Page| match std::fs::read(folder.join(&page.name)) {
+        Ok(bytes) => bytes != page.content.as_bytes(),
+        Err(_) => !is_html(page),
     };
     let other: Vec<&Page> = pages.iter().filter(differs).collect();
     for page in &other {
         line(&format!("{} does not follow from the results", folder.join(&page.name).display()));
     }
+    let strays = stray_figures(folder, pages);
+    for path in &strays {
+        line(&format!("{} is of no chart", path.display()));
+    }
     print(&format!("{} of {} files follow from the results\n", pages.len() - other.len(), pages.len()))?;
-    Ok(other.is_empty())
+    let is_right = other.is_empty() && strays.is_empty();
+    if !is_right {
+        line("`lsmbench report --quick --keep results/published` runs what has changed and writes them anew");
+    }
+    Ok(is_right)
 }
 
 /// What the claims came to, by system.

@@ -15,6 +15,7 @@ mod oracles;
 mod peers;
 mod refusals;
 mod replay;
+mod report;
 mod resume;
 mod shell;
 mod subjects;

@@ -58,6 +58,91 @@ pub(super) fn largest_spread(with: &Arguments<'_>) -> Result<f64, String> {
     with.lists("of").map(|lists| lists.iter().map(spread).fold(f64::NAN, f64::max))
 }
 
+/// By how many percent a is more than b: 100 (a / b - 1).
+pub(super) fn percent_more(with: &Arguments<'_>) -> Result<f64, String> {
+    quotient(with).map(|quotient| 100.0 * (quotient - 1.0))
+}
+
+/// (a / b) / (c / d).
+pub(super) fn ratio_of_ratios(with: &Arguments<'_>) -> Result<f64, String> {
+    let other = with.number("other_numerator")? / with.number("other_denominator")?;
+    quotient(with).map(|quotient| quotient / other)
+}
+
+/// By how many percent steps that each take some percent off a time take it down: 100 (1 - Π (1 - s/100)).
+pub(super) fn compound_percent_less(with: &Arguments<'_>) -> Result<f64, String> {
+    let left = |steps: Vec<f64>| steps.iter().map(|step| 1.0 - step / 100.0).product::<f64>();
+    with.numbers("steps").map(|steps| 100.0 * (1.0 - left(steps)))
+}
+
+/// The same as the rate that it leaves: by how many percent more is done in the time, 100 (1 / Π (1 - s/100) - 1).
+pub(super) fn compound_percent_more(with: &Arguments<'_>) -> Result<f64, String> {
+    compound_percent_less(with).map(|less| 100.0 * (1.0 / (1.0 - less / 100.0) - 1.0))
+}
+
+/// The largest of some numbers.
+pub(super) fn greatest(with: &Arguments<'_>) -> Result<f64, String> {
+    with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::NEG_INFINITY, f64::max))
+}
+
+/// The smallest of some numbers.
+pub(super) fn least(with: &Arguments<'_>) -> Result<f64, String> {
+    with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, f64::min))
+}
+
+/// The one of some numbers that is nearest to another.
+pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
+    let to = with.number("to")?;
+    let nearer = |best: f64, one: f64| if (one - to).abs() < (best - to).abs() { one } else { best };
+    with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, nearer))
+}
+
+/// Operations that take turns with others of another rate, half and half: 2 / (1/a + 1/b).
+pub(super) fn harmonic_mean(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok(2.0 / (with.number("one")?.recip() + with.number("other")?.recip()))
+}
+
+/// Operations per second of a run whose time has a load in it that is none of them.
+pub(super) fn net_rate(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok(with.number("operations")? / (with.number("seconds")? - with.number("load")?))
+}
+
+/// How many times as long an operation takes in the last run as in the first, without the load that both begin with.
+pub(super) fn cost_growth(with: &Arguments<'_>) -> Result<f64, String> {
+    let load = with.number("load")?;
+    let each = |seconds: &str, operations: &str| -> Result<f64, String> {
+        Ok((with.number(seconds)? - load) / with.number(operations)?)
+    };
+    Ok(each("last_seconds", "last_operations")? / each("first_seconds", "first_operations")?)
+}
+
+/// By how many percent the rate of the last run is less than that of the first.
+pub(super) fn rate_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let rate = |operations: &str, seconds: &str| -> Result<f64, String> {
+        Ok(with.number(operations)? / with.number(seconds)?)
+    };
+    let (first, last) =
+        (rate("first_operations", "first_seconds")?, rate("last_operations", "last_seconds")?);
+    Ok(100.0 * (1.0 - last / first))
+}
+
+/// How many more operations are done in a second if each takes so many nanoseconds less: 1/(t - s) - 1/t.
+pub(super) fn rate_gain(with: &Arguments<'_>) -> Result<f64, String> {
+    let (taken, saved) = (with.number("operation_ns")?, with.number("saved_ns")?);
+    Ok(1e9 / (taken - saved) - 1e9 / taken)
+}
+
+/// The values that some bits have, without those that are reserved.
+pub(super) fn codes_left(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok(with.number("bits")?.exp2() - with.number("reserved")?)
+}
+
+/// How far the mean of n times is from what it stands for, in percent, where times spread as much as their mean:
+/// 100 / sqrt(n).
+pub(super) fn relative_error_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("samples").map(|samples| 100.0 / samples.sqrt())
+}
+
 /// The most threads that each still do `efficiency` of what one does alone: X(t) / (t · X(1)) is that and more.
 pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     let (throughput, threads) = (with.numbers("throughput")?, with.numbers("threads")?);

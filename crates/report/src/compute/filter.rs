@@ -2,6 +2,8 @@
 
 use std::f64::consts::LN_2;
 
+use statrs::distribution::{Binomial, DiscreteCDF};
+
 use super::Arguments;
 
 /// The fewest bits per key at which a Bloom filter has this rate of false positives: `log2(1/p) / ln 2`.
@@ -32,4 +34,32 @@ pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let shares = (0..levels).map(|level| ratio.powi(level) / total);
     let taken: f64 = shares.map(|share| share * bits((sum * share).min(1.0))).sum();
     Ok(100.0 * (1.0 - taken / bits_per_key))
+}
+
+/// The rate of false positives of a Bloom filter of b bits per key, in percent: with k probes 100 (1 - e^(-k/b))^k, and at
+/// best, where `probes` are not given, 100 · 2^-(b ln 2).
+pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let bits_per_key = with.number("bits_per_key")?;
+    let best = (-bits_per_key * LN_2 * LN_2).exp();
+    match with.number_or("probes", 0.0)? {
+        0.0 => Ok(100.0 * best),
+        probes => Ok(100.0 * (1.0 - (-probes / bits_per_key).exp()).powf(probes)),
+    }
+}
+
+/// How many bits per key the largest level of a tree has beyond the smallest, if rates of false positives are in
+/// proportion to sizes: log2 of the rates' quotient over ln 2, -(L - 1) log2 T / ln 2.
+pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
+    Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
+}
+
+/// The probability that a test with so many probes of absent keys finds a filter's rate within `within` of `expected`.
+pub(super) fn filter_test_passes(with: &Arguments<'_>) -> Result<f64, String> {
+    let (probes, fpr) = (with.count("probes")?, with.number("fpr")?);
+    let (expected, within) = (with.number("expected")?, with.number("within")?);
+    let positives = Binomial::new(fpr, probes).map_err(|error| error.to_string())?;
+    let most = ((expected + within) * probes as f64).ceil() - 1.0;
+    let least = ((expected - within) * probes as f64).floor() + 1.0;
+    let below = if least <= 0.0 { 0.0 } else { positives.cdf(least as u64 - 1) };
+    Ok(if most < 0.0 { 0.0 } else { positives.cdf(most as u64) - below })
 }

@@ -45,6 +45,12 @@ pub(super) fn ring_moved(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(shards * (1.0 / shards))
 }
 
+/// The coefficient of variation of the shares of a ring with V virtual nodes per shard: 1 / sqrt(V), since a share is the
+/// sum of V gaps, each nearly exponential.
+pub(super) fn ring_cv(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("virtual_nodes").map(|nodes| 1.0 / nodes.sqrt())
+}
+
 /// The most that a cache can hit which holds a share of all keys, if each request is drawn by Zipf's law on its own: the
 /// probability of the most popular of them, 100 H(share·n, θ) / H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
 pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {

@@ -2,15 +2,18 @@
 
 mod arguments;
 mod arithmetic;
+mod caching;
 mod filter;
 mod hashing;
 mod levels;
+mod searching;
 mod varint;
 
 pub use arguments::Facts;
 pub(crate) use arguments::{Arguments, resolve};
 
 /// A computation that a `[[claim]]` can name.
+#[derive(Clone, Copy)]
 pub struct Computation {
     /// Its name.
     pub name: &'static str,
@@ -18,14 +21,25 @@ pub struct Computation {
     pub arguments: &'static [&'static str],
     /// Those of them that are lists as a whole; any other list has one element per claim.
     pub(crate) lists: &'static [&'static str],
+    /// What a claim is that says otherwise.
+    pub force: Force,
     pub(crate) compute: Function,
+}
+
+/// What a claim is that says otherwise than a computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Force {
+    /// Impossible: the result follows from what the document itself says, by arithmetic or by a theorem.
+    Must,
+    /// Not reproduced: the result is a mean of what chance does, or rests on a choice that the document leaves open.
+    Should,
 }
 
 /// The result, or why there is none.
 type Function = fn(&Arguments<'_>) -> Result<f64, String>;
 
 const fn with(name: &'static str, arguments: &'static [&'static str], compute: Function) -> Computation {
-    Computation { name, arguments, lists: &[], compute }
+    Computation { name, arguments, lists: &[], force: Force::Must, compute }
 }
 
 const fn with_lists(
@@ -34,13 +48,18 @@ const fn with_lists(
     lists: &'static [&'static str],
     compute: Function,
 ) -> Computation {
-    Computation { name, arguments, lists, compute }
+    Computation { name, arguments, lists, force: Force::Must, compute }
+}
+
+/// One that a claim may contradict without being impossible.
+const fn should(computation: Computation) -> Computation {
+    Computation { force: Force::Should, ..computation }
 }
 
 /// All computations.
 pub const COMPUTATIONS: &[Computation] = &[
     with("constant", &["value"], arithmetic::constant),
-    with("setting", &["path", "scale", "plus"], arithmetic::setting),
+    should(with("setting", &["path", "scale", "plus"], arithmetic::setting)),
     with("claim", &["of"], arithmetic::claim),
     with("quotient", &["numerator", "denominator"], arithmetic::quotient),
     with("floor_quotient", &["numerator", "denominator"], arithmetic::floor_quotient),
@@ -56,10 +75,10 @@ pub const COMPUTATIONS: &[Computation] = &[
         arithmetic::linear_threads,
     ),
     with("bloom_bits", &["fpr"], filter::bloom_bits),
-    with("monkey_saving_pct", &["bits_per_key", "size_ratio", "levels"], filter::monkey_saving_pct),
-    with("even_shards_cv", &["keys", "shards"], hashing::even_shards_cv),
-    with("even_shards_std_pct", &["keys", "shards"], hashing::even_shards_std_pct),
-    with("even_shards_max_pct", &["keys", "shards"], hashing::even_shards_max_pct),
+    should(with("monkey_saving_pct", &["bits_per_key", "size_ratio", "levels"], filter::monkey_saving_pct)),
+    should(with("even_shards_cv", &["keys", "shards"], hashing::even_shards_cv)),
+    should(with("even_shards_std_pct", &["keys", "shards"], hashing::even_shards_std_pct)),
+    should(with("even_shards_max_pct", &["keys", "shards"], hashing::even_shards_max_pct)),
     with("chi_square_p", &["keys", "shards", "cv"], hashing::chi_square_p),
     with("ring_moved", &["shards"], hashing::ring_moved),
     with("zipf_share_pct", &["keys", "theta", "share"], hashing::zipf_share_pct),
@@ -81,7 +100,50 @@ pub const COMPUTATIONS: &[Computation] = &[
     with("varint_uniform", &["bits"], varint::uniform),
     with("varint_geometric", &["p"], varint::geometric),
     with("geometric_tail", &["p", "n"], varint::geometric_tail),
-    with("torture_kill", &["design", "wal"], arithmetic::torture_kill),
+    with("percent_more", &["numerator", "denominator"], arithmetic::percent_more),
+    with(
+        "ratio_of_ratios",
+        &["numerator", "denominator", "other_numerator", "other_denominator"],
+        arithmetic::ratio_of_ratios,
+    ),
+    with_lists("compound_percent_less", &["steps"], &["steps"], arithmetic::compound_percent_less),
+    with_lists("compound_percent_more", &["steps"], &["steps"], arithmetic::compound_percent_more),
+    with_lists("greatest", &["of"], &["of"], arithmetic::greatest),
+    with_lists("least", &["of"], &["of"], arithmetic::least),
+    with_lists("nearest", &["of", "to"], &["of"], arithmetic::nearest),
+    with("harmonic_mean", &["one", "other"], arithmetic::harmonic_mean),
+    with("net_rate", &["operations", "seconds", "load"], arithmetic::net_rate),
+    with(
+        "cost_growth",
+        &["first_operations", "first_seconds", "last_operations", "last_seconds", "load"],
+        arithmetic::cost_growth,
+    ),
+    with(
+        "rate_drop_pct",
+        &["first_operations", "first_seconds", "last_operations", "last_seconds"],
+        arithmetic::rate_drop_pct,
+    ),
+    with("rate_gain", &["operation_ns", "saved_ns"], arithmetic::rate_gain),
+    with("codes_left", &["bits", "reserved"], arithmetic::codes_left),
+    with("relative_error_pct", &["samples"], arithmetic::relative_error_pct),
+    with("bloom_fpr_pct", &["bits_per_key", "probes"], filter::bloom_fpr_pct),
+    with("monkey_bits_gained", &["size_ratio", "levels"], filter::monkey_bits_gained),
+    with("filter_test_passes", &["probes", "fpr", "expected", "within"], filter::filter_test_passes),
+    should(with("ring_cv", &["virtual_nodes"], hashing::ring_cv)),
+    with("sequential_hit_pct", &["keys_per_block"], caching::sequential_hit_pct),
+    with("cached_speedup", &["hit_pct", "known_hit_pct", "known_speedup"], caching::cached_speedup),
+    should(with("lru_hit_pct", &["keys", "theta", "share"], caching::lru_hit_pct)),
+    with("eytzinger_found", &["keys", "builder"], searching::eytzinger_found),
+    with("level_order_places", &["bits"], searching::level_order_places),
+    with("fence_factory_cases", &["around"], searching::fence_factory_cases),
+    with("comparisons_ns", &["entries", "miss_ns"], searching::comparisons_ns),
+    with("separator_scan", &["per_leaf", "leaves", "start", "end"], searching::separator_scan),
+    with("btree_inner_pages", &["pairs", "per_page"], searching::btree_inner_pages),
+    with("binary_counter_write_amp", &["memtables"], levels::binary_counter_write_amp),
+    with("merge_all_write_amp", &["tables", "flushes"], levels::merge_all_write_amp),
+    with("merge_all_growth", &["tables", "first_flushes", "last_flushes"], levels::merge_all_growth),
+    should(with("prefix_saved_bytes", &["p", "restart_interval"], levels::prefix_saved_bytes)),
+    should(with("torture_kill", &["design", "wal"], arithmetic::torture_kill)),
 ];
 
 /// The computation of this name.
@@ -234,6 +296,70 @@ mod tests {
         );
         assert!(result("claim", "of = { b = 1 }").is_err());
         assert!(result("poisson", "lambda = -1.0\nk = 0").is_err());
+    }
+
+    #[test]
+    fn what_contradictions_are_settled_by() {
+        is("bloom_fpr_pct", "bits_per_key = 7.8", 2.36, 5e-3);
+        is("bloom_fpr_pct", "bits_per_key = 1.0\nprobes = 1", 63.2, 0.05);
+        is("bloom_fpr_pct", "bits_per_key = 0.1\nprobes = 1", 100.0, 0.01);
+        is("monkey_bits_gained", "size_ratio = 4\nlevels = 5", -11.54, 0.01);
+        let test = "probes = 1000\nexpected = 0.01\nwithin = 0.02\n";
+        is("filter_test_passes", &format!("{test}fpr = 0.015"), 0.9996, 5e-4);
+        is("filter_test_passes", &format!("{test}fpr = 0.1"), 0.0, 1e-12);
+        is("filter_test_passes", "probes = 10\nexpected = 0.5\nwithin = 0.1\nfpr = 0.5", 0.246, 1e-3);
+        is("ring_cv", "virtual_nodes = 137_174", 0.0027, 1e-7);
+        is("sequential_hit_pct", "keys_per_block = 4", 75.0, 1e-9);
+        is("cached_speedup", "hit_pct = 92.1\nknown_hit_pct = 78.3\nknown_speedup = 2.87", 4.28, 5e-3);
+        is("cached_speedup", "hit_pct = 58.7\nknown_hit_pct = 78.3\nknown_speedup = 2.87", 1.95, 5e-3);
+        for (share, hit) in [(0.01, 56.6), (0.05, 70.3), (0.1, 76.6), (0.2, 83.2)] {
+            is("lru_hit_pct", &format!("keys = 1_000_000\ntheta = 0.99\nshare = {share}"), hit, 0.15);
+        }
+        for (flushes, amplification) in [(10, 3.1), (30, 5.8), (100, 18.2), (300, 50.8)] {
+            is("merge_all_write_amp", &format!("tables = 4\nflushes = {flushes}"), amplification, 0.5);
+        }
+        is("merge_all_growth", "tables = 4\nfirst_flushes = 10\nlast_flushes = 10", 1.0, 0.0);
+        assert!(result("merge_all_write_amp", "tables = 1\nflushes = 10").is_err());
+        is("binary_counter_write_amp", "memtables = 2048", 12.0, 0.0);
+        is("prefix_saved_bytes", "p = 0.77\nrestart_interval = 10", 3.0, 0.02);
+    }
+
+    #[test]
+    fn searches_find_what_their_order_says() {
+        for keys in [1, 2, 7, 8, 100] {
+            let with = format!("keys = {keys}\nbuilder = \"level-order\"");
+            is("eytzinger_found", &with, f64::from(keys), 0.0);
+        }
+        is("eytzinger_found", "keys = 7\nbuilder = \"printed\"", 5.0, 0.0);
+        assert!(result("eytzinger_found", "keys = 7\nbuilder = \"best\"").is_err());
+        is("level_order_places", "bits = 3", 1.0, 0.0);
+        is("fence_factory_cases", "around = 1", 1.0, 0.0);
+        is("comparisons_ns", "entries = 10_000_000\nmiss_ns = 100", 2400.0, 0.0);
+        is("separator_scan", "per_leaf = 5\nleaves = 5\nstart = 6\nend = 9", 0.0, 0.0);
+        is("separator_scan", "per_leaf = 5\nleaves = 5\nstart = 6\nend = 12", 6.0, 0.0);
+        is("btree_inner_pages", "pairs = 268_435_456\nper_page = 510", 1037.0, 0.0);
+    }
+
+    #[test]
+    fn rates_and_times_become_one_another() {
+        is("percent_more", "numerator = 23.187\ndenominator = 13.017", 78.1, 0.05);
+        let random = "numerator = 1_723_645\ndenominator = 1_982_317\n";
+        let both = format!("{random}other_numerator = 1_854_327\nother_denominator = 2_053_642");
+        is("ratio_of_ratios", &both, 0.963, 5e-4);
+        is("compound_percent_less", "steps = [8.0, 4.0]", 11.68, 1e-9);
+        is("compound_percent_more", "steps = [8.0, 4.0]", 13.22, 5e-3);
+        is("greatest", "of = [1.0, 3.0, 2.0]", 3.0, 0.0);
+        is("least", "of = [2.0, 1.0, 3.0]", 1.0, 0.0);
+        is("nearest", "of = [1.9, 10.2, 4.3, 2.7]\nto = 3.7", 4.3, 0.0);
+        is("harmonic_mean", "one = 532_000\nother = 45_000", 82_981.0, 1.0);
+        is("net_rate", "operations = 1_000_000\nseconds = 29.97\nload = 2.53", 36_443.0, 1.0);
+        let gets = "first_operations = 10_000\nfirst_seconds = 2.61\nload = 2.53\n";
+        is("cost_growth", &format!("{gets}last_operations = 2_500_000\nlast_seconds = 107.24"), 5.24, 5e-3);
+        let puts = "first_operations = 1\nfirst_seconds = 2.53\n";
+        is("rate_drop_pct", &format!("{puts}last_operations = 10\nlast_seconds = 136.41"), 81.45, 5e-3);
+        is("rate_gain", "operation_ns = 1000\nsaved_ns = 25", 25_641.0, 1.0);
+        is("codes_left", "bits = 8\nreserved = 2", 254.0, 0.0);
+        is("relative_error_pct", "samples = 100", 10.0, 1e-12);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Every claim with what it came to, one a row.
+//! Every claim with what it came to, and every side of a contradiction, one a row.
 
 use crate::text::{about, stated};
-use crate::{Figure, Judged, System};
+use crate::{Bound, Figure, Judged, Settled, System};
 
 /// The columns.
 const HEADER: [&str; 11] = [
@@ -33,13 +33,12 @@ pub(super) fn claims(systems: &[System]) -> String {
 
 fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 11] {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
-    let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     [
         claim.id.clone(),
         system.document.clone(),
         figure.name.clone(),
         format!("{} ({}): {}", claim.metric, about(claim), stated(claim)),
-        judgement.claimed.to_string(),
+        digits(judgement.claimed),
         optional(judgement.measured),
         optional(judgement.interval.map(|interval| interval.low)),
         optional(judgement.interval.map(|interval| interval.high)),
@@ -47,4 +46,67 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 11] {
         judgement.finding.name().to_owned(),
         judgement.reason.clone(),
     ]
+}
+
+/// The columns of contradictions.
+const SIDES: [&str; 9] =
+    ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
+
+/// All sides of some contradictions; one that stays open has a row without a side.
+pub(super) fn contradictions(settled: &[Settled]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail, and cells are UTF-8.
+    let _ = writer.write_record(SIDES);
+    for one in settled {
+        let of = &one.contradiction;
+        let head = [&of.id, &one.document, of.kind.name(), one.ruling.name()].map(str::to_owned);
+        if one.checked.is_empty() {
+            let _ = writer
+                .write_record(head.iter().cloned().chain(vec![String::new(); SIDES.len() - head.len()]));
+        }
+        for side in &one.checked {
+            let bound = match side.bound {
+                None => "",
+                Some(Bound::AtLeast) => "at least",
+                Some(Bound::AtMost) => "at most",
+            };
+            let tail = [
+                side.side.clone(),
+                digits(side.claim.value),
+                bound.to_owned(),
+                digits(side.computed),
+                side.holds.to_string(),
+            ];
+            let _ = writer.write_record(head.iter().cloned().chain(tail));
+        }
+    }
+    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+/// A number with ten digits at most: the last ones of a logarithm are not the same everywhere.
+fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
+    rounded.to_string()
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_ten_digits() {
+        for (value, text) in
+            [(0.0, "0"), (1.0, "1"), (0.1 + 0.2, "0.3"), (1e20 / 3.0, "33333333330000000000")]
+        {
+            assert_eq!(digits(value), text);
+        }
+        assert_eq!(optional(None), "");
+    }
 }

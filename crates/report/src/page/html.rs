@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use crate::sentence::sentence;
 use crate::text::{about, claimed, measured, theory};
-use crate::{Answer, Figure, Finding, Judged, RunNote, System, Tally};
+use crate::{Answer, Figure, Finding, Judged, Report, RunNote, System, Tally};
+
+use super::highlights;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -17,20 +19,26 @@ const MEANINGS: [&str; 5] = [
     "not looked at; the table says why",
 ];
 
-/// The page over all systems: how many claims came to what, and every figure as a cell.
-pub(super) fn overview(systems: &[System]) -> String {
+/// The page over all systems: how many claims came to what, what readers ask first, and every figure as a cell.
+pub(super) fn overview(report: &Report) -> String {
+    let systems = &report.systems;
     let all = Tally::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding));
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
-    let mut body = navigation(systems, None);
+    let mut body = navigation(report, "index");
     let _ = writeln!(
         body,
-        "<h1>{} claims of {} systems, measured</h1>\n<p>Each cell is a figure or table of a document, coloured by what \
-         most of its claims came to that could be tested; the strip has all of them. {figures} figures.</p>",
+        "<h1>{} claims of {} systems, measured</h1>\n<p>{figures} figures and tables of five documents, each with the claims \
+         about it, what was measured or computed, and the verdict that follows by rule.</p>",
         all.total(),
         systems.len(),
     );
     body.push_str(&legend());
     body.push_str(&counts(systems, &all));
+    body.push_str(&highlights::html(&report.highlights));
+    body.push_str(
+        "<h2 id=\"figures\">Every figure</h2>\n<p>Each cell is a figure or table of a document, coloured by what most of its \
+         claims came to that could be tested; the strip has all of them.</p>\n",
+    );
     for system in systems {
         let name = escape(&system.document);
         let _ = writeln!(body, "<h3><a href=\"{name}.html\">{name}</a></h3>\n{}", matrix(system, true));
@@ -39,9 +47,9 @@ pub(super) fn overview(systems: &[System]) -> String {
 }
 
 /// The page of a system.
-pub(super) fn system(system: &System, systems: &[System]) -> String {
+pub(super) fn system(system: &System, report: &Report) -> String {
     let tally = system.tally();
-    let mut body = navigation(systems, Some(&system.document));
+    let mut body = navigation(report, &system.document);
     let name = escape(&system.document);
     let _ = writeln!(
         body,
@@ -56,7 +64,7 @@ pub(super) fn system(system: &System, systems: &[System]) -> String {
     page(&format!("{name}, measured"), &body)
 }
 
-fn page(title: &str, body: &str) -> String {
+pub(super) fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -65,14 +73,16 @@ fn page(title: &str, body: &str) -> String {
     )
 }
 
-fn navigation(systems: &[System], here: Option<&str>) -> String {
-    let link = |file: &str, name: &str, is_here: bool| {
-        let current = if is_here { " aria-current=\"page\"" } else { "" };
+/// The links to all pages; `here` is the one that they stand on.
+pub(super) fn navigation(report: &Report, here: &str) -> String {
+    let link = |file: &str, name: &str| {
+        let current = if file == here { " aria-current=\"page\"" } else { "" };
         format!("<a href=\"{}.html\"{current}>{}</a>", escape(file), escape(name))
     };
-    let own = |system: &System| link(&system.document, &system.document, here == Some(&system.document));
-    let links: Vec<String> = systems.iter().map(own).collect();
-    format!("<nav>{} {}</nav>\n", link("index", "overview", here.is_none()), links.join(" "))
+    let systems = report.systems.iter().map(|system| link(&system.document, &system.document));
+    let further = ["contradictions", "features"].map(|name| link(name, name));
+    let links: Vec<String> = systems.chain(further).collect();
+    format!("<nav>{} {}</nav>\n", link("index", "overview"), links.join(" "))
 }
 
 fn legend() -> String {
@@ -209,30 +219,35 @@ fn claims(judged: &[Judged]) -> String {
                     <th>theory</th><th>verdict</th></tr></thead>\n<tbody>\n"
             .to_owned();
     for judged in judged {
-        let (claim, judgement) = (&judged.claim, &judged.judgement);
-        let cell = |name: &str, class: &str, text: &str| {
-            format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
-        };
-        let cells = [
-            cell("claim", "soft small id", &claim.id),
-            cell("about", "small", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
-            cell("claimed", "number", &claimed(claim, judgement)),
-            cell("measured", "number", &measured(claim, judgement).unwrap_or_default()),
-            cell("theory", "number", &theory(claim, judgement).unwrap_or_default()),
-        ];
-        let _ = writeln!(
-            text,
-            "<tr id=\"{}\">{}<td data-name=\"verdict\"><span>{} <span class=\"soft small\">{}</span></span></td></tr>",
-            anchor(&claim.id),
-            cells.concat(),
-            badge(judgement.finding),
-            escape(&judgement.reason),
-        );
+        let id = cell("claim", "soft small id", &judged.claim.id);
+        let _ = writeln!(text, "<tr id=\"{}\">{id}{}</tr>", anchor(&judged.claim.id), claim_cells(judged));
     }
     text + "</tbody>\n</table>\n"
 }
 
-fn badge(finding: Finding) -> String {
+/// What a claim is about, what it says, what was measured and expected, and what it came to.
+pub(super) fn claim_cells(judged: &Judged) -> String {
+    let (claim, judgement) = (&judged.claim, &judged.judgement);
+    let cells = [
+        cell("about", "small", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
+        cell("claimed", "number", &claimed(claim, judgement)),
+        cell("measured", "number", &measured(claim, judgement).unwrap_or_default()),
+        cell("theory", "number", &theory(claim, judgement).unwrap_or_default()),
+    ];
+    format!(
+        "{}<td data-name=\"verdict\"><span>{} <span class=\"soft small\">{}</span></span></td>",
+        cells.concat(),
+        badge(judgement.finding),
+        escape(&judgement.reason),
+    )
+}
+
+/// A cell that says on narrow screens which it is.
+pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
+    format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
+}
+
+pub(super) fn badge(finding: Finding) -> String {
     format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
 }
 
@@ -259,12 +274,12 @@ fn class(finding: Finding) -> &'static str {
 }
 
 /// A name that can be linked to.
-fn anchor(name: &str) -> String {
+pub(super) fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
 /// Text as HTML shows it.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,13 +1,16 @@
-//! The report as Markdown: what HTML says, without charts.
+//! The report as Markdown: what HTML says, with the charts as files beside it.
 
 use std::fmt::Write as _;
 
 use crate::sentence::sentence;
 use crate::text::{about, claimed, measured, theory};
-use crate::{Figure, Finding, Judged, System, Tally};
+use crate::{Figure, Finding, Judged, Report, System, Tally};
 
-/// All systems, with what their claims came to.
-pub(super) fn overview(systems: &[System]) -> String {
+use super::{figure_file, highlights};
+
+/// All systems, with what their claims came to, and what readers ask first.
+pub(super) fn overview(report: &Report) -> String {
+    let systems = &report.systems;
     let mut text = "# Claims, measured\n\n".to_owned();
     let names = Finding::ALL.map(Finding::name).join(" | ");
     let _ = writeln!(text, "| system | claims | {names} |\n|---|--:|{}", "--:|".repeat(Finding::ALL.len()));
@@ -17,6 +20,8 @@ pub(super) fn overview(systems: &[System]) -> String {
     }
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding);
     let _ = writeln!(text, "| all | {} |", counts(&Tally::of(all)));
+    text.push_str("\nAlso: [contradictions, computed](contradictions.md), [features, and where each is reached](features.md).\n");
+    text.push_str(&highlights::markdown(&report.highlights));
     for system in systems {
         let _ = writeln!(text, "\n## {}\n", system.document);
         for figure in &system.figures {
@@ -52,21 +57,24 @@ fn section(figure: &Figure) -> String {
     for answer in &figure.answers {
         let asked = answer.question.as_deref().unwrap_or("Computed, without a run.");
         let _ = writeln!(text, "\n**{}** (`{}`)\n", plain(asked), answer.file);
+        for chart in &answer.charts {
+            let _ = writeln!(text, "![{}]({})\n", plain(&chart.title), figure_file(&chart.name));
+        }
         for open in &answer.source.unspecified {
             let _ = writeln!(text, "* not specified: {}", plain(open));
         }
         if !answer.judged.is_empty() {
             text.push_str("\n| claim | about | claimed | measured | theory | verdict | why |\n|---|---|---|---|---|---|---|\n");
-            answer.judged.iter().for_each(|judged| text.push_str(&row(judged)));
+            answer.judged.iter().for_each(|judged| text.push_str(&claim_row(&judged.claim.id, judged)));
         }
     }
     text
 }
 
-fn row(judged: &Judged) -> String {
+/// A row of a claim under a name for it, which may be a link.
+pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
-        claim.id.clone(),
         format!("{}: {}", claim.metric, about(claim)),
         claimed(claim, judgement),
         measured(claim, judgement).unwrap_or_default(),
@@ -74,11 +82,11 @@ fn row(judged: &Judged) -> String {
         judgement.finding.name().to_owned(),
         judgement.reason.clone(),
     ];
-    format!("| {} |\n", cells.map(|cell| plain(&cell)).join(" | "))
+    format!("| {name} | {} |\n", cells.map(|cell| plain(&cell)).join(" | "))
 }
 
 /// Text that Markdown takes for nothing else.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     for c in text.chars() {
         if matches!(c, '|' | '*' | '_' | '`' | '[' | ']' | '<' | '\\') {

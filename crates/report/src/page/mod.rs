@@ -1,33 +1,56 @@
-//! The report as files: HTML that needs nothing but itself, Markdown, CSV. A pure function of what was found.
+//! The report as files: HTML that needs nothing but itself, Markdown, CSV, and the figures by themselves. A pure function
+//! of what was found.
 
+mod contradictions;
 mod csv_file;
+mod features;
+mod highlights;
 mod html;
 mod markdown;
 
-use crate::System;
+use std::collections::BTreeMap;
+
+use crate::Report;
 
 /// A file of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its name in the folder of the report.
+    /// Its path in the folder of the report.
     pub name: String,
     /// Its content.
     pub content: String,
 }
 
 /// All files of a report.
-pub fn pages(systems: &[System]) -> Vec<Page> {
+pub fn pages(report: &Report) -> Vec<Page> {
     let page = |name: String, content: String| Page { name, content };
     let mut pages = vec![
-        page("index.html".to_owned(), html::overview(systems)),
-        page("index.md".to_owned(), markdown::overview(systems)),
-        page("claims.csv".to_owned(), csv_file::claims(systems)),
+        page("index.html".to_owned(), html::overview(report)),
+        page("index.md".to_owned(), markdown::overview(report)),
+        page("claims.csv".to_owned(), csv_file::claims(&report.systems)),
+        page("contradictions.html".to_owned(), contradictions::html(report)),
+        page("contradictions.md".to_owned(), contradictions::markdown(report)),
+        page("contradictions.csv".to_owned(), csv_file::contradictions(&report.contradictions)),
+        page("features.html".to_owned(), features::html(report)),
+        page("features.md".to_owned(), features::markdown(report)),
     ];
-    for system in systems {
+    for system in &report.systems {
         let own = std::slice::from_ref(system);
-        pages.push(page(format!("{}.html", system.document), html::system(system, systems)));
+        pages.push(page(format!("{}.html", system.document), html::system(system, report)));
         pages.push(page(format!("{}.md", system.document), markdown::system(system)));
         pages.push(page(format!("{}.csv", system.document), csv_file::claims(own)));
     }
+    let answers = report.systems.iter().flat_map(|system| &system.figures).flat_map(|figure| &figure.answers);
+    // A file that answers several figures has its charts with each.
+    let charts: BTreeMap<&str, &str> = answers
+        .flat_map(|answer| &answer.charts)
+        .map(|chart| (chart.name.as_str(), chart.svg.as_str()))
+        .collect();
+    pages.extend(charts.into_iter().map(|(name, svg)| page(figure_file(name), svg.to_owned())));
     pages
+}
+
+/// Where a chart lies in the folder of the report.
+fn figure_file(name: &str) -> String {
+    format!("figures/{name}.svg")
 }

@@ -11,7 +11,8 @@ use toml::{Table, Value};
 pub(crate) const DOCUMENTS: [(&str, usize); 5] =
     [("cs265", 518), ("csc443", 4), ("golsm", 33), ("fjall21", 11), ("byron", 145)];
 
-fn folder(document: &str) -> PathBuf {
+/// The folder of a document.
+pub(crate) fn folder(document: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(document)
 }
 
@@ -24,6 +25,7 @@ pub(crate) fn sheets(document: &str) -> BTreeMap<PathBuf, Sheet> {
     let files = fs::read_dir(folder(document)).unwrap().map(|entry| entry.unwrap().path());
     files
         .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .filter(|path| !path.ends_with("contradictions.toml"))
         .map(|path| (path.clone(), sheet(&path)))
         .collect()
 }

@@ -11,7 +11,7 @@ mod text;
 use std::fmt::Write as _;
 
 use measure::{Ranked, adjust};
-use results::{Row, Table};
+use results::{Folder, Row, Table};
 
 use self::group::groups;
 use self::judged::{Judged, metrics};
@@ -24,6 +24,16 @@ pub(crate) use resolution::holds_found_rate;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
 const MOST_LINES: usize = 80;
+
+/// What the results in a folder come to, in a sentence for each group of cells.
+pub(crate) fn sentences(experiment: &Experiment, folder: &Folder) -> Outcome<Vec<String>> {
+    let runs = Table::read(&folder.runs())?;
+    let noise = match folder.noise().exists() {
+        true => Table::read(&folder.noise())?,
+        false => Table::new(runs.schema().clone(), Vec::new()),
+    };
+    Ok(Verdicts::of(experiment, &runs, &noise)?.sentences().collect())
+}
 
 /// What an experiment comes to.
 pub(super) struct Verdicts<'a> {
@@ -79,6 +89,14 @@ impl<'a> Verdicts<'a> {
             let _ = writeln!(tables, "  the other {} tables are in verdicts.csv", self.judged.len() - 1);
         }
         verdicts + &tables
+    }
+
+    /// A sentence on each group of cells, by the metric that the verdict goes by.
+    fn sentences(&self) -> impl Iterator<Item = String> {
+        self.judged.iter().map(|judged| match judged.within.as_str() {
+            "" => judged.sentence(),
+            within => format!("{within}: {}", judged.sentence()),
+        })
     }
 
     /// The rows of `verdicts.csv`.

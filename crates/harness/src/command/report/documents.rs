@@ -1,0 +1,194 @@
+//! What documents say beyond their figures, as `experiments/` keeps it: contradictions, features, and what is asked first.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use report::{Contradiction, Feature, Highlight, Highlighted, Settled, System};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::experiment::AnswerFile;
+use crate::problem::{Outcome, Problem};
+
+/// The file of contradictions, beside the claims of a document.
+pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
+/// The file of questions, in the folder of all documents.
+pub(super) const HIGHLIGHTS: &str = "highlights.toml";
+/// The file of features, in the folder of all documents.
+const FEATURES: &str = "features.csv";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contradictions {
+    contradiction: Vec<Contradiction>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Highlights {
+    highlight: Vec<Highlight>,
+}
+
+/// The contradictions of all documents that some files answer, held to what is computed.
+pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
+    let mut settled = Vec::new();
+    for (folder, file) in folders(files) {
+        let path = folder.join(CONTRADICTIONS);
+        if !path.exists() {
+            continue;
+        }
+        let document = file.sheet.sources.first().map_or("", |source| source.document.as_str());
+        for contradiction in read::<Contradictions>(&path)?.contradiction {
+            let one = contradiction.settle(document, &file.claims);
+            settled.push(one.map_err(|message| Problem::at(&path, None, message))?);
+        }
+    }
+    Ok(settled)
+}
+
+/// The questions of a folder of documents, with what their claims came to.
+pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec<Highlighted>> {
+    let mut all = Vec::new();
+    for path in folders.iter().map(|folder| folder.join(HIGHLIGHTS)).filter(|path| path.exists()) {
+        for highlight in read::<Highlights>(&path)?.highlight {
+            let found = highlight.look_up(systems);
+            all.push(found.map_err(|message| Problem::at(&path, None, message))?);
+        }
+    }
+    Ok(all)
+}
+
+/// The features of a folder of documents.
+pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
+    let mut all = Vec::new();
+    for path in folders.iter().map(|folder| folder.join(FEATURES)).filter(|path| path.exists()) {
+        all.extend(Feature::read(&path).map_err(|error| Problem::new(error.to_string()))?);
+    }
+    Ok(all)
+}
+
+/// The folders that some files lie in, each with one of them.
+fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
+    files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Outcome<T> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
+    toml::from_str(&text).map_err(|error: toml::de::Error| {
+        let before = error.span().map(|span| text[..span.start].lines().count().max(1));
+        Problem::at(path, before, error.message().to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use report::Reach;
+    use toml::{Table, Value};
+
+    use super::*;
+    use crate::cli::Cli;
+    use crate::experiment::{Experiment, Overrides};
+
+    /// Keys of an experiment that stand by themselves.
+    const TOP: [&str; 2] = ["key", "subject"];
+
+    fn root() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    /// An experiment that says what a place of `features.csv` says; a list is swept.
+    fn experiment(path: &str, value: Value) -> String {
+        let phase: Table =
+            "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.25 }".parse().unwrap();
+        let mut table = Table::from_iter([("question".to_owned(), Value::from("?"))]);
+        let first = path.split('.').next().unwrap();
+        let load: Table = "name = \"load\"\ninsert = 1000".parse().unwrap();
+        let mut phases = vec![Value::Table(load), Value::Table(phase)];
+        match (first, path.split_once('.')) {
+            ("phase", Some((_, key))) => {
+                phases[1].as_table_mut().unwrap().insert(key.to_owned(), value);
+            }
+            ("subject", None) => {
+                table.insert(path.to_owned(), value);
+                phases.clear();
+            }
+            ("trials", Some((_, key))) => {
+                table.insert("trials".to_owned(), Table::from_iter([(key.to_owned(), value)]).into());
+            }
+            ("engine", None) => {
+                // An engine that is not there is left out, and our own runs alone.
+                let both = Value::Array(vec!["lsmbench".into(), value]);
+                table.insert("sweep".to_owned(), Table::from_iter([(path.to_owned(), both)]).into());
+            }
+            (top, None) if TOP.contains(&top) => {
+                table.insert(path.to_owned(), value);
+            }
+            _ => {
+                let values = if value.is_array() { value } else { Value::Array(vec![value]) };
+                table.insert(
+                    "sweep".to_owned(),
+                    Table::from_iter([(format!("design.{path}"), values)]).into(),
+                );
+            }
+        }
+        if !phases.is_empty() {
+            table.insert("phase".to_owned(), phases.into());
+        }
+        table.to_string()
+    }
+
+    /// Why a place of `features.csv` leads nowhere, if it does.
+    fn refused(place: &str, folder: &Path) -> Option<String> {
+        if place.starts_with("crates/") || place.starts_with("experiments/") {
+            return (!root().join(place).exists()).then(|| format!("there is no {place}"));
+        }
+        if place.starts_with("lsmbench ") {
+            return Cli::try_parse_from(place.split_whitespace()).err().map(|error| error.to_string());
+        }
+        let Some((path, value)) = place.split_once(" = ") else {
+            return Some("it is neither a file, nor a command, nor path = value".to_owned());
+        };
+        let value: Table = match format!("value = {value}").parse() {
+            Ok(table) => table,
+            Err(error) => return Some(error.to_string()),
+        };
+        let file = folder.join("e.toml");
+        std::fs::write(&file, experiment(path, value["value"].clone())).unwrap();
+        Experiment::load(&file, &Overrides::default()).err().map(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn what_reaches_a_feature_can_be_said() {
+        let (folder, mut wrong, mut places) = (tempfile::tempdir().unwrap(), Vec::new(), 0);
+        for feature in features(&[root().join("experiments")]).unwrap() {
+            for place in feature.places() {
+                places += 1;
+                wrong.extend(refused(place, folder.path()).map(|why| format!("{place}: {why}")));
+            }
+            let says_where = !feature.path.is_empty() || !feature.note.is_empty();
+            assert!(says_where || feature.reachable != Reach::Yes, "{}: reached by what?", feature.feature);
+            assert!(feature.reachable != Reach::No || feature.path.is_empty(), "{}", feature.feature);
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(places > 130, "{places} places");
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for place in [
+            "bloom = \"blom\"",
+            "bloom = { kind = \"standard\", bits = 3 }",
+            "blom = \"standard\"",
+            "phase.mix = { gte = 1 }",
+            "subject = \"blom\"",
+            "crates/none",
+            "lsmbench tortrue",
+            "bloom",
+        ] {
+            assert!(refused(place, folder.path()).is_some(), "{place}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What a report takes of results, small enough to be kept in git: rows without empty columns, and of the manifest what
+//! is not about one machine. A report made of it is made again from it, byte for byte, by `lsmbench report --check`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use plot::{ChartFile, ChartKind};
+use results::{Column, Folder, Manifest, Schema, Seal, Table, columns};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Found;
+use crate::experiment::AnswerFile;
+use crate::problem::{Outcome, Problem};
+
+/// Where results are kept that are in git.
+pub(super) const FOLDER: &str = "results/published";
+/// The experiments of such a folder.
+const INDEX: &str = "experiments.csv";
+/// Its columns.
+const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
+/// The tables of an experiment that the report does not read, and how it is presented: no part of its recipe.
+const PRESENTATION: [&str; 5] = ["source", "claim", "chart", "verdict", "question"];
+
+/// A folder of results that are kept.
+pub(super) struct Published {
+    folder: PathBuf,
+    /// The recipe of each experiment.
+    recipes: BTreeMap<String, String>,
+    /// Whether the results are of quick runs.
+    pub(super) quick: bool,
+}
+
+impl Published {
+    /// The folder, if it is one; nothing where it holds results as runs leave them.
+    pub(super) fn read(folder: &Path) -> Outcome<Option<Self>> {
+        let path = folder.join(INDEX);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let wrong = |error: csv::Error| Problem::at(&path, None, error.to_string());
+        let mut recipes = BTreeMap::new();
+        for row in csv::Reader::from_path(&path).map_err(wrong)?.deserialize::<(String, String, String)>() {
+            let (experiment, _, recipe) = row.map_err(wrong)?;
+            recipes.insert(experiment, recipe);
+        }
+        let manifests = recipes.keys().map(|name| Folder::new(folder.join(name)).manifest());
+        let mut quick = false;
+        for manifest in manifests.filter(|path| path.exists()) {
+            quick |= Manifest::read(&manifest)?.quick;
+        }
+        Ok(Some(Self { folder: folder.to_owned(), recipes, quick }))
+    }
+
+    /// Whether the results of an experiment are of what its file says now.
+    pub(super) fn is_of(&self, experiment: &str, file: &Path) -> Outcome<bool> {
+        Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
+    }
+
+    /// Removes the results.
+    fn clear(&self) -> Outcome<()> {
+        for name in self.recipes.keys() {
+            let folder = self.folder.join(name);
+            if folder.exists() {
+                std::fs::remove_dir_all(&folder)
+                    .map_err(|error| Problem::doing(format!("remove {}", folder.display()), error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps what the report takes of some results in a folder, in place of what is there.
+pub(super) fn publish(found: &[(&AnswerFile, Found<'_>)], folder: &Path) -> Outcome<()> {
+    if let Some(earlier) = Published::read(folder)? {
+        earlier.clear()?;
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))?;
+    let mut rows = Vec::new();
+    for (file, found) in found {
+        let name = &found.experiment.name;
+        rows.push([name.clone(), file.name(), recipe(&file.path)?]);
+        if let Ok((manifest, table)) = &found.rows {
+            keep(found, manifest, table, &Folder::new(folder.join(name)))?;
+        }
+    }
+    rows.sort();
+    let path = folder.join(INDEX);
+    let wrong = |error: csv::Error| Problem::doing(format!("write {}", path.display()), error);
+    let mut writer = csv::Writer::from_path(&path).map_err(wrong)?;
+    writer.write_record(HEADER).map_err(wrong)?;
+    rows.iter().try_for_each(|row| writer.write_record(row)).map_err(wrong)?;
+    writer.flush().map_err(|error| Problem::doing(format!("write {}", path.display()), error))
+}
+
+/// Keeps the results of one experiment.
+fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> Outcome<()> {
+    let from = &found.folder;
+    let uses = |kind: ChartKind| found.experiment.charts.iter().any(|chart| chart.kind == kind);
+    let levels = found.experiment.charts.iter().any(|chart| chart.file == Some(ChartFile::Levels));
+    std::fs::create_dir_all(to.root())
+        .map_err(|error| Problem::doing(format!("create {}", to.root().display()), error))?;
+    let runs = copy_rows(table.schema(), &from.runs(), &to.runs())?;
+    let others =
+        [(uses(ChartKind::Timeline), from.timeline(), to.timeline()), (levels, from.levels(), to.levels())];
+    let mut seals = [None, None];
+    for ((is_used, path, copy), seal) in others.into_iter().zip(&mut seals) {
+        if is_used && path.exists() {
+            *seal = Some(copy_rows(Table::read(&path)?.schema(), &path, &copy)?);
+        }
+    }
+    let [timeline, levels] = seals;
+    if from.verdicts().exists() {
+        copy(&from.verdicts(), &to.verdicts())?;
+    }
+    if uses(ChartKind::Cdf) {
+        copy_histograms(from, to)?;
+    }
+    let kept = trimmed(manifest, Some(runs), timeline, levels);
+    kept.write(&to.manifest()).map_err(Problem::from)
+}
+
+/// What a manifest says that is not about the folders and the state of one machine.
+fn trimmed(
+    manifest: &Manifest,
+    runs: Option<Seal>,
+    timeline: Option<Seal>,
+    levels: Option<Seal>,
+) -> Manifest {
+    let cells = manifest.cells.iter().cloned().map(|mut cell| {
+        cell.streams.clear();
+        cell.engine = None;
+        cell
+    });
+    let mut kept = Manifest {
+        version: manifest.version,
+        experiment: manifest.experiment.clone(),
+        question: manifest.question.clone(),
+        run_id: manifest.run_id.clone(),
+        config_hash: manifest.config_hash.clone(),
+        seed: manifest.seed,
+        trials: manifest.trials,
+        mode: manifest.mode.clone(),
+        quick: manifest.quick,
+        swept: manifest.swept.clone(),
+        phases: manifest.phases.clone(),
+        cells: cells.collect(),
+        started: manifest.started.clone(),
+        ended: manifest.ended.clone(),
+        runs,
+        timeline,
+        levels,
+        ..Manifest::default()
+    };
+    kept.build.version.clone_from(&manifest.build.version);
+    kept.build.rustc.clone_from(&manifest.build.rustc);
+    kept.build.target.clone_from(&manifest.build.target);
+    kept.build.profile.clone_from(&manifest.build.profile);
+    kept.machine.cpu.clone_from(&manifest.machine.cpu);
+    kept.machine.cores = manifest.machine.cores;
+    kept
+}
+
+/// Copies a table without the measured columns in which no row has anything.
+fn copy_rows(schema: &Schema, from: &Path, to: &Path) -> Outcome<Seal> {
+    let wrong = |error: csv::Error| Problem::doing(format!("copy {}", from.display()), error);
+    let mut reader = csv::Reader::from_path(from).map_err(wrong)?;
+    let header = reader.headers().map_err(wrong)?.clone();
+    let records = reader.into_records().collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    let is_kept = |at: &usize| {
+        let measured = matches!(schema.columns()[*at], Column::Fixed(_)) && *at >= columns::IDENTITY.len();
+        !measured || records.iter().any(|record| record.get(*at).is_some_and(|cell| !cell.is_empty()))
+    };
+    let kept: Vec<usize> = (0..header.len()).filter(is_kept).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in std::iter::once(&header).chain(&records) {
+        writer.write_record(kept.iter().filter_map(|at| record.get(*at))).map_err(wrong)?;
+    }
+    let bytes =
+        writer.into_inner().map_err(|error| Problem::doing(format!("copy {}", from.display()), error))?;
+    std::fs::write(to, &bytes).map_err(|error| Problem::doing(format!("write {}", to.display()), error))?;
+    let lines = bytes.split(|byte| *byte == b'\n').skip(1).count() as u64;
+    Ok(Seal { lines, bytes: bytes.len() as u64, xxh3: format!("{:016x}", xxh3_64(&bytes)) })
+}
+
+fn copy_histograms(from: &Folder, to: &Folder) -> Outcome<()> {
+    let cannot = |error| Problem::doing(format!("copy {}", from.histograms().display()), error);
+    std::fs::create_dir_all(to.histograms()).map_err(cannot)?;
+    for entry in from.histograms().read_dir().map_err(cannot)? {
+        let entry = entry.map_err(cannot)?;
+        copy(&entry.path(), &to.histograms().join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    let copied = std::fs::copy(from, to).map(drop);
+    copied.map_err(|error| Problem::doing(format!("copy {} to {}", from.display(), to.display()), error))
+}
+
+/// A hash of what an experiment file says is measured, without what only the report reads. It is the same on every
+/// machine, whichever engines it has.
+fn recipe(file: &Path) -> Outcome<String> {
+    let cannot = |error: &dyn std::fmt::Display| Problem::doing(format!("read {}", file.display()), error);
+    let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;
+    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| cannot(&error.message()))?;
+    table.retain(|key, _| !PRESENTATION.contains(&key));
+    Ok(format!("{:016x}", xxh3_64(table.to_string().as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_is_what_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.toml");
+        let of = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            recipe(&path).unwrap()
+        };
+        let first = of("question = \"x\"\n[design]\nfence = \"binary\"\n");
+        assert_eq!(
+            first,
+            of("question = \"y\" # other\n[design]\nfence = \"binary\"\n[source]\nfigure = \"E1\"\n")
+        );
+        assert_ne!(first, of("question = \"x\"\n[design]\nfence = \"lanes\"\n"));
+        assert!(recipe(&folder.path().join("none.toml")).is_err());
+    }
+}

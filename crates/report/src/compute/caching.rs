@@ -1,0 +1,55 @@
+//! What caches hit, and what hits give.
+
+use super::Arguments;
+
+/// The hit rate of one pass over blocks of K keys each: all but the first key of a block, 100 (1 - 1/K), whatever the
+/// cache holds.
+pub(super) fn sequential_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("keys_per_block").map(|keys| 100.0 * (1.0 - 1.0 / keys))
+}
+
+/// How many times faster reads are at a hit rate, if a hit saves what it saves at another one.
+///
+/// A read takes 1 - h·s of one without a cache, where h is the hit rate and s the share that a hit saves; s follows from
+/// the speed-up at the other rate.
+pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
+    let saved = (1.0 - 1.0 / with.number("known_speedup")?) / (with.number("known_hit_pct")? / 100.0);
+    Ok(1.0 / (1.0 - saved * with.number("hit_pct")? / 100.0))
+}
+
+/// What a cache hits that evicts the key used longest ago and holds a share of all keys, if each request is drawn by
+/// Zipf's law on its own (Che, Tung and Wang, *Hierarchical Web Caching Systems*, 2002).
+///
+/// A key with probability p is in the cache with 1 - e^(-pt), where t is the time after which a key is evicted: that for
+/// which these add up to the keys that the cache holds. Keys beyond the first thousand are taken in groups of 1 % of their
+/// rank.
+pub(super) fn lru_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let (keys, theta) = (with.count("keys")?, with.number("theta")?);
+    let held = with.number("share")? * keys as f64;
+    let groups = groups(keys, theta);
+    let total: f64 = groups.iter().map(|(count, weight)| count * weight).sum();
+    let sum = |time: f64, of: fn(f64, f64) -> f64| -> f64 {
+        let each = groups
+            .iter()
+            .map(|(count, weight)| count * of(weight / total, -(-weight / total * time).exp_m1()));
+        each.sum()
+    };
+    let (mut low, mut high) = (0.0_f64, 1e3 * keys as f64);
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if sum(middle, |_, present| present) < held { low = middle } else { high = middle }
+    }
+    Ok(100.0 * sum(low, |probability, present| probability * present))
+}
+
+/// Keys by rank as groups of keys of about the same weight: how many, and the weight of each.
+fn groups(keys: u64, theta: f64) -> Vec<(f64, f64)> {
+    let (mut groups, mut first) = (Vec::new(), 1);
+    while first <= keys {
+        let count = (first / 100).max(1).min(keys - first + 1);
+        let middle = first as f64 + (count - 1) as f64 / 2.0;
+        groups.push((count as f64, middle.powf(-theta)));
+        first += count;
+    }
+    groups
+}

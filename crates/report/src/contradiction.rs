@@ -1,0 +1,284 @@
+//! Where a document contradicts itself, or what must be: `contradictions.toml`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::compute::COMPUTATIONS;
+use crate::judge::compute;
+use crate::{Argument, Bound, Claim, Claims, Evidence, Facts, Finding, Ids, Rule, Standing};
+
+/// A place where a document contradicts itself, or what must be.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contradiction {
+    /// Its name: `S1`.
+    pub id: String,
+    /// What is wrong.
+    pub kind: ContradictionKind,
+    /// What the document says, in our words.
+    pub says: String,
+    /// How what must be is derived.
+    #[serde(default)]
+    pub why: String,
+    /// What is computed; nothing where `open` says why not.
+    #[serde(default, rename = "check")]
+    pub checks: Vec<Check>,
+    /// Why no computation settles it.
+    #[serde(default)]
+    pub open: Option<String>,
+}
+
+/// What is wrong with what a document says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ContradictionKind {
+    /// Impossible by arithmetic or theory.
+    Impossible,
+    /// Contradicts another place of the document.
+    Contradiction,
+    /// A word stands for something else than elsewhere.
+    Definition,
+    /// Code as printed does not do what the text says.
+    Program,
+    /// Something is missing, without which it misleads.
+    Unclear,
+}
+
+impl ContradictionKind {
+    /// As pages write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Impossible => "impossible",
+            Self::Contradiction => "contradiction",
+            Self::Definition => "definition",
+            Self::Program => "program",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+/// One side of a contradiction, held to a computation.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// What is claimed, of what.
+    pub side: String,
+    /// The number, or the claim that states it.
+    pub claimed: Claimed,
+    /// The unit, where no claim has it.
+    #[serde(default)]
+    pub unit: String,
+    /// The computation.
+    pub computed: String,
+    /// What it is given.
+    #[serde(default)]
+    pub with: BTreeMap<String, Argument>,
+    /// What its result bounds.
+    #[serde(default)]
+    pub bound: Option<Bound>,
+    /// How far the two may lie apart, relative to what is claimed.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// The number of a side.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "expected a number, or the name of a claim")]
+pub enum Claimed {
+    /// Itself.
+    Number(f64),
+    /// That of a claim.
+    Claim(String),
+}
+
+/// A side with what the computation gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// What is claimed, of what.
+    pub side: String,
+    /// The number that is claimed, as a claim.
+    pub claim: Claim,
+    /// What the computation gives.
+    pub computed: f64,
+    /// What the result bounds.
+    pub bound: Option<Bound>,
+    /// Whether the side agrees with it.
+    pub holds: bool,
+}
+
+/// What a contradiction comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ruling {
+    /// No side agrees with what is computed.
+    Refuted,
+    /// Some sides agree with what is computed, and the others do not.
+    Decided,
+    /// Every side agrees with what is computed.
+    Stands,
+    /// No computation settles it.
+    Open,
+}
+
+impl Ruling {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Refuted, Self::Decided, Self::Stands, Self::Open];
+
+    /// As pages and files write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refuted => "refuted",
+            Self::Decided => "one side holds",
+            Self::Stands => "holds",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// A contradiction, settled as far as a computation can.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled {
+    /// The document, by its folder.
+    pub document: String,
+    /// The contradiction.
+    pub contradiction: Contradiction,
+    /// Its sides.
+    pub checked: Vec<Checked>,
+    /// What follows.
+    pub ruling: Ruling,
+}
+
+impl Contradiction {
+    /// Holds the sides to what is computed.
+    ///
+    /// # Errors
+    /// A contradiction that neither has sides nor says why not, or has both; a side whose claim or computation there is
+    /// not, or that gives a computation what it cannot use: in a sentence.
+    pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
+        if self.checks.is_empty() != self.open.is_some() {
+            return Err(format!("{}: give either checks, or say in open why there is none", self.id));
+        }
+        let checked = self.checks.iter().map(|check| check.run(claims));
+        let checked: Vec<Checked> =
+            checked.collect::<Result<_, _>>().map_err(|message| format!("{}: {message}", self.id))?;
+        let holding = checked.iter().filter(|side| side.holds).count();
+        let ruling = match holding {
+            _ if checked.is_empty() => Ruling::Open,
+            0 => Ruling::Refuted,
+            all if all == checked.len() => Ruling::Stands,
+            _ => Ruling::Decided,
+        };
+        Ok(Settled { document: document.to_owned(), contradiction: self, checked, ruling })
+    }
+}
+
+impl Check {
+    fn run(&self, claims: &Claims) -> Result<Checked, String> {
+        let claim = self.claim(claims)?;
+        let rule = Rule {
+            ids: Ids::default(),
+            computed: Some(self.computed.clone()),
+            with: self.with.clone(),
+            bound: self.bound,
+            tolerance: self.tolerance,
+            ..Rule::default()
+        };
+        let known = COMPUTATIONS.iter().find(|one| one.name == self.computed);
+        let known = known.ok_or_else(|| format!("there is no computation \"{}\"", self.computed))?;
+        if let Some(key) = self.with.keys().find(|key| !known.arguments.contains(&key.as_str())) {
+            return Err(format!("{} is given no \"{key}\"", self.computed));
+        }
+        let evidence = Evidence { runs: Err("nothing runs"), cores: None, facts: &Nothing };
+        let judged = compute(&rule, &claim, claims, &evidence);
+        let computed = judged.theory.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
+        let holds = judged.finding == Finding::Reproduced;
+        Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
+    }
+
+    /// The number that is claimed, as a claim.
+    fn claim(&self, claims: &Claims) -> Result<Claim, String> {
+        match &self.claimed {
+            Claimed::Claim(id) => claims.get(id).cloned().ok_or_else(|| format!("claims.csv has no {id}")),
+            Claimed::Number(value) => Ok(Claim {
+                id: String::new(),
+                section: String::new(),
+                figure: String::new(),
+                subject: String::new(),
+                metric: String::new(),
+                params: BTreeMap::new(),
+                value: *value,
+                unit: self.unit.clone(),
+                standing: Standing::Exact,
+            }),
+        }
+    }
+}
+
+/// What a computation knows that asks neither an experiment nor the program.
+struct Nothing;
+
+impl Facts for Nothing {
+    fn setting(&self, _path: &str) -> Option<f64> {
+        None
+    }
+
+    fn lost_writes(&self, _design: &str, _wal: &str) -> Option<f64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(text: &str) -> Result<Settled, String> {
+        let read: Contradiction = toml::from_str(text).map_err(|error| error.to_string())?;
+        read.settle("x", &Claims::default())
+    }
+
+    const HEAD: &str = "id = \"S1\"\nkind = \"impossible\"\nsays = \"7.8 bits are enough\"\n";
+
+    #[test]
+    fn a_ruling_follows_from_its_sides() {
+        let side = |claimed: f64| {
+            format!(
+                "[[check]]\nside = \"a\"\nclaimed = {claimed:?}\ncomputed = \"bloom_bits\"\nwith = {{ fpr = 0.01 }}\nbound = \"at least\"\n"
+            )
+        };
+        let ruling = |sides: &[f64]| {
+            let sides: String = sides.iter().map(|claimed| side(*claimed)).collect();
+            settled(&format!("{HEAD}{sides}")).unwrap().ruling
+        };
+        assert_eq!(ruling(&[7.8]), Ruling::Refuted);
+        assert_eq!(ruling(&[7.8, 9.6]), Ruling::Decided);
+        assert_eq!(ruling(&[9.6]), Ruling::Stands);
+        assert_eq!(settled(&format!("{HEAD}open = \"why\"")).unwrap().ruling, Ruling::Open);
+        let found = settled(&format!("{HEAD}{}", side(7.8))).unwrap();
+        assert!((found.checked[0].computed - 9.585).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_cannot_be_settled_says_why() {
+        for (tail, said) in [
+            ("", "give either checks"),
+            ("kinds = 1", "unknown field `kinds`"),
+            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"best\"", "no computation \"best\""),
+            (
+                "[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"\nwith = { x = 1 }",
+                "no \"x\"",
+            ),
+            ("[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"", "with has no fpr"),
+            (
+                "[[check]]\nside = \"a\"\nclaimed = \"x-1\"\ncomputed = \"bloom_bits\"",
+                "claims.csv has no x-1",
+            ),
+            (
+                "open = \"why\"\n[[check]]\nside = \"a\"\nclaimed = 1.0\ncomputed = \"bloom_bits\"",
+                "give either checks",
+            ),
+        ] {
+            let error = settled(&format!("{HEAD}{tail}")).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The features of the systems, and where each is reached.
+
+use std::fmt::Write as _;
+
+use super::html::{cell, escape, navigation, page};
+use super::markdown::plain;
+use crate::{Feature, Reach, Report};
+
+fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
+    report.features.iter().filter(|feature| feature.system == system).collect()
+}
+
+/// How many of some features are reached, in a phrase.
+fn counted(features: &[&Feature]) -> String {
+    let counts = Reach::ALL.map(|reach| {
+        format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())
+    });
+    counts.join(", ")
+}
+
+/// The page as HTML.
+pub(super) fn html(report: &Report) -> String {
+    let mut body = navigation(report, "features");
+    let _ = writeln!(
+        body,
+        "<h1>{} features of {} systems</h1>\n<p>Whether an experiment can have each, and by which words of it: {}.</p>",
+        report.features.len(),
+        report.systems.len(),
+        counted(&report.features.iter().collect::<Vec<_>>()),
+    );
+    for system in &report.systems {
+        let own = own(report, &system.document);
+        let _ = writeln!(
+            body,
+            "<section class=\"figure\" id=\"{0}\">\n<h2>{0}</h2>\n<p class=\"finding\">{1}</p>\n<table class=\"claims\">\n\
+             <thead><tr><th>feature</th><th>section</th><th>reached</th><th>by</th><th>note</th></tr></thead>\n<tbody>",
+            escape(&system.document),
+            counted(&own),
+        );
+        own.into_iter().for_each(|feature| body.push_str(&row(feature)));
+        body.push_str("</tbody>\n</table>\n</section>\n");
+    }
+    page("Features, reached", &body)
+}
+
+fn row(feature: &Feature) -> String {
+    let class = match feature.reachable {
+        Reach::Yes => "reproduced",
+        Reach::Partly => "direction",
+        Reach::No => "untested",
+    };
+    let places: Vec<String> =
+        feature.places().map(|place| format!("<code>{}</code>", escape(place))).collect();
+    let places = if places.is_empty() { String::new() } else { format!("<span>{}</span>", places.join(" ")) };
+    format!(
+        "<tr>{}{}<td data-name=\"reached\"><span class=\"badge {class}\">{}</span></td><td data-name=\"by\">{places}</td>{}</tr>\n",
+        cell("feature", "", &feature.feature),
+        cell("section", "soft small", &feature.section),
+        feature.reachable.name(),
+        cell("note", "small", &feature.note),
+    )
+}
+
+/// The page as Markdown.
+pub(super) fn markdown(report: &Report) -> String {
+    let mut text = format!(
+        "# {} features of {} systems\n\nWhether an experiment can have each, and by which words of it: {}.\n",
+        report.features.len(),
+        report.systems.len(),
+        counted(&report.features.iter().collect::<Vec<_>>()),
+    );
+    for system in &report.systems {
+        let own = own(report, &system.document);
+        let _ = writeln!(
+            text,
+            "\n## {}\n\n{}\n\n| feature | section | reached | by | note |\n|---|---|---|---|---|",
+            system.document,
+            counted(&own),
+        );
+        for feature in own {
+            let places: Vec<String> =
+                feature.places().map(|place| format!("`{}`", place.replace('|', "\\|"))).collect();
+            let cells =
+                [plain(&feature.feature), plain(&feature.section), feature.reachable.name().to_owned()];
+            let _ =
+                writeln!(text, "| {} | {} | {} |", cells.join(" | "), places.join(" "), plain(&feature.note));
+        }
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! What readers ask first: each question with its claims and a sentence.
+
+use std::fmt::Write as _;
+
+use super::html::{anchor, claim_cells, escape};
+use super::markdown::{claim_row, plain};
+use crate::sentence::sentence_on;
+use crate::{Highlighted, Judged};
+
+/// The heading, on all pages.
+const HEADING: &str = "What people argue about";
+
+fn finding(highlight: &Highlighted) -> String {
+    let judged: Vec<&Judged> = highlight.judged.iter().map(|(_, _, judged)| judged).collect();
+    sentence_on(&judged)
+}
+
+/// As part of an HTML page.
+pub(super) fn html(highlights: &[Highlighted]) -> String {
+    if highlights.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("<h2 id=\"questions\">{HEADING}</h2>\n");
+    for highlight in highlights {
+        let _ = writeln!(
+            text,
+            "<section class=\"figure\">\n<h3>{}</h3>\n<p class=\"finding\">{}</p>\n<table class=\"claims\">\n<thead><tr>\
+             <th>claim</th><th>about</th><th>claimed</th><th>measured</th><th>theory</th><th>verdict</th></tr></thead>\n<tbody>",
+            escape(&highlight.question),
+            escape(&finding(highlight)),
+        );
+        for (document, figure, judged) in &highlight.judged {
+            let (page, id) = (escape(document), &judged.claim.id);
+            let link = format!(
+                "<td data-name=\"claim\" class=\"small id\"><a href=\"{page}.html#{}\">{}</a></td>",
+                anchor(id),
+                escape(&format!("{document} {figure}")),
+            );
+            let _ = writeln!(text, "<tr>{link}{}</tr>", claim_cells(judged));
+        }
+        text.push_str("</tbody>\n</table>\n</section>\n");
+    }
+    text
+}
+
+/// As part of a Markdown page.
+pub(super) fn markdown(highlights: &[Highlighted]) -> String {
+    if highlights.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n## {HEADING}\n");
+    for highlight in highlights {
+        let _ = writeln!(
+            text,
+            "\n**{}** {}\n\n| claim | about | claimed | measured | theory | verdict | why |\n|---|---|---|---|---|---|---|",
+            plain(&highlight.question),
+            plain(&finding(highlight)),
+        );
+        for (document, figure, judged) in &highlight.judged {
+            let name = format!("[{} {}]({document}.md)", plain(document), plain(figure));
+            text.push_str(&claim_row(&name, judged));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_without_questions_has_no_heading() {
+        assert_eq!(html(&[]), "");
+        assert_eq!(markdown(&[]), "");
+    }
+}

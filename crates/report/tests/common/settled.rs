@@ -1,0 +1,16 @@
+//! The contradictions of `experiments/`, settled.
+
+use std::fs;
+
+use lsmbench_report::{Contradiction, Settled};
+use toml::Table;
+
+use crate::common::{claims, folder};
+
+/// The contradictions of a document, settled.
+pub(crate) fn contradictions(document: &str) -> Vec<Settled> {
+    let text = fs::read_to_string(folder(document).join("contradictions.toml")).unwrap();
+    let mut table: Table = text.parse().unwrap();
+    let all: Vec<Contradiction> = table.remove("contradiction").unwrap().try_into().unwrap();
+    all.into_iter().map(|one| one.settle(document, &claims(document)).unwrap()).collect()
+}

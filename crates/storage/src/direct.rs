@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::aligned::{ALIGNMENT, AlignedBuffer};
+use crate::appending::{Appending, appending_reference};
 use crate::block_writer::BlockWriter;
 use crate::posix::{Files, Posix, create_new, open_existing};
 use crate::pread;
@@ -26,7 +27,7 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     "direct",
     "tables bypass the page cache: every read that the block cache misses goes to the device",
-    "",
+    appending_reference!(),
 );
 
 /// Each thread keeps memory for reads up to this size.
@@ -39,25 +40,29 @@ thread_local! {
 }
 
 /// Reads and writes tables with `O_DIRECT`, all else through the page cache.
-struct DirectTables;
+#[derive(Default)]
+struct DirectTables {
+    log: Appending,
+}
 
-/// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Params {}
+struct Params {
+    log: Appending,
+}
 
 impl Build<dyn Storage> for DirectTables {
     type Params = Params;
 
-    fn build(_: Params) -> Result<Box<dyn Storage>, String> {
-        Ok(Box::new(Posix(Self)))
+    fn build(params: Params) -> Result<Box<dyn Storage>, String> {
+        Ok(Box::new(Posix(Self { log: params.log })))
     }
 }
 
 impl Files for DirectTables {
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         if purpose != Purpose::Table {
-            return pread::create(path);
+            return self.log.create(path, purpose);
         }
         Ok(Box::new(BlockWriter::new(path, create_direct(path)?)))
     }
@@ -167,11 +172,11 @@ mod tests {
     #[test]
     fn a_file_system_that_refuses_is_named_with_the_way_out() {
         // procfs takes no O_DIRECT.
-        let error = DirectTables.open(Path::new("/proc/version"), Purpose::Table).err().unwrap();
+        let error = DirectTables::default().open(Path::new("/proc/version"), Purpose::Table).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::Unsupported);
         let text = error.to_string();
         assert!(text.contains("O_DIRECT") && text.contains("storage = \"pread\""), "{text}");
-        assert!(DirectTables.open(Path::new("/proc/version"), Purpose::Log).is_ok());
+        assert!(DirectTables::default().open(Path::new("/proc/version"), Purpose::Log).is_ok());
     }
 
     #[test]

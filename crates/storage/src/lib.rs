@@ -1,6 +1,7 @@
 //! Files as a trait: back ends that keep them, and decorators that count, fail and record.
 
 mod aligned;
+mod appending;
 mod block_writer;
 mod counting;
 mod direct;

@@ -15,6 +15,7 @@ use memmap2::{Advice, Mmap};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
+use crate::appending::{Appending, appending_reference};
 use crate::posix::{Files, Posix, open_existing};
 use crate::pread;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
@@ -22,20 +23,25 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     "mmap",
     "tables are mapped: reads of what is in memory cost neither a system call nor a copy",
-    "# What the system is told of the reads to come: \"random\" reads no page ahead, \"normal\" reads ahead\n\
-     # of what looks sequential.\n\
-     advice = \"random\"\n",
+    concat!(
+        "# What the system is told of the reads to come: \"random\" reads no page ahead, \"normal\" reads ahead\n\
+         # of what looks sequential.\n\
+         advice = \"random\"\n",
+        appending_reference!()
+    ),
 );
 
 /// Maps tables, and reads all else with pread(2).
 struct MappedTables {
     advice: Advice,
+    log: Appending,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     advice: Expected,
+    log: Appending,
 }
 
 /// The reads that the system is to expect.
@@ -55,13 +61,13 @@ impl Build<dyn Storage> for MappedTables {
             Expected::Random => Advice::Random,
             Expected::Normal => Advice::Normal,
         };
-        Ok(Box::new(Posix(Self { advice })))
+        Ok(Box::new(Posix(Self { advice, log: params.log })))
     }
 }
 
 impl Files for MappedTables {
-    fn create(&self, path: &Path, _: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
-        pread::create(path)
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        self.log.create(path, purpose)
     }
 
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
@@ -124,7 +130,9 @@ mod tests {
     #[test]
     fn bytes_outlive_the_file_they_came_from() {
         let directory = tempfile::tempdir().unwrap();
-        let storage = <MappedTables as Build<_>>::build(Params { advice: Expected::Normal }).unwrap();
+        let storage =
+            <MappedTables as Build<_>>::build(Params { advice: Expected::Normal, ..Params::default() })
+                .unwrap();
         let path = directory.path().join("file");
         storage.create(&path, Purpose::Table).unwrap().append(b"hello world").unwrap();
         let bytes = storage.open(&path, Purpose::Table).unwrap().read(6, 5).unwrap();

@@ -10,17 +10,15 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
+use crate::appending::{Appending, appending_reference};
 use crate::fuse::Fuse;
-use crate::mapped_log;
 use crate::posix::{Files, Posix, create_new, open_existing};
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     "pread",
     "pread(2) and write(2) through the page cache: one system call and one copy per read",
-    "# How logs are appended to: by \"write\", write(2), or \"mapped\", by a copy into a memory map of space\n\
-     # reserved ahead, which is no system call and as safe from a crash of the process.\n\
-     log = \"write\"\n",
+    appending_reference!(),
 );
 
 /// Reads every file with pread(2).
@@ -35,15 +33,6 @@ pub(crate) struct Params {
     log: Appending,
 }
 
-/// How logs are appended to.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Appending {
-    #[default]
-    Write,
-    Mapped,
-}
-
 impl Build<dyn Storage> for Pread {
     type Params = Params;
 
@@ -54,10 +43,7 @@ impl Build<dyn Storage> for Pread {
 
 impl Files for Pread {
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
-        match (purpose, self.log) {
-            (Purpose::Log, Appending::Mapped) => mapped_log::create(path),
-            _ => create(path),
-        }
+        self.log.create(path, purpose)
     }
 
     fn open(&self, path: &Path, _: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {

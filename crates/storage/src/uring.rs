@@ -25,6 +25,7 @@ use types::Bytes;
 use self::ring::{Ring, Step};
 use self::rings::Rings;
 use crate::aligned::ALIGNMENT;
+use crate::appending::{Appending, appending_reference};
 use crate::block_writer::{BlockFile, BlockWriter};
 use crate::direct::{create_direct, open_direct};
 use crate::posix::{Files, Posix, create_new, open_existing};
@@ -34,10 +35,13 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
     "uring",
     "tables through io_uring: reads that are asked for together, as by a multi-get, are under way together",
-    "# Reads under way at a time, for each call: 1 to 4096.\n\
-     queue_depth = 64\n\
-     # Whether tables bypass the page cache; what it holds is read faster by \"pread\".\n\
-     direct = true\n",
+    concat!(
+        "# Reads under way at a time, for each call: 1 to 4096.\n\
+         queue_depth = 64\n\
+         # Whether tables bypass the page cache; what it holds is read faster by \"pread\".\n\
+         direct = true\n",
+        appending_reference!()
+    ),
 );
 
 /// The queue depths that may be asked for.
@@ -50,6 +54,7 @@ const WAVE_BYTES: usize = 1 << 20;
 struct Uring {
     rings: Arc<Rings>,
     direct: bool,
+    log: Appending,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -57,11 +62,12 @@ struct Uring {
 struct Params {
     queue_depth: u32,
     direct: bool,
+    log: Appending,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { queue_depth: 64, direct: true }
+        Self { queue_depth: 64, direct: true, log: Appending::default() }
     }
 }
 
@@ -72,7 +78,8 @@ impl Build<dyn Storage> for Uring {
         if !DEPTHS.contains(&params.queue_depth) {
             return Err(format!("queue_depth is 1 to 4096, not {}", params.queue_depth));
         }
-        Ok(Box::new(Posix(Self { rings: Arc::new(Rings::new(params.queue_depth)), direct: params.direct })))
+        let Params { queue_depth, direct, log } = params;
+        Ok(Box::new(Posix(Self { rings: Arc::new(Rings::new(queue_depth)), direct, log })))
     }
 }
 
@@ -80,7 +87,7 @@ impl Files for Uring {
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         self.rings.check().map_err(|error| StorageError::new("create", path, error))?;
         if purpose != Purpose::Table {
-            return pread::create(path);
+            return self.log.create(path, purpose);
         }
         let file = match self.direct {
             true => create_direct(path)?,

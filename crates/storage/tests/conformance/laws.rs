@@ -95,7 +95,8 @@ impl Subject {
 
     /// Whether zeros may follow what is in a log, as long as its writer is not dropped.
     fn pads_logs(&self) -> bool {
-        self.name.contains("mapped")
+        let maps = ["pread", "mmap", "direct", "uring"];
+        maps.iter().any(|kind| self.name.starts_with(kind)) && !self.name.contains("write")
     }
 }
 

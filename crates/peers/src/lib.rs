@@ -19,6 +19,7 @@ mod rocksdb;
 mod settle;
 mod sled;
 mod symbols;
+mod tidesdb;
 #[cfg(feature = "peers")]
 mod walk;
 mod wiredtiger;
@@ -42,6 +43,7 @@ pub static CATALOG: Catalog<Engine> = Catalog {
         redb::VARIANT,
         canopydb::VARIANT,
         sled::VARIANT,
+        tidesdb::VARIANT,
         wiredtiger::VARIANT,
     ],
 };

@@ -5,8 +5,11 @@ use std::ops::Bound;
 use types::Direction;
 use workload::{Scan, TargetError};
 
+/// Where keys begin and where they end.
+pub(crate) type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+
 /// The keys that a scan is about; `None` where it is about none.
-pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<(Bound<&'a [u8]>, Bound<&'a [u8]>)> {
+pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<Bounds<'a>> {
     let is_empty = scan.high.is_some_and(|high| high <= scan.low);
     (!is_empty).then(|| (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded)))
 }

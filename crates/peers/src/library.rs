@@ -25,6 +25,11 @@ const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__asser
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {
+    /// Whether one is named: by `given`, or by the environment.
+    pub(crate) fn is_named(&self, given: &str) -> bool {
+        !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
+    }
+
     /// The library that `given` names: a path, a name to be looked for, or nothing.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use std::time::Duration;
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write, get_one_by_one};
 
+use super::Source;
 use super::api::{Api, BatchedMultiGet, GetIntoBuffer, Object};
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
@@ -48,6 +49,20 @@ pub(super) struct Setup<'a> {
     pub(super) hyper_clock: Option<&'a Budget>,
 }
 
+/// The functions of a library, and what keeps them where they are.
+fn functions(source: &Source) -> Result<(Api, Option<Loaded>), TargetError> {
+    match source {
+        Source::File(path) => {
+            let library = Loaded::open(path)?;
+            // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
+            let api = unsafe { Api::of(&library) }?;
+            Ok((api, Some(library)))
+        }
+        #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+        Source::Program => Ok((Api::linked(), None)),
+    }
+}
+
 /// A store of `RocksDB`.
 pub(super) struct RocksDbStore {
     api: Api,
@@ -60,8 +75,8 @@ pub(super) struct RocksDbStore {
     log: Log,
     statistics: bool,
     directory: PathBuf,
-    /// Keeps the functions where they are.
-    _library: Loaded,
+    /// Keeps the functions where they are, where they are not in this program.
+    _library: Option<Loaded>,
 }
 
 // SAFETY: A database, and read and write options that nobody changes, may be used from many threads at once
@@ -74,10 +89,8 @@ unsafe impl Sync for RocksDbStore {}
 
 impl RocksDbStore {
     /// Opens the store in `directory`.
-    pub(super) fn open(library: &Path, directory: &Path, setup: &Setup<'_>) -> Result<Self, TargetError> {
-        let library = Loaded::open(library)?;
-        // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
-        let api = unsafe { Api::of(&library) }?;
+    pub(super) fn open(source: &Source, directory: &Path, setup: &Setup<'_>) -> Result<Self, TargetError> {
+        let (api, library) = functions(source)?;
         let text = CString::new(setup.options.as_str())?;
         let path = CString::new(directory.to_string_lossy().into_owned())?;
         // SAFETY: Objects are made, used and given back as the header asks; strings end with zero and live through

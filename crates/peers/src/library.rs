@@ -68,9 +68,9 @@ impl Wanted {
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
-        let bytes = std::fs::read(&path).map_err(|error| not_this(error.to_string()))?;
+        let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
         let file = object::File::parse(&*bytes)
-            .map_err(|error| not_this(format!("it is no shared library: {error}")))?;
+            .map_err(|error| not_this(format!("it is no shared library: {error}; {}", self.advice)))?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
             let Ok(name) = symbol.name() else { continue };

@@ -10,6 +10,7 @@ use toml::Value;
 use workload::Kind;
 
 use super::cell::Cell;
+use super::engine::{engine_label, is_tree};
 use super::file::SourceFile;
 use super::fixture::check_measured;
 use super::reading;
@@ -59,12 +60,15 @@ impl VerdictSpec {
         known("operation", self.operation.as_deref(), &operations(task))
             .map_err(|message| ("operation", message))?;
         let labels = cells.iter().map(|cell| cell.label.clone());
+        // Of an engine that runs with several designs the first one is meant.
+        let has_peers = cells.iter().any(|cell| !is_tree(&cell.engine));
+        let engines = cells.iter().filter(|_| has_peers).map(|cell| engine_label(&cell.engine));
         // A component is compared with its baseline wherever all else is the same.
         let choices = task.component().into_iter().flat_map(|component| {
             let choice = move |cell: &Cell| cell.design.choice(component.axis()).clone();
             cells.iter().map(choice).flat_map(|choice| [choice.kind().to_owned(), choice.label()])
         });
-        let mut baselines: Vec<String> = choices.chain(labels).collect();
+        let mut baselines: Vec<String> = choices.chain(labels).chain(engines).collect();
         let mut seen = std::collections::HashSet::new();
         baselines.retain(|label| seen.insert(label.clone()));
         known("cell", self.baseline.as_deref(), &baselines).map_err(|message| ("baseline", message))

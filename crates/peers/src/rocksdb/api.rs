@@ -50,7 +50,6 @@ functions! {
         flushoptions_create: fn() -> Object;
         flushoptions_destroy: fn(Object);
         column_family_handle_destroy: fn(Object);
-        cancel_all_background_work: fn(Object, c_uchar);
         property_value: fn(Object, *const c_char) -> *mut c_char;
         property_int: fn(Object, *const c_char, *mut u64) -> c_int;
         options_create: fn() -> Object;
@@ -67,6 +66,7 @@ functions! {
         writeoptions_set_sync: fn(Object, c_uchar);
     }
     optional {
+        cancel_all_background_work: fn(Object, c_uchar);
         get_default_column_family_handle: fn(Object) -> Object;
         batched_multi_get_cf: fn(Object, Object, Object, usize, *const *const c_char, *const usize, *mut Object,
             *mut *mut c_char, bool);

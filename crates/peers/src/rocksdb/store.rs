@@ -449,8 +449,10 @@ impl Target for RocksDbStore {
             }
             _ => self.flush()?,
         }
-        // SAFETY: The database is alive; it waits for what is running.
-        unsafe { (self.api.cancel_all_background_work)(self.db, 1) };
+        if let Some(cancel) = self.api.cancel_all_background_work {
+            // SAFETY: The database is alive; it waits for what is running.
+            unsafe { cancel(self.db, 1) };
+        }
         Ok(())
     }
 }

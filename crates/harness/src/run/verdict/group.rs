@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use results::Column;
 
-use crate::experiment::{Cell, Experiment, Task};
+use crate::experiment::{Cell, Experiment, Task, engine_label};
 
 /// Cells that are compared with each other.
 pub(super) struct Group<'a> {
@@ -17,8 +17,10 @@ impl<'a> Group<'a> {
     /// The cell that the others are compared with: the one that the experiment names, else the first.
     pub(super) fn baseline(&self, experiment: &Experiment) -> Option<&'a Cell> {
         let named = experiment.verdict.baseline.as_ref();
+        let has_label = |cell: &&&Cell| named.is_some_and(|name| cell.label == *name);
         let is_named = |cell: &&&Cell| named.is_some_and(|name| is_called(&experiment.task, cell, name));
-        self.cells.iter().find(is_named).or(self.cells.first()).copied()
+        let named = self.cells.iter().find(has_label).or_else(|| self.cells.iter().find(is_named));
+        named.or(self.cells.first()).copied()
     }
 
     /// `entries = 1000, threads = 2`, with `end` behind it; nothing where there is only one group.
@@ -74,9 +76,10 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
         .collect()
 }
 
-/// Whether a baseline means this cell: by its label, or a component by its choice or its kind.
+/// Whether a baseline means this cell: by its label or that of its engine, or a component by its choice or its kind.
 fn is_called(task: &Task, cell: &Cell, baseline: &str) -> bool {
     let choice = task.component().map(|component| cell.design.choice(component.axis()));
     cell.label == baseline
+        || engine_label(&cell.engine) == baseline
         || choice.is_some_and(|choice| choice.label() == baseline || choice.kind() == baseline)
 }

@@ -9,7 +9,7 @@ use tree::axis;
 use super::group::Group;
 use super::price::Prices;
 use super::steadiness::Steadiness;
-use crate::experiment::{Cell, Experiment, RunMode, differences};
+use crate::experiment::{Cell, Experiment, RunMode, differences, unequal_terms};
 use crate::problem::Outcome;
 use crate::run::report::ALL;
 
@@ -210,13 +210,20 @@ fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Cri
     ranked
 }
 
-/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell.
+/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell. Another engine is never one factor alone where
+/// terms of the design could not be made equal there.
 pub(super) fn factors(baseline: &Cell, cell: &Cell) -> String {
     let differences = differences(baseline, cell);
-    match differences.len() {
-        0 => "nothing".to_owned(),
-        1 => format!("1 factor: {}", differences[0]),
-        count => format!("confounded: {count} factors"),
+    let unequal = match baseline.engine == cell.engine {
+        true => 0,
+        false => unequal_terms(baseline) + unequal_terms(cell),
+    };
+    match (differences.len(), unequal) {
+        (0, _) => "nothing".to_owned(),
+        (1, 0) => format!("1 factor: {}", differences[0]),
+        (1, unequal) => format!("{} and {unequal} terms not equal", differences[0]),
+        (count, 0) => format!("confounded: {count} factors"),
+        (count, unequal) => format!("confounded: {count} factors and {unequal} terms not equal"),
     }
 }
 

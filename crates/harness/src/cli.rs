@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Say what got better and worse from one folder of results to another
     Compare(CompareArguments),
+    /// Print tables of engines as Markdown: how many times as fast as each our own tree is
+    League(LeagueArguments),
     /// The gate for CI: counters exactly against goldens, or times against another build
     Check(CheckArguments),
     /// Show how numbers went from run to run, and with which run their level changed
@@ -80,6 +82,16 @@ pub(crate) struct CompareArguments {
     /// How the report is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LeagueArguments {
+    /// Folders of results of experiments that sweep engines
+    #[arg(required = true, value_name = "RESULTS")]
+    pub(crate) results: Vec<PathBuf>,
+    /// The row that the others are held against
+    #[arg(long, value_name = "LABEL", default_value = "lsmbench")]
+    pub(crate) baseline: String,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use results::Column;
 
-use crate::experiment::{Cell, Experiment, Task, engine_label};
+use crate::experiment::{Cell, ENGINE, Experiment, Task, engine_label};
 
 /// Cells that are compared with each other.
 pub(super) struct Group<'a> {
@@ -44,18 +44,15 @@ pub(crate) fn noisy_baselines(experiment: &Experiment) -> Vec<usize> {
     places.map(|(place, _)| place).collect()
 }
 
-/// All cells of a workload; those of a component by all that is swept but its kind. A cell without a swept
-/// parameter, such as `xor` where bits per key are swept, is in every group that it agrees with otherwise.
+/// All cells of a workload, or those that do the same where several engines do it in several forms; those of a component
+/// by all that is swept but its kind. A cell without a swept parameter, such as `xor` where bits per key are swept, is
+/// in every group that it agrees with otherwise.
 pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
     let cells = || experiment.cells.iter();
-    let Some(component) = experiment.task.component() else {
-        return vec![Group { common: Vec::new(), cells: cells().collect() }];
-    };
-    let (paths, own) = (experiment.swept(), format!("design.{}", component.axis()));
-    let others: Vec<usize> = (0..paths.len()).filter(|at| paths[*at] != own).collect();
+    let (paths, others) = (experiment.swept(), told_apart(experiment));
     let key = |cell: &Cell| others.iter().map(|at| cell.swept[*at].clone()).collect::<Vec<String>>();
     let mut keys: Vec<Vec<String>> = Vec::new();
-    let is_whole = |key: &Vec<String>| key.iter().all(|value| !value.is_empty());
+    let is_whole = |key: &Vec<String>| !key.is_empty() && key.iter().all(|value| !value.is_empty());
     for key in cells().map(key).filter(is_whole) {
         if !keys.contains(&key) {
             keys.push(key);
@@ -74,6 +71,19 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
             common: others.iter().map(title).zip(values).collect(),
         })
         .collect()
+}
+
+/// The places of the swept paths whose values cells must share to be compared: for a component all but its own, for
+/// engines those of the workload, for designs none.
+fn told_apart(experiment: &Experiment) -> Vec<usize> {
+    let paths = experiment.swept();
+    let own = experiment.task.component().map(|component| format!("design.{}", component.axis()));
+    let has_engines = paths.iter().any(|path| path == ENGINE);
+    let tells = |path: &str| match &own {
+        Some(own) => path != own,
+        None => has_engines && path != ENGINE && !path.starts_with("engine.") && !path.starts_with("design."),
+    };
+    (0..paths.len()).filter(|at| tells(&paths[*at])).collect()
 }
 
 /// Whether a baseline means this cell: by its label or that of its engine, or a component by its choice or its kind.

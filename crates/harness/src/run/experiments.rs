@@ -15,6 +15,7 @@ use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
+use super::rehearsal::rehearse;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
 use super::{environment, manifest, memory_limit, peer};
 use crate::charts;
@@ -62,6 +63,7 @@ pub(crate) fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Endi
     }
     let runs = experiments.iter().map(|experiment| Run::prepare(experiment, options));
     let runs = runs.collect::<Outcome<Vec<_>>>()?;
+    experiments.iter().try_for_each(|experiment| rehearse(experiment, &options.out))?;
     let mut ending = Ending::Done;
     for run in runs {
         match run.run()? {

@@ -20,6 +20,7 @@ mod plausibility;
 mod probe;
 mod profile;
 mod progress;
+mod rehearsal;
 mod replay;
 mod report;
 mod steadiness;

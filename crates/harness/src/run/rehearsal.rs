@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::child::run_trial;
+use super::home::create_folder;
 use super::message::TrialSpec;
 use crate::experiment::{Cell, Experiment, engine_label, peer};
 use crate::problem::{Outcome, Problem};
@@ -29,6 +30,7 @@ pub(super) fn rehearse(experiment: &Experiment, out: &Path) -> Outcome<()> {
 }
 
 fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path) -> Outcome<()> {
+    create_folder(out)?;
     let folder = scratch(Some(out))?;
     let trials = &experiment.trials;
     let spec = TrialSpec {

@@ -78,7 +78,7 @@ impl<'a> Judged<'a> {
         metric: &str,
         comparisons: usize,
     ) -> Outcome<Self> {
-        let (spec, prices) = (&experiment.verdict, Prices::of(&experiment.task, metric));
+        let (spec, prices) = (&experiment.verdict, Prices::of(experiment, metric));
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
         let phase = phase_of(experiment);
         let column = runs.column(metric)?.clone();
@@ -214,16 +214,24 @@ fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Cri
 /// terms of the design could not be made equal there.
 pub(super) fn factors(baseline: &Cell, cell: &Cell) -> String {
     let differences = differences(baseline, cell);
-    let unequal = match baseline.engine == cell.engine {
+    let unequal = match terms_apart(baseline, cell) {
+        0 => String::new(),
+        1 => " and 1 term not equal".to_owned(),
+        terms => format!(" and {terms} terms not equal"),
+    };
+    match differences.len() {
+        0 => "nothing".to_owned(),
+        1 if unequal.is_empty() => format!("1 factor: {}", differences[0]),
+        1 => format!("{}{unequal}", differences[0]),
+        count => format!("confounded: {count} factors{unequal}"),
+    }
+}
+
+/// How many terms of their designs are not equal in two cells of several engines.
+pub(super) fn terms_apart(baseline: &Cell, cell: &Cell) -> usize {
+    match baseline.engine == cell.engine {
         true => 0,
         false => unequal_terms(baseline) + unequal_terms(cell),
-    };
-    match (differences.len(), unequal) {
-        (0, _) => "nothing".to_owned(),
-        (1, 0) => format!("1 factor: {}", differences[0]),
-        (1, unequal) => format!("{} and {unequal} terms not equal", differences[0]),
-        (count, 0) => format!("confounded: {count} factors"),
-        (count, unequal) => format!("confounded: {count} factors and {unequal} terms not equal"),
     }
 }
 

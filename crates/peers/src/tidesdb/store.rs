@@ -235,8 +235,10 @@ impl Store for TidesDbStore {
         let files: Vec<u64> =
             family.level_num_sstables.iter().map(|files| u64::try_from(*files).unwrap_or(0)).collect();
         let filled = |levels: &[u64]| levels.iter().filter(|files| **files > 0).count() as u64;
+        // What a frozen memtable holds until it is flushed is not told.
+        let is_whole = all.immutable_memtable_count == 0 && !all.is_flushing;
         Stats {
-            table_bytes: Some(all.total_data_size_bytes + all.vlog_file_size),
+            table_bytes: is_whole.then_some(all.total_data_size_bytes + all.vlog_file_size),
             levels: Some(filled(&files)),
             runs: files.split_first().map(|(first, rest)| first + filled(rest)),
             memtable_bytes: Some(all.memtable_bytes as u64),

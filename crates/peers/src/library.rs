@@ -138,7 +138,7 @@ fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// The version behind `.so.` in the name of a file, where it has two numbers or more.
-fn version_in(path: &Path) -> Option<String> {
+pub(crate) fn version_in(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let version = name.split_once(".so.")?.1;
     (numbers(version).len() >= 2).then(|| version.to_owned())

@@ -6,9 +6,9 @@ use std::time::Duration;
 use canopydb::{Bytes, Database, DbOptions, EnvOptions, Error, Tree};
 use workload::{Scan, Target, TargetError, Write};
 
+use super::stall_bytes;
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
-use super::stall_bytes;
 use crate::walk;
 
 /// The one tree.

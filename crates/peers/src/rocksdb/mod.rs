@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::Budget;
+use crate::library::version_in;
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 use kin::{Kin, RocksDb, SpeedB, TerarkDb};
 use overrides::Overrides;
@@ -109,6 +110,17 @@ enum Source {
     Program,
 }
 
+impl Source {
+    /// The version that it is known by.
+    fn version(&self) -> Option<String> {
+        match self {
+            Self::File(path) => version_in(path),
+            #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+            Self::Program => linked::identity().version,
+        }
+    }
+}
+
 /// One of the family.
 struct Member<K> {
     params: Params,
@@ -153,14 +165,16 @@ impl<K: Kin> Peer for Member<K> {
     }
 
     fn open(&self, directory: &Path, budget: &Budget) -> Result<Box<dyn Store>, TargetError> {
+        let source = self.source()?;
         let setup = store::Setup {
+            version: source.version(),
             options: options::text(&self.params, &self.overrides, budget),
             log: budget.log,
             statistics: self.params.statistics,
             hyper_clock: (self.params.cache == CacheKind::HyperClock && budget.cache_bytes > 0)
                 .then_some(budget),
         };
-        Ok(Box::new(store::RocksDbStore::open(&self.source()?, directory, &setup)?))
+        Ok(Box::new(store::RocksDbStore::open(&source, directory, &setup)?))
     }
 }
 

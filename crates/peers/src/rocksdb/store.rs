@@ -45,6 +45,8 @@ pub(super) struct Setup<'a> {
     pub(super) options: String,
     pub(super) log: Log,
     pub(super) statistics: bool,
+    /// The version that the library is known by.
+    pub(super) version: Option<String>,
     /// The budget of tables whose cache is a `HyperClockCache`, which no options file can ask for.
     pub(super) hyper_clock: Option<&'a Budget>,
 }
@@ -75,6 +77,8 @@ pub(super) struct RocksDbStore {
     log: Log,
     statistics: bool,
     directory: PathBuf,
+    /// The version that the library is known by.
+    library_version: Option<String>,
     /// Keeps the functions where they are, where they are not in this program.
     _library: Option<Loaded>,
 }
@@ -127,6 +131,7 @@ impl RocksDbStore {
                 log: setup.log,
                 statistics: setup.statistics,
                 directory: directory.to_owned(),
+                library_version: setup.version.clone(),
                 _library: library,
             })
         }
@@ -472,7 +477,9 @@ impl Store for RocksDbStore {
             text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
         };
         let base = value("rocksdb_version")?;
-        Some(value("speedb_version").map_or_else(|| base.clone(), |own| format!("{own} on RocksDB {base}")))
+        // What has grown out of RocksDB counts versions of its own, in the name of its library.
+        let own = value("speedb_version").or_else(|| self.library_version.clone()).filter(|own| *own != base);
+        Some(own.map_or_else(|| base.clone(), |own| format!("{own} on RocksDB {base}")))
     }
 
     fn stats(&self) -> Stats {

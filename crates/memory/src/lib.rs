@@ -4,4 +4,4 @@
 pub mod large;
 mod prefetch;
 
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_all};

@@ -18,3 +18,10 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);
 }
+
+/// Asks for every line of `bytes`, so that whoever then walks them does not wait for one after the other.
+#[inline]
+pub fn prefetch_all(bytes: &[u8]) {
+    const LINE_BYTES: usize = 64;
+    (0..bytes.len()).step_by(LINE_BYTES).for_each(|at| prefetch(bytes, at));
+}

@@ -44,6 +44,9 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 /// The most entries of a node, so that it fills 1 KiB.
 const FANOUT: usize = sized(62, 3);
 
+/// Records that a scan asks for ahead of the one that it reads.
+const RECORDS_AHEAD: usize = 16;
+
 /// What of a record is asked for at once.
 const RECORD_BYTES: usize = 192;
 
@@ -445,10 +448,11 @@ impl Tree {
     /// A copy of a leaf that stands at entry `at`, or at the first of the leaves behind it.
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
-            let cursor = Cursor::copy(&self.arena, leaf.node, at);
+            let cursor = Cursor::copy(leaf.node, at);
             let next = leaf.node.links[0].load();
             leaf.node.check(leaf.version)?;
             if at < cursor.count {
+                cursor.prefetch(&self.arena, at..at + RECORDS_AHEAD);
                 return Ok(Some(cursor));
             }
             let Some(next) = next else { return Ok(None) };
@@ -464,10 +468,11 @@ impl Tree {
         loop {
             let leaf = self.leaf(end, Side::Before)?;
             let rank = end.map_or(leaf.node.count(), |end| leaf.node.rank(&self.arena, end, Side::Before));
-            let cursor = Cursor::copy(&self.arena, leaf.node, rank.wrapping_sub(1));
+            let cursor = Cursor::copy(leaf.node, rank.wrapping_sub(1));
             low = leaf.node.low.load();
             leaf.node.check(leaf.version)?;
             if rank > 0 {
+                cursor.prefetch(&self.arena, rank.saturating_sub(RECORDS_AHEAD)..rank);
                 return Ok(Some(cursor));
             }
             // Nothing of this leaf is before the end: what is stands before the leaf's lower fence.
@@ -487,15 +492,21 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn copy(arena: &SharedArena, leaf: &Node, at: usize) -> Self {
+    fn copy(leaf: &Node, at: usize) -> Self {
         let count = leaf.count();
         let mut records = [None; FANOUT];
         for (to, from) in records.iter_mut().zip(&leaf.records).take(count) {
             *to = from.load();
-            // A scan meets them all, each somewhere else in memory.
-            to.iter().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
         }
         Self { records, count, at, next: leaf.links[0].load() }
+    }
+
+    /// Asks for the records at `places`, as far as there are: a scan meets one after the other, each somewhere else in
+    /// memory.
+    #[inline]
+    fn prefetch(&self, arena: &SharedArena, places: std::ops::Range<usize>) {
+        let records = self.records.iter().take(places.end).skip(places.start);
+        records.flatten().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
     }
 
     fn version(&self) -> Ref<Version> {
@@ -521,6 +532,8 @@ impl Versions for Tree {
     fn next(&self, mut cursor: Cursor) -> Option<Cursor> {
         cursor.at += 1;
         if cursor.at < cursor.count {
+            let ahead = cursor.at + RECORDS_AHEAD - 1;
+            cursor.prefetch(&self.arena, ahead..ahead + 1);
             return Some(cursor);
         }
         let next = cursor.next?;
@@ -530,6 +543,8 @@ impl Versions for Tree {
     fn previous(&self, mut cursor: Cursor) -> Option<Cursor> {
         if cursor.at > 0 {
             cursor.at -= 1;
+            let ahead = (cursor.at + 1).saturating_sub(RECORDS_AHEAD);
+            cursor.prefetch(&self.arena, ahead..ahead + 1);
             return Some(cursor);
         }
         let Record { key, sequence, .. } = self.arena.record(cursor.version());

@@ -5,8 +5,8 @@ use std::ops::Bound;
 use types::Direction;
 use workload::{Scan, TargetError};
 
-/// Where keys begin and where they end.
-pub(crate) type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+/// The lowest and the highest key of a range.
+type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
 /// The keys that a scan is about; `None` where it is about none.
 pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<Bounds<'a>> {

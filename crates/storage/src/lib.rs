@@ -7,6 +7,7 @@ mod direct;
 mod faulty;
 mod fuse;
 mod holder;
+mod mapped_log;
 mod memory;
 mod mmap;
 pub mod page_cache;

@@ -106,11 +106,20 @@ impl<F: Files> Storage for Posix<F> {
 /// Creates a file for writing. One of that name is unlinked and not truncated: it may be mapped, or have
 /// other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
+    create_with(path, OpenOptions::new().write(true).custom_flags(flags))
+}
+
+/// As [`create_new`], for a file that is written through a memory map.
+pub(crate) fn create_new_mappable(path: &Path) -> io::Result<File> {
+    create_with(path, OpenOptions::new().read(true).write(true))
+}
+
+fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).custom_flags(flags).open(path)
+    options.create_new(true).mode(FILE_MODE).open(path)
 }
 
 /// Opens a file for reading; returns its length with it.
@@ -152,9 +161,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = directory.path().join("above/store");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        Posix(pread::Pread).create_directory(&store).unwrap();
+        Posix(pread::Pread::default()).create_directory(&store).unwrap();
         pread::create(&store.join("file")).unwrap();
-        let _held = Posix(pread::Pread).lock(&store.join("lock")).unwrap();
+        let _held = Posix(pread::Pread::default()).lock(&store.join("lock")).unwrap();
         for (path, expected) in
             [("", DIRECTORY_MODE), ("..", DIRECTORY_MODE), ("file", FILE_MODE), ("lock", FILE_MODE)]
         {
@@ -170,7 +179,7 @@ mod tests {
             content.iter().for_each(|content| fs::write(&target, content).unwrap());
             let _ = fs::remove_file(&link);
             std::os::unix::fs::symlink(&target, &link).unwrap();
-            let error = Posix(pread::Pread).lock(&link).err().unwrap();
+            let error = Posix(pread::Pread::default()).lock(&link).err().unwrap();
             assert!(error.to_string().contains("symbolic link"), "{error}");
             assert!(create_new(&link, 0).unwrap().metadata().unwrap().is_file());
             assert!(!fs::symlink_metadata(&link).unwrap().is_symlink(), "the link is replaced");
@@ -181,7 +190,7 @@ mod tests {
     #[test]
     fn a_lock_file_that_is_there_is_locked_and_none_is_made() {
         let directory = tempfile::tempdir().unwrap();
-        let (storage, path) = (Posix(pread::Pread), directory.path().join("lock"));
+        let (storage, path) = (Posix(pread::Pread::default()), directory.path().join("lock"));
         assert!(storage.lock_existing(&path).unwrap().is_none());
         assert!(!path.exists());
         let held = storage.lock(&path).unwrap();
@@ -209,7 +218,7 @@ mod tests {
         assert!(create_new(directory.path(), 0).is_err());
         let file = directory.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = Posix(pread::Pread).create_directory(&file).unwrap_err();
+        let error = Posix(pread::Pread::default()).create_directory(&file).unwrap_err();
         assert_eq!(error.operation, "create directory");
     }
 }

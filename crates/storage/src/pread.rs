@@ -11,34 +11,53 @@ use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::fuse::Fuse;
+use crate::mapped_log;
 use crate::posix::{Files, Posix, create_new, open_existing};
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     "pread",
     "pread(2) and write(2) through the page cache: one system call and one copy per read",
-    "",
+    "# How logs are appended to: by \"write\", write(2), or \"mapped\", by a copy into a memory map of space\n\
+     # reserved ahead, which is no system call and as safe from a crash of the process.\n\
+     log = \"write\"\n",
 );
 
 /// Reads every file with pread(2).
-pub(crate) struct Pread;
+#[derive(Default)]
+pub(crate) struct Pread {
+    log: Appending,
+}
 
-/// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Params {}
+pub(crate) struct Params {
+    log: Appending,
+}
+
+/// How logs are appended to.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Appending {
+    #[default]
+    Write,
+    Mapped,
+}
 
 impl Build<dyn Storage> for Pread {
     type Params = Params;
 
-    fn build(_: Params) -> Result<Box<dyn Storage>, String> {
-        Ok(Box::new(Posix(Self)))
+    fn build(params: Params) -> Result<Box<dyn Storage>, String> {
+        Ok(Box::new(Posix(Self { log: params.log })))
     }
 }
 
 impl Files for Pread {
-    fn create(&self, path: &Path, _: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
-        create(path)
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        match (purpose, self.log) {
+            (Purpose::Log, Appending::Mapped) => mapped_log::create(path),
+            _ => create(path),
+        }
     }
 
     fn open(&self, path: &Path, _: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {

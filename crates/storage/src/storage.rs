@@ -11,7 +11,8 @@ use types::Bytes;
 ///
 /// Laws:
 /// 1. Bytes appended are read back as they were: by files opened after the append returned, or, of a
-///    [`Purpose::Table`], after its writer was synced or dropped.
+///    [`Purpose::Table`], after its writer was synced or dropped. Zeros may follow those of a
+///    [`Purpose::Log`] until its writer is dropped, and where that never happened.
 /// 2. Bytes synced, under a name made durable by [`sync_directory`](Self::sync_directory), survive a crash;
 ///    others may be there, be gone, or be there in part.
 /// 3. [`rename`](Self::rename) replaces its target in one step.

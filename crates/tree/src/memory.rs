@@ -39,6 +39,9 @@ impl Slot {
 /// The first batch of a walk is small, since most ranges are short or find little here.
 const FIRST_BATCH: usize = 16;
 
+/// The bytes of keys and values for which a walk makes room at first.
+const FIRST_BYTES: usize = 2 << 10;
+
 /// Later batches grow to this many entries.
 const LARGEST_BATCH: usize = 1024;
 
@@ -62,7 +65,7 @@ impl MemtableCursor {
         direction: Direction,
         snapshot: SequenceNumber,
     ) -> Option<Self> {
-        let mut batch = EntryBatch::default();
+        let mut batch = EntryBatch::with_room(FIRST_BATCH, FIRST_BYTES);
         slot.memtable.scan(from, direction, snapshot, FIRST_BATCH, &mut batch);
         let head = head(batch.iter().next()?.key);
         Some(Self { slot: Arc::clone(slot), direction, snapshot, batch, at: 0, limit: FIRST_BATCH, head })
@@ -91,13 +94,14 @@ impl MemtableCursor {
         true
     }
 
+    #[inline(never)]
     fn refill(&mut self) -> bool {
         if self.batch.len() < self.limit {
             self.at -= 1;
             return false;
         }
         let last = self.batch.entry(self.batch.len() - 1).key.to_vec();
-        self.limit = (self.limit * 4).min(LARGEST_BATCH);
+        self.limit = (self.limit * 2).min(LARGEST_BATCH);
         self.batch.clear();
         self.at = 0;
         let from = Bound::Excluded(last.as_slice());

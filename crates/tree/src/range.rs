@@ -48,6 +48,15 @@ impl Cursor {
             Self::Run(cursor) => cursor.entry(),
         }
     }
+
+    /// Whether the current key was deleted.
+    #[inline]
+    fn is_tombstone(&self) -> bool {
+        match self {
+            Self::Memtable(cursor) => cursor.entry().value.is_none(),
+            Self::Run(cursor) => cursor.is_tombstone(),
+        }
+    }
 }
 
 impl Source for Cursor {
@@ -132,6 +141,7 @@ impl Range {
     }
 
     /// Moves one end to its next entry; `false` where there is none.
+    #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         if self.is_done {
             return Ok(false);
@@ -142,6 +152,7 @@ impl Range {
         moved
     }
 
+    #[inline]
     fn try_step(&mut self, direction: Direction) -> Result<bool> {
         let opened = match direction {
             Direction::Forward => self.front.is_some(),
@@ -165,19 +176,19 @@ impl Range {
         }
         let met = other.as_ref().and_then(Merge::current).map(Cursor::key);
         loop {
-            let Some(entry) = merge.current().map(Cursor::entry) else { return Ok(false) };
+            let Some(source) = merge.current() else { return Ok(false) };
             let is_inside = match direction {
                 Direction::Forward => {
-                    is_below(entry.key, &self.high) && met.is_none_or(|met| entry.key < met)
+                    is_below(|| source.key(), &self.high) && met.is_none_or(|met| source.key() < met)
                 }
                 Direction::Backward => {
-                    is_above(entry.key, &self.low) && met.is_none_or(|met| entry.key > met)
+                    is_above(|| source.key(), &self.low) && met.is_none_or(|met| source.key() > met)
                 }
             };
             if !is_inside {
                 return Ok(false);
             }
-            if entry.value.is_some() {
+            if !source.is_tombstone() {
                 return Ok(true);
             }
             merge.advance(counters)?;
@@ -193,9 +204,7 @@ impl Range {
         let from = from.as_ref().map(Vec::as_slice);
         let (low, high) = (self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
         let counters = &self.inner.counters;
-        let memtables = self.view.memtables();
-        let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
-        let mut sources: Vec<Cursor> = cursors.map(Cursor::Memtable).collect();
+        let mut approaches = Vec::with_capacity(self.view.version.runs.len());
         for run in &self.view.version.runs {
             let tables = run.overlapping(low, high);
             let passes = passes_range_filter(run, &tables, low, high, counters.local());
@@ -207,7 +216,14 @@ impl Range {
                 Direction::Forward => tables.start,
                 Direction::Backward => tables.end - 1,
             };
-            let cursor = RunCursor::open(Arc::clone(&run.tables), Some(first), from, direction, counters)?;
+            let tables = Arc::clone(&run.tables);
+            approaches.push((passes, RunCursor::approach(tables, first, from, direction, counters)?));
+        }
+        let memtables = self.view.memtables();
+        let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
+        let mut sources: Vec<Cursor> = cursors.map(Cursor::Memtable).collect();
+        for (passes, approach) in approaches {
+            let cursor = approach.land(from, counters)?;
             if passes.is_some() && !cursor.as_ref().is_some_and(|cursor| self.contains(cursor.key())) {
                 counters.local().range_filter_false_positives.bump();
             }
@@ -217,7 +233,7 @@ impl Range {
     }
 
     fn contains(&self, key: &[u8]) -> bool {
-        is_above(key, &self.low) && is_below(key, &self.high)
+        is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 }
 
@@ -243,25 +259,28 @@ fn passes_range_filter(
     run.tables[tables.start].passes_range_filter(low, high, counters)
 }
 
+#[inline]
 fn current(merge: &Merge<Cursor>) -> Option<(&[u8], &[u8])> {
     let entry = merge.current()?.entry();
     Some((entry.key, entry.value?))
 }
 
+/// Whether a key, which an open end does not ask for, is below `high`.
 #[inline]
-fn is_below(key: &[u8], high: &Bound<Vec<u8>>) -> bool {
+fn is_below<'k>(key: impl FnOnce() -> &'k [u8], high: &Bound<Vec<u8>>) -> bool {
     match high {
-        Bound::Included(high) => key <= high.as_slice(),
-        Bound::Excluded(high) => key < high.as_slice(),
+        Bound::Included(high) => key() <= high.as_slice(),
+        Bound::Excluded(high) => key() < high.as_slice(),
         Bound::Unbounded => true,
     }
 }
 
+/// Whether a key, which an open end does not ask for, is above `low`.
 #[inline]
-fn is_above(key: &[u8], low: &Bound<Vec<u8>>) -> bool {
+fn is_above<'k>(key: impl FnOnce() -> &'k [u8], low: &Bound<Vec<u8>>) -> bool {
     match low {
-        Bound::Included(low) => key >= low.as_slice(),
-        Bound::Excluded(low) => key > low.as_slice(),
+        Bound::Included(low) => key() >= low.as_slice(),
+        Bound::Excluded(low) => key() > low.as_slice(),
         Bound::Unbounded => true,
     }
 }

@@ -1,6 +1,6 @@
 //! Walking the entries of one data block, in either direction.
 
-use types::{Bytes, Direction};
+use types::{Bytes, Direction, Entry};
 
 use super::block::{EntryHead, Layout};
 use crate::merge::head;
@@ -61,7 +61,8 @@ pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Opt
     let mut cursor = BlockCursor::default();
     cursor.enter(block, direction)?;
     while cursor.advance()? {
-        visit(cursor.key(), cursor.value());
+        let Entry { key, value } = cursor.entry();
+        visit(key, value);
     }
     Some(())
 }
@@ -72,8 +73,8 @@ impl Default for BlockCursor {
             block: None,
             layout: Layout::default(),
             direction: Direction::Forward,
-            entries: Vec::new(),
-            keys: Vec::new(),
+            entries: Vec::with_capacity(ENTRIES_AT_ONCE),
+            keys: Vec::with_capacity((ENTRIES_AT_ONCE + 1) * SHORT_KEY_BYTES),
             at: 0,
             next_at: 0,
             restarts_left: 0,
@@ -95,12 +96,21 @@ impl BlockCursor {
         self.entries.get(self.at).map_or(0, |entry| entry.head)
     }
 
-    /// The current value, or `None` for a tombstone.
+    /// The current entry; one without key and value where the cursor stands at none.
     #[inline]
-    pub(super) fn value(&self) -> Option<&[u8]> {
-        let entry = self.entries.get(self.at)?;
-        let block = self.block.as_deref()?;
-        (entry.value_start != TOMBSTONE).then(|| &block[entry.value_start as usize..entry.value_end as usize])
+    pub(super) fn entry(&self) -> Entry<'_> {
+        let Some(entry) = self.entries.get(self.at) else { return Entry { key: &[], value: None } };
+        let value = match (&self.block, entry.value_start) {
+            (None, _) | (_, TOMBSTONE) => None,
+            (Some(block), start) => block.get(start as usize..entry.value_end as usize),
+        };
+        Entry { key: entry.key(&self.keys), value }
+    }
+
+    /// Whether the current entry is a tombstone.
+    #[inline]
+    pub(super) fn is_tombstone(&self) -> bool {
+        self.entries.get(self.at).is_none_or(|entry| entry.value_start == TOMBSTONE)
     }
 
     /// Takes a block and stands before its first entry in `direction`; `None` where `block` is damaged.
@@ -312,7 +322,7 @@ mod tests {
     use super::super::format::tests::formats;
     use super::*;
     use crate::design::BlockOptions;
-    use types::{Entry, KeyHash};
+    use types::KeyHash;
 
     fn keys() -> Vec<Vec<u8>> {
         let mut keys: Vec<_> = (0..100u32).map(|i| format!("key{:04}", i * 2).into_bytes()).collect();
@@ -336,7 +346,7 @@ mod tests {
     fn walk(cursor: &mut BlockCursor) -> Vec<Vec<u8>> {
         let mut seen = Vec::new();
         while cursor.advance().unwrap() {
-            assert_eq!(cursor.value(), Some(cursor.key()));
+            assert_eq!(cursor.entry().value, Some(cursor.key()));
             seen.push(cursor.key().to_vec());
         }
         seen

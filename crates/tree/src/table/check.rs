@@ -53,9 +53,9 @@ impl Table {
             }
             self.check_key(index, key, report);
             seen.entries += 1;
-            seen.tombstones += u64::from(cursor.value().is_none());
+            seen.tombstones += u64::from(cursor.is_tombstone());
             seen.key_bytes += key.len() as u64;
-            seen.value_bytes += cursor.value().map_or(0, <[u8]>::len) as u64;
+            seen.value_bytes += cursor.entry().value.map_or(0, <[u8]>::len) as u64;
             let last = last_key.get_or_insert_default();
             last.clear();
             last.extend_from_slice(key);

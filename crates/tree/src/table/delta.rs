@@ -67,16 +67,23 @@ pub(super) fn layout(_: &[u8], tail: &Tail) -> Option<Layout> {
 }
 
 impl EntryCodec for Delta {
+    /// Read at once where both lengths of the key take a byte and that of the value one or two, as nearly all do.
     #[inline]
     fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
-        let (shared, at) = varint(entries, at)?;
-        let (unshared, at) = varint(entries, at)?;
-        let (value, at) = varint(entries, at)?;
-        let key_end = at.checked_add(usize::try_from(unshared).ok()?)?;
-        let value_end = key_end.checked_add(usize::try_from(value >> 1).ok()?)?;
+        let Some(&[shared, unshared, low, high]) = entries.get(at..)?.first_chunk::<4>() else {
+            return long_head(entries, at);
+        };
+        let has_two = low >= 0x80;
+        if (shared | unshared) >= 0x80 || (has_two && high >= 0x80) {
+            return long_head(entries, at);
+        }
+        let value = if has_two { usize::from(low & 0x7f) | usize::from(high) << 7 } else { usize::from(low) };
+        let key_at = at + 3 + usize::from(has_two);
+        let key_end = key_at + usize::from(unshared);
+        let value_end = key_end + (value >> 1);
         (value_end <= entries.len()).then_some(EntryHead {
-            shared: shared as usize,
-            suffix: at..key_end,
+            shared: usize::from(shared),
+            suffix: key_at..key_end,
             value: key_end..value_end,
             tombstone: value & 1 == 1,
         })
@@ -110,6 +117,23 @@ impl EntryCodec for Delta {
         }
         Some(Found::Absent)
     }
+}
+
+/// The head of an entry whatever its lengths are.
+#[cold]
+#[inline(never)]
+fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
+    let (shared, at) = varint(entries, at)?;
+    let (unshared, at) = varint(entries, at)?;
+    let (value, at) = varint(entries, at)?;
+    let key_end = at.checked_add(usize::try_from(unshared).ok()?)?;
+    let value_end = key_end.checked_add(usize::try_from(value >> 1).ok()?)?;
+    (value_end <= entries.len()).then_some(EntryHead {
+        shared: shared as usize,
+        suffix: at..key_end,
+        value: key_end..value_end,
+        tombstone: value & 1 == 1,
+    })
 }
 
 /// Lays out the entries of one block after the other.

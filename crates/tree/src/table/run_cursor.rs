@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use memory::prefetch_all;
 use types::{Bytes, Direction, Entry};
 
 use super::block_cursor::BlockCursor;
@@ -19,6 +20,13 @@ enum ReadMode {
     Cached,
     /// Many at once and around the cache: for compactions, forward only.
     Streaming,
+}
+
+/// A range's cursor on the way to its first entry: its block is at hand and asked for from memory, and nothing of it
+/// was looked at. So the runs of a range wait for memory together, and not one after the other.
+pub(crate) struct Approach {
+    cursor: RunCursor,
+    block: Bytes,
 }
 
 /// The bytes that a streaming cursor reads at once.
@@ -66,37 +74,33 @@ impl Source for RunCursor {
 }
 
 impl RunCursor {
-    /// A cursor for a range, at the first entry of the run in `direction` that `from` allows; `None` where there is none.
-    /// `first` is the number of the first table in `direction` that can hold such an entry, if one can.
-    pub(crate) fn open(
+    /// A cursor for a range, on its way to the first entry of the run in `direction` that `from` allows. `first` is the
+    /// number of the first table in `direction` that can hold such an entry.
+    pub(crate) fn approach(
         tables: Arc<[Arc<Table>]>,
-        first: Option<usize>,
+        first: usize,
         from: Bound<&[u8]>,
         direction: Direction,
         counters: &AllCounters,
-    ) -> Result<Option<Self>> {
+    ) -> Result<Approach> {
         let mut cursor = Self {
             last_blocks: tables.last().map_or(0, |table| table.block_count()),
             tables,
             direction,
             mode: ReadMode::Cached,
-            table: first,
+            table: Some(first),
             block: 0,
             cursor: BlockCursor::default(),
             ahead: VecDeque::new(),
         };
-        let standing = match from {
-            Bound::Unbounded => cursor.enter_table(counters)? && cursor.advance(counters)?,
-            Bound::Included(key) => cursor.seek(key, counters)?,
-            Bound::Excluded(key) => {
-                let mut standing = cursor.seek(key, counters)?;
-                if standing && cursor.cursor.key() == key {
-                    standing = cursor.advance(counters)?;
-                }
-                standing
+        cursor.block = match from {
+            Bound::Unbounded => cursor.first_block(first),
+            Bound::Included(key) | Bound::Excluded(key) => {
+                cursor.tables[first].seek(key, counters.local())?
             }
         };
-        Ok(standing.then_some(cursor))
+        let block = cursor.cached_block(first, counters)?;
+        Ok(Approach { cursor, block })
     }
 
     /// A cursor for a compaction, at the first entry of the run that is at or above `low`; it ends in the first
@@ -136,7 +140,13 @@ impl RunCursor {
     /// The current entry.
     #[inline]
     pub(crate) fn entry(&self) -> Entry<'_> {
-        Entry { key: self.cursor.key(), value: self.cursor.value() }
+        self.cursor.entry()
+    }
+
+    /// Whether the current entry is a tombstone.
+    #[inline]
+    pub(crate) fn is_tombstone(&self) -> bool {
+        self.cursor.is_tombstone()
     }
 
     /// Moves to the first entry of the next block that has one.
@@ -183,13 +193,18 @@ impl RunCursor {
         }
     }
 
+    /// The block of a table that is walked first.
+    fn first_block(&self, at: usize) -> u32 {
+        match self.direction {
+            Direction::Forward => 0,
+            Direction::Backward => self.tables[at].block_count() - 1,
+        }
+    }
+
     /// Stands before the first entry of the current table; `false` where there is none.
     fn enter_table(&mut self, counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
-        self.block = match self.direction {
-            Direction::Forward => 0,
-            Direction::Backward => self.tables[at].block_count() - 1,
-        };
+        self.block = self.first_block(at);
         self.ahead.clear();
         self.enter_block(counters)?;
         Ok(true)
@@ -198,10 +213,17 @@ impl RunCursor {
     fn enter_block(&mut self, counters: &AllCounters) -> Result<()> {
         let at = self.table.unwrap_or_default();
         let block = match self.mode {
-            ReadMode::Cached => self.tables[at].block(self.block, counters.local())?,
+            ReadMode::Cached => self.cached_block(at, counters)?,
             ReadMode::Streaming => self.streamed_block(at, counters)?,
         };
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
+    }
+
+    /// The block of a range, asked for from memory as a whole.
+    fn cached_block(&self, at: usize, counters: &AllCounters) -> Result<Bytes> {
+        let block = self.tables[at].block(self.block, counters.local())?;
+        prefetch_all(&block);
+        Ok(block)
     }
 
     fn streamed_block(&mut self, at: usize, counters: &AllCounters) -> Result<Bytes> {
@@ -218,6 +240,11 @@ impl RunCursor {
         let Some(at) = self.table else { return Ok(false) };
         self.block = self.tables[at].seek(key, counters.local())?;
         self.enter_block(counters)?;
+        self.seek_in_block(key, counters)
+    }
+
+    /// Moves to the first entry in direction of the block that is entered, or of the next one, at or behind `key`.
+    fn seek_in_block(&mut self, key: &[u8], counters: &AllCounters) -> Result<bool> {
         match self.cursor.seek(key) {
             Some(true) => Ok(true),
             Some(false) => self.advance_block(counters),
@@ -227,5 +254,22 @@ impl RunCursor {
 
     fn damage(&self) -> crate::Error {
         self.tables[self.table.unwrap_or_default()].damaged_block(self.block)
+    }
+}
+
+impl Approach {
+    /// The cursor at the first entry that `from` allows, the bound that it is on its way to; `None` where there is none.
+    pub(crate) fn land(self, from: Bound<&[u8]>, counters: &AllCounters) -> Result<Option<RunCursor>> {
+        let Self { mut cursor, block } = self;
+        cursor.cursor.enter(block, cursor.direction).ok_or_else(|| cursor.damage())?;
+        let standing = match from {
+            Bound::Unbounded => cursor.advance(counters)?,
+            Bound::Included(key) => cursor.seek_in_block(key, counters)?,
+            Bound::Excluded(key) => {
+                let standing = cursor.seek_in_block(key, counters)?;
+                if standing && cursor.cursor.key() == key { cursor.advance(counters)? } else { standing }
+            }
+        };
+        Ok(standing.then_some(cursor))
     }
 }

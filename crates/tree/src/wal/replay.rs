@@ -26,7 +26,7 @@ pub(crate) struct LogContent {
     /// The write that the log begins with, where that is not the one that was to follow: writes before it
     /// are missing, and none of the log may come back, or the order of writes would have a hole.
     pub(crate) gap: Option<SequenceNumber>,
-    /// The bytes of the file.
+    /// The bytes of the log, without zeros that follow its last record.
     pub(crate) file_bytes: u64,
     /// Whether the file begins as this log does.
     pub(crate) has_header: bool,
@@ -94,10 +94,11 @@ pub(crate) fn replay(
     }
     let mut content = LogContent {
         last_sequence: after,
-        file_bytes: file.len(),
         has_header: has_header(&bytes, number, seal),
         ..LogContent::default()
     };
+    // A log may end with zeros that are no part of it: space that was reserved and not used.
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let mut at = 0;
     if content.has_header {
         at = HEADER_BYTES;
@@ -118,8 +119,9 @@ pub(crate) fn replay(
             at = record.end;
         }
     }
-    content.dropped_bytes = (bytes.len() - at) as u64;
-    if content.gap.is_none() && was_durable(&bytes, seal, at) {
+    content.dropped_bytes = end.saturating_sub(at) as u64;
+    content.file_bytes = at as u64 + content.dropped_bytes;
+    if content.gap.is_none() && was_durable(&bytes[..end], seal, at) {
         return Err(Error::damaged(
             &path,
             at as u64,
@@ -185,7 +187,9 @@ mod tests {
             assert_eq!(seen, all[..operations], "cut at {cut}");
             assert_eq!(content.last_sequence, operations as u64);
             let intact = if cut < ends[0] { 0 } else { ends[whole] };
-            assert_eq!(content.dropped_bytes, (cut - intact) as u64, "cut at {cut}");
+            // Zeros at the end may be space that was reserved, and are nobody's loss.
+            let written = bytes[..cut].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            assert_eq!(content.dropped_bytes, written.saturating_sub(intact) as u64, "cut at {cut}");
         }
     }
 
@@ -219,6 +223,24 @@ mod tests {
         bytes[ends[3]..ends[3] + 10].fill(0);
         let (seen, content) = replayed(&bytes).unwrap();
         assert_eq!((seen.len(), content.dropped_bytes), (4, (bytes.len() - ends[3]) as u64));
+    }
+
+    #[test]
+    fn zeros_behind_the_end_are_no_part_of_the_log() {
+        let (mut bytes, _) = sample(false);
+        let len = bytes.len() as u64;
+        // A record whose value ends with zeros is whole all the same.
+        frame(&mut bytes, LogPlace { seal: SEAL, base: 0, synced: 0 }, 5, |out| {
+            encode_operation(out, &Entry { key: b"e", value: Some(&[0; 50]) });
+        });
+        let whole = bytes.len() as u64;
+        bytes.resize(bytes.len() + 100_000, 0);
+        let (seen, content) = replayed(&bytes).unwrap();
+        assert_eq!((seen.len(), content.dropped_bytes, content.file_bytes), (5, 0, whole));
+        bytes[len as usize + 20] ^= 1;
+        let (seen, content) = replayed(&bytes).unwrap();
+        assert_eq!(seen.len(), 4);
+        assert!(content.dropped_bytes > 0 && content.file_bytes < whole);
     }
 
     #[test]

@@ -115,8 +115,7 @@ impl League {
     /// What a cell does, as far as it is swept.
     fn what_is_done(&self, cell: u64) -> Vec<(String, String)> {
         let swept = self.swept(cell, |path| path != ENGINE && !path.starts_with("design."));
-        let title = |path: String| Column::Swept(path).title().to_owned();
-        swept.into_iter().map(|(path, value)| (title(path), value)).collect()
+        swept.into_iter().map(|(path, value)| (short(&path), value)).collect()
     }
 
     /// The values of a column of `runs.csv` in the trials of a row under a heading.
@@ -146,9 +145,12 @@ impl League {
             machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" {cpu}."))
         );
         text += &self.table_of_rates();
-        for left in &self.manifest.left_out {
-            let _ = writeln!(text, "* left out: {}: {}", left.label, left.reason);
-        }
+        // An engine that is not there is left out of every column.
+        let left_out = self.manifest.left_out.iter().map(|left| {
+            let label = left.label.split_once(", ").map_or(&*left.label, |(first, _)| first);
+            format!("* left out: {label}: {}\n", left.reason)
+        });
+        left_out.collect::<BTreeSet<String>>().iter().for_each(|line| text.push_str(line));
         let mut told: Vec<&str> = Vec::new();
         for CellInfo { engine, .. } in &self.manifest.cells {
             let Some(engine) = engine.as_ref().filter(|engine| !told.contains(&engine.name.as_str())) else {
@@ -215,6 +217,13 @@ impl League {
         });
         medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
     }
+}
+
+/// What of a path tells it apart: `order` of `phase.load.order`.
+fn short(path: &str) -> String {
+    let inside = path.strip_prefix("phase.").and_then(|path| path.split_once('.'));
+    let title = || Column::Swept(path.to_owned()).title().to_owned();
+    inside.map_or_else(title, |(_, inside)| inside.to_owned())
 }
 
 /// What a cost is called.

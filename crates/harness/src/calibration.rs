@@ -18,6 +18,9 @@ const EXPERIMENT: &str = include_str!("../../../configs/calibration.toml");
 /// The latency of a read in the experiment, in nanoseconds.
 const READ_NS: f64 = 200.0;
 
+/// With fewer comparisons not even one wrong verdict is expected of those that are allowed.
+const FEWEST_COMPARISONS: u64 = 20;
+
 /// What is compared how often.
 pub(crate) struct Calibration<'a> {
     /// How many comparisons of equal trees, and for each slowdown.
@@ -56,26 +59,31 @@ pub(crate) fn calibrate(calibration: &Calibration<'_>) -> Outcome<String> {
     let config = calibration.work.join("calibration.toml");
     std::fs::write(&config, EXPERIMENT)
         .map_err(|error| Problem::doing(format!("write {}", config.display()), error))?;
-    let equal = calibration.series(&config, 0.0, &[])?;
+    let equal = calibration.series("equal", &config, 0.0, &[])?;
     let mut series = Vec::new();
-    for slowdown in calibration.slowdowns {
+    for (place, slowdown) in calibration.slowdowns.iter().enumerate() {
         // What a get takes longer, its one read takes longer.
         let slow_ns = (READ_NS + slowdown * equal.get_ns).round();
         let planted = (slow_ns - READ_NS) / equal.get_ns;
         let reads = format!("sweep.design.storage.read_latency=[\"{READ_NS}ns\", \"{slow_ns}ns\"]");
         let never_paused = "sweep.design.storage.pause_every=[\"1s\"]".to_owned();
-        series.push(calibration.series(&config, planted, &[reads, never_paused])?);
+        series.push(calibration.series(
+            &format!("slower-{place}"),
+            &config,
+            planted,
+            &[reads, never_paused],
+        )?);
     }
     Ok(report(&equal, &series))
 }
 
 impl Calibration<'_> {
-    /// Compares two trees again and again, each time with other keys.
-    fn series(&self, config: &Path, planted: f64, sets: &[String]) -> Outcome<Series> {
+    /// Compares two trees again and again, each time with other keys, in folders that are called `folder` and a number.
+    fn series(&self, folder: &str, config: &Path, planted: f64, sets: &[String]) -> Outcome<Series> {
         let this = process::this_program()?;
         let (mut rows, started) = (Vec::new(), Instant::now());
         for number in 1..=self.comparisons {
-            let out = self.work.join(format!("{:.0}-{number}", planted * 1e6));
+            let out = self.work.join(format!("{folder}-{number}"));
             let mut arguments = vec![config.display().to_string(), format!("--seed={number}")];
             arguments.extend(sets.iter().map(|set| format!("--set={set}")));
             arguments.extend(self.options.iter().cloned());
@@ -133,12 +141,19 @@ fn name(planted: f64) -> String {
 fn report(equal: &Series, slower: &[Series]) -> String {
     let mut text = String::new();
     let different = equal.share(&[Verdict::Improved, Verdict::Regressed]);
+    let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
     let _ = writeln!(
         text,
-        "Of {} comparisons of equal trees {} called them different: {}; one in twenty is what 95 % allow.",
+        "Of {} {comparisons} of equal trees {} called them different: {}; {}.",
         different.tries,
         different.count,
-        percent(different)
+        percent(different),
+        match different.tries < FEWEST_COMPARISONS {
+            true => format!(
+                "too few to hold it against the one in twenty that 95 % allow, which takes {FEWEST_COMPARISONS}"
+            ),
+            false => "one in twenty is what 95 % allow".to_owned(),
+        }
     );
     let _ = writeln!(
         text,
@@ -200,7 +215,7 @@ mod tests {
         let slower = Series::of(0.05, &rows, each).unwrap();
         let text = report(&equal, &[slower]);
         assert!(text.starts_with(
-            "Of 4 comparisons of equal trees 2 called them different: 50.0 % (6.8 % to 93.2 %)"
+            "Of 4 comparisons of equal trees 2 called them different: 50.0 % (6.8 % to 93.2 %); too few to hold it"
         ));
         let line = text.lines().find(|line| line.starts_with("5.0 % slower")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,11 +1,18 @@
 //! The command line: what there is to say, from which help, completions and the man page come.
 
+mod torture;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 
 use crate::compare::Format;
+
+pub(crate) use torture::{
+    KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
+    TortureCommand,
+};
 
 /// The wind tunnel for LSM-trees.
 ///
@@ -42,6 +49,8 @@ pub(crate) enum Command {
     League(LeagueArguments),
     /// The gate for CI: counters exactly against goldens, or times against another build
     Check(CheckArguments),
+    /// Show the stores that trials began from and that are kept, with their sizes and ages, or remove them
+    Fixtures(FixturesArguments),
     /// Show how numbers went from run to run, and with which run their level changed
     History(HistoryArguments),
     /// Tell what verdicts of this machine are worth: equal trees compared, and trees slower by a known share
@@ -128,11 +137,22 @@ pub(crate) struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FixturesArguments {
+    /// Folder of results that they are kept in
+    #[arg(value_name = "RESULTS", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Remove one by its name, all, or those that are stale: no run of this program takes them
+    #[arg(long, value_name = "NAME|all|stale")]
+    pub(crate) remove: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
     /// The file that the numbers of all runs are kept in
     #[arg(value_name = "STORE", default_value = "results/history.csv")]
     pub(crate) store: PathBuf,
-    /// Add the numbers of these results first, again for each: of one experiment, or a folder of several
+    /// Add the numbers of these results first, each the median over trials in the unit of its column (`lsmbench list
+    /// --columns`), again for each: of one experiment, or a folder of several
     #[arg(long, value_name = "RESULTS")]
     pub(crate) add: Vec<PathBuf>,
     /// A column to add and show, again for each [default: all counters in counted mode, else those that decide]
@@ -148,10 +168,10 @@ pub(crate) struct HistoryArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// How many comparisons of equal trees, and for each slowdown
+    /// How many comparisons of equal trees, and for each slowdown; each takes seconds
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) comparisons: u64,
-    /// By how many percent a tree is slower, with commas between them
+    /// By how many percent of a get's time, 0.1 to 300, a tree is slower, with commas between them
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
     /// Blocks of trials per comparison [default: those of configs/calibration.toml]
@@ -308,133 +328,4 @@ pub(crate) struct VerifyArguments {
     /// The directory of the store
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TortureCommand {
-    /// Power failures: every state that a disk may then be in, behind every step
-    Crash {
-        #[command(flatten)]
-        subjects: SubjectArguments,
-        /// The states to recover from, for each design and log mode
-        #[arg(long, value_name = "N", default_value_t = 200, value_parser = value_parser!(u64).range(1..))]
-        states: u64,
-    },
-    /// I/O errors: every call fails in every way
-    Errors {
-        #[command(flatten)]
-        subjects: SubjectArguments,
-        /// The faults to put in, for each design and log mode
-        #[arg(long, value_name = "N", default_value_t = 100, value_parser = value_parser!(u64).range(1..))]
-        faults: u64,
-    },
-    /// Damage: every part of every file that a store leaves
-    Damage {
-        #[command(flatten)]
-        subjects: SubjectArguments,
-        /// The damaged stores to look at, for each design and log mode
-        #[arg(long, value_name = "N", default_value_t = 140, value_parser = value_parser!(u64).range(1..))]
-        images: u64,
-    },
-    /// Threads that do everything at once: whether one order explains all that they saw
-    Race(RaceArguments),
-    /// A long race on files: whether memory, files and threads stay the same, too
-    Soak(SoakArguments),
-    /// Kills: processes that write to a store, on files and with real threads, end by kill -9
-    Kill(KillArguments),
-    /// Kills of whole runs: each is resumed, and must end with the results of one that was left alone
-    Sweep(SweepArguments),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RaceArguments {
-    /// A design file, or the name of one in configs/designs [default: all that are there, and the default one
-    /// with each memtable, each cache and each log mode]
-    #[arg(long, value_name = "FILE|NAME")]
-    pub(crate) design: Vec<PathBuf>,
-    /// A log mode in place of the design's
-    #[arg(long, value_name = "MODE")]
-    pub(crate) wal: Option<String>,
-    /// The operations to do on each design, at least
-    #[arg(long, value_name = "N", default_value_t = 8000, value_parser = value_parser!(u64).range(1..))]
-    pub(crate) operations: u64,
-    /// The seconds to race on each design, in place of operations
-    #[arg(long, value_name = "N", conflicts_with = "operations", value_parser = value_parser!(u64).range(1..))]
-    pub(crate) seconds: Option<u64>,
-    /// The threads that write and read; the store has its own beside them
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u64).range(1..=64))]
-    pub(crate) threads: u64,
-    /// The seed of what they do; the order in which they do it has none
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SoakArguments {
-    /// A design file, or the name of one in configs/designs
-    #[arg(long, value_name = "FILE|NAME", default_value = "default")]
-    pub(crate) design: PathBuf,
-    /// A log mode in place of the design's
-    #[arg(long, value_name = "MODE")]
-    pub(crate) wal: Option<String>,
-    /// How long
-    #[arg(long, value_name = "N", default_value_t = 3600, value_parser = value_parser!(u64).range(1..))]
-    pub(crate) seconds: u64,
-    /// The seconds from one line to the next
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u64).range(1..))]
-    pub(crate) every: u64,
-    /// The threads that write and read; the store has its own beside them
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u64).range(1..=64))]
-    pub(crate) threads: u64,
-    /// The seed of what they do
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// A new or empty directory for the store; it is kept [default: one that is removed, with other temporary
-    /// files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct KillArguments {
-    #[command(flatten)]
-    pub(crate) subjects: SubjectArguments,
-    /// The processes to kill, for each design and log mode
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u64).range(1..))]
-    pub(crate) kills: u64,
-    /// The folder for the stores [default: the system's folder for temporary files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SweepArguments {
-    /// The runs to kill, in each mode
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
-    pub(crate) kills: u64,
-    /// The seed of the moments
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// The folder for the results [default: the system's folder for temporary files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SubjectArguments {
-    /// A design file, or the name of one in configs/designs [default: all that are there]
-    #[arg(long, value_name = "FILE|NAME")]
-    pub(crate) design: Vec<PathBuf>,
-    /// A log mode [default: all]
-    #[arg(long, value_name = "MODE")]
-    pub(crate) wal: Vec<String>,
-    /// The seed of the first life
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// The threads to use; the numbers are the same with any
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..=1024))]
-    pub(crate) threads: u64,
-    /// Go to one place once more, as a violation names it; wants one design and one log mode
-    #[arg(long, value_name = "PLACE")]
-    pub(crate) replay: Option<String>,
 }

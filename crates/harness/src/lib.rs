@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, OverrideArguments};
+use cli::{Cli, Command, OverrideArguments, RunArguments};
 use experiment::Overrides;
 use problem::Outcome;
 use run::{Ending, RunOptions};
@@ -55,27 +55,7 @@ pub fn main() -> ExitCode {
 /// Does what the command line asks for and returns the exit code.
 fn run_command(command: Command) -> Outcome<u8> {
     match command {
-        Command::Run(arguments) => {
-            interrupt::install();
-            let plots = arguments.plots.unwrap_or_else(|| {
-                match arguments.out.as_path() == std::path::Path::new("results") {
-                    true => "plots".into(),
-                    false => arguments.out.join("charts"),
-                }
-            });
-            let options = RunOptions {
-                out: arguments.out,
-                plots,
-                resume: arguments.resume,
-                allow_debug: arguments.allow_debug,
-                overrides: overrides(arguments.overrides),
-            };
-            Ok(match run::run_all(&arguments.configs, &options)? {
-                Ending::Done => 0,
-                Ending::WrongAnswers => BAD_ANSWER,
-                Ending::Interrupted => INTERRUPTED,
-            })
-        }
+        Command::Run(arguments) => run_experiments(arguments),
         Command::List(arguments) => command::list(&arguments).map(|()| 0),
         Command::Describe(arguments) => {
             command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
@@ -100,6 +80,7 @@ fn run_command(command: Command) -> Outcome<u8> {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
+        Command::Fixtures(arguments) => command::fixtures(&arguments).map(|()| 0),
         Command::History(arguments) => command::history(&arguments).map(|()| 0),
         Command::Calibrate(arguments) => {
             interrupt::install();
@@ -115,6 +96,22 @@ fn run_command(command: Command) -> Outcome<u8> {
             Ok(BAD_REQUEST)
         }
     }
+}
+
+/// Runs experiments and returns the exit code.
+fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
+    interrupt::install();
+    let RunArguments { configs, out, plots, resume, allow_debug, overrides: changes } = arguments;
+    let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
+        true => "plots".into(),
+        false => out.join("charts"),
+    });
+    let options = RunOptions { out, plots, resume, allow_debug, overrides: overrides(changes) };
+    Ok(match run::run_all(&configs, &options)? {
+        Ending::Done => 0,
+        Ending::WrongAnswers => BAD_ANSWER,
+        Ending::Interrupted => INTERRUPTED,
+    })
 }
 
 /// The exit code of what may have been interrupted, and whether its answer is good.

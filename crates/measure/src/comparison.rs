@@ -192,10 +192,15 @@ impl Comparison {
     /// The verdict and the change with its interval, without what several comparisons have in common:
     /// `improved, −12.3 % (−14.0 % to −10.2 %)`.
     pub fn brief(&self) -> String {
+        self.brief_as(self.verdict)
+    }
+
+    /// The same with another word in the verdict's place.
+    pub fn brief_as(&self, word: impl fmt::Display) -> String {
         let change = self.ratio.map_or_else(String::new, |ratio| format!(", {}", Change(ratio)));
         let interval = self.interval.filter(Interval::has_width);
         let interval = interval.map_or_else(String::new, |interval| format!(" ({interval})"));
-        format!("{}{change}{interval}", self.verdict)
+        format!("{word}{change}{interval}")
     }
 
     /// The change and how sure it is: `−12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`; empty where there

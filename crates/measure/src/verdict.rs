@@ -53,6 +53,8 @@ pub enum Doubt {
     },
     /// The interval holds both "no difference" and one that matters.
     TooNoisy,
+    /// A number of one side exceeds a bound of theory or physics.
+    Implausible,
     /// It regressed in one batch of trials, and not in the one before.
     OnlyOnce,
     /// The interval excludes "none", and chance alone brings about as much too often.
@@ -84,6 +86,7 @@ impl fmt::Display for Doubt {
             Self::Chance => {
                 f.write_str("chance alone brings about as much too often; more trials would settle it")
             }
+            Self::Implausible => f.write_str("a number of one side cannot be"),
             Self::OnlyOnce => f.write_str("the batch before did not show it"),
             Self::TooSmall => f.write_str("it differs by less than counts, and the interval reaches further"),
             Self::OneOfMany { comparisons } => write!(

@@ -44,9 +44,17 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     }
     captions.legend = legend_for(data, Sample::Box);
     let (ticks, unit) = scale.ticks(6, data.y.unit());
-    let standing = Labels::of_names(&labels, 752.0 - ticks_width(&ticks));
+    let length = 752.0 - ticks_width(&ticks);
+    let standing = Labels::of_names(&labels, length);
     let bars = names.len() * data.series.len();
-    if standing.is_upright() || bars > 40 {
+    let is_lying = standing.is_upright() || bars > 40;
+    // Behind bars that lie is room for signs; above those that stand not always, and then nothing explains them.
+    if is_lying
+        || number_size(data, thickness(data, length / names.len() as f64, false), false, true).is_some()
+    {
+        captions.verdict.extend(data.signs.iter().map(String::as_str));
+    }
+    if is_lying {
         let captions = Captions {
             across: describe(&data.y, unit, Side::Across),
             upwards: data.x.title().to_owned(),
@@ -148,9 +156,7 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
     let Across::Names(names) = &data.across else { return };
     let length = if place.lying { place.rect.height() } else { place.rect.width() };
     let slot = length / names.len() as f64;
-    // A lone bar as wide as the page is no better for it.
-    let most = if place.lying { 1.6 * LYING } else { 90.0 };
-    let thick = (slot * (1.0 - GAP) / data.series.len() as f64).min(most);
+    let thick = thickness(data, slot, place.lying);
     let single = data.series.len() == 1;
     bounds_across(scene, data, place, length);
     let signed = number_size(data, thick, place.lying, true);
@@ -167,6 +173,13 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
             }
         }
     }
+}
+
+/// How thick bars are of which each category has a slot so long.
+fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
+    // A lone bar as wide as the page is no better for it.
+    let most = if lying { 1.6 * LYING } else { 90.0 };
+    (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
 
 /// A line across all bars at the ends of those of oracles, which bound the others.

@@ -92,6 +92,8 @@ pub(crate) struct Data {
     pub facts: Vec<String>,
     /// What the verdict says of these numbers.
     pub verdict: Option<String>,
+    /// What the signs of verdicts mean, for a chart that has room for them.
+    pub signs: Option<String>,
     /// Said at the foot: what was left out and why.
     pub notes: Vec<String>,
 }
@@ -164,8 +166,8 @@ pub(crate) fn prepare(
     let series = plan.series(&cells, &across, order)?;
     let legend = (series.len() > 1).then(|| plan.legend());
     let (theory, bound) = (plan.theory.map(|known| known.1), plan.bound.map(|known| known.1));
-    let verdict = judged.sentence();
-    Ok(Data { series, across, x: plan.x, y: plan.y, legend, theory, bound, facts, verdict, notes })
+    let (verdict, signs) = (judged.sentence(), judged.key());
+    Ok(Data { series, across, x: plan.x, y: plan.y, legend, theory, bound, facts, verdict, signs, notes })
 }
 
 /// Which columns play which part.

@@ -193,7 +193,8 @@ columns! {
     /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
     /// where those are not told apart, by keys.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
-    /// `fpr` / `expected_fpr` − 1.
+    /// `fpr` / `expected_fpr` − 1; empty where fewer than 100 false positives are expected of probes for different keys,
+    /// of which a filter asked for few popular ones has few: it would be chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
     /// What the compaction policy writes by its closed form, or where it has none by the simulator, for as many
     /// flushes of keys that are all different, in the bytes of this phase's flushes: form × `flush_bytes` /

@@ -47,7 +47,8 @@ columns! {
     EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, false;
     /// Trials that have the metric on both sides.
     TRIALS = "trials", "trials", Count, Integer, Neither, true;
-    /// The smallest relative difference that counted: 2 %, or `noise_floor` where that is more.
+    /// The smallest relative difference that counted: 2 %, or `noise_floor` where that is more, or what a rate was
+    /// searched for to within.
     DELTA = "delta", "δ", Share, Number, Neither, false;
     /// Relative difference that the interval of the baseline against itself, in the same blocks, reaches; empty
     /// where it did not run twice.
@@ -70,6 +71,9 @@ columns! {
     /// The same of the candidate.
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, false;
 }
+
+/// What the doubt of a candidate begins with that cannot be compared with its baseline, such as a filter of twice the bits.
+pub const NO_RIVAL: &str = "no rival";
 
 /// A row of `verdicts.csv`, to be filled.
 pub fn row() -> Row {

@@ -24,8 +24,10 @@ const LOCK: &str = "lock";
 /// Where damaged files go.
 pub(crate) const QUARANTINE: &str = "quarantine";
 
-/// Keeps other processes out of a tree's directory until the guard is dropped.
+/// Keeps other processes out of a tree's directory until the guard is dropped; in a directory of something else
+/// nothing is made.
 pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Send + Sync>> {
+    Files::list(storage, directory)?.check_ours(directory)?;
     storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
 
@@ -73,6 +75,15 @@ impl Files {
         Ok(files)
     }
 
+    /// Refuses a directory that holds files, but none that a tree has.
+    fn check_ours(&self, directory: &Path) -> Result<()> {
+        let has_some = self.has_manifest || !self.tables.is_empty() || !self.logs.is_empty();
+        match has_some || self.foreign.is_empty() {
+            true => Ok(()),
+            false => Err(Error::NotATree(directory.to_owned())),
+        }
+    }
+
     /// The state that the manifest holds; that of an empty tree where there is none and never was one.
     pub(crate) fn read_manifest(&self, storage: &dyn Storage, directory: &Path) -> Result<manifest::Found> {
         if self.has_manifest {
@@ -85,9 +96,7 @@ impl Files {
                 "the manifest is missing, though there are tables or logs",
             ));
         }
-        if !self.foreign.is_empty() {
-            return Err(Error::NotATree(directory.to_owned()));
-        }
+        self.check_ours(directory)?;
         let state = State { next_file: 1, next_run: 1, ..State::default() };
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }

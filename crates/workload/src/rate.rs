@@ -6,6 +6,12 @@ use toml::Value;
 use crate::spelling::inside;
 use crate::sustained::Sustained;
 
+/// The most operations per second: one in a nanosecond, nearer than which no clock tells them apart.
+pub(crate) const MOST_PER_SECOND: f64 = 1e9;
+
+/// The fewest operations per second: nobody waits longer than some hours for the next one.
+const LEAST_PER_SECOND: f64 = 1e-4;
+
 /// The rate of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
@@ -33,22 +39,29 @@ impl Rate {
         match value {
             Value::String(text) if text == "closed" => Ok(Self::Closed),
             Value::String(text) => match types::quantity::parse_count(text) {
-                Ok(per_second) if per_second > 0 => Ok(Self::Open { per_second: per_second as f64 }),
+                Ok(per_second) if per_second > 0 => Self::open(per_second as f64),
                 _ => Err(ChoiceError::at("rate", format!("rate is \"{text}\"; {accepted}"))),
             },
-            Value::Integer(_) | Value::Float(_) => {
-                let per_second = crate::spelling::number("rate", value)?;
-                if per_second > 0.0 {
-                    Ok(Self::Open { per_second })
-                } else {
-                    Err(ChoiceError::at("rate", format!("rate is {per_second}; {accepted}")))
-                }
-            }
+            Value::Integer(_) | Value::Float(_) => match crate::spelling::number("rate", value)? {
+                per_second if per_second > 0.0 => Self::open(per_second),
+                other => Err(ChoiceError::at("rate", format!("rate is {other}; {accepted}"))),
+            },
             Value::Table(search) => {
                 Sustained::from_toml(search).map(Self::Sustained).map_err(|error| inside("rate", error))
             }
             other => Err(ChoiceError::at("rate", format!("rate is a {}; {accepted}", other.type_str()))),
         }
+    }
+
+    /// So many operations per second, if a clock tells them apart and somebody waits for the next one.
+    fn open(per_second: f64) -> Result<Self, ChoiceError> {
+        if (LEAST_PER_SECOND..=MOST_PER_SECOND).contains(&per_second) {
+            return Ok(Self::Open { per_second });
+        }
+        let message = format!(
+            "rate is {per_second}; operations per second lie between {LEAST_PER_SECOND} and {MOST_PER_SECOND}"
+        );
+        Err(ChoiceError::at("rate", message))
     }
 
     /// The rate as it stands in TOML.
@@ -89,7 +102,9 @@ mod tests {
         assert_eq!(Rate::from_toml(&search.to_toml()), Ok(search));
         let bad = Rate::from_toml(&Value::Table("p99 = 3".parse().unwrap())).unwrap_err();
         assert_eq!(bad.key.as_deref(), Some("rate.p99"));
-        for bad in [Value::from("open"), 0.into(), (-1.5).into(), f64::NAN.into(), true.into()] {
+        let out_of_range = [Value::from(1e30), "2G".into(), 1e-30.into()];
+        let others = [Value::from("open"), 0.into(), (-1.5).into(), f64::NAN.into(), true.into()];
+        for bad in others.into_iter().chain(out_of_range) {
             assert_eq!(Rate::from_toml(&bad).unwrap_err().key.as_deref(), Some("rate"), "{bad}");
         }
     }

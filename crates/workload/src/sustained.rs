@@ -3,6 +3,7 @@
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
+use crate::rate::MOST_PER_SECOND;
 use crate::spelling::{Spelling, number};
 
 /// The finest that rates are told apart: the search takes a probe for every halving of the difference.
@@ -65,9 +66,7 @@ impl Sustained {
     /// Names the key at fault.
     pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
-        let p99 = spelling.read::<Time>("p99")?.ok_or_else(|| {
-            ChoiceError::at("p99", "a searched rate has an objective: rate = { p99 = \"1ms\" }")
-        })?;
+        let p99 = spelling.read::<Time>("p99")?;
         let rate = |value: Option<Count>, default: f64| value.map_or(default, |count| count.0 as f64);
         let from = rate(spelling.read("from")?, 1_000.0);
         let to = rate(spelling.read("to")?, 10_000_000.0);
@@ -75,9 +74,21 @@ impl Sustained {
         let stalls_ns = spelling.read::<Time>("stalls")?.map(|time| time.0);
         let level0_runs = spelling.read::<Count>("level0_runs")?.map(|count| count.0);
         spelling.finish("a searched rate")?;
+        let Some(p99) = p99 else {
+            let message = "a searched rate has an objective: rate = { p99 = \"1ms\" }";
+            return Err(ChoiceError::at("p99", message));
+        };
+        if p99.0 == 0 {
+            let message = "p99 is 0: no rate has answers that take no time; write it as p99 = \"1ms\"";
+            return Err(ChoiceError::at("p99", message));
+        }
         if !(from >= 1.0 && from < to) {
             let message = format!("from is {from} and to is {to}; a search goes from 1 or more up to more");
             return Err(ChoiceError::at("from", message));
+        }
+        if to > MOST_PER_SECOND {
+            let message = format!("to is {to}; {MOST_PER_SECOND} operations per second are the most");
+            return Err(ChoiceError::at("to", message));
         }
         if !(LEAST_WITHIN..1.0).contains(&within) {
             let message = format!("within is {within}; it is {LEAST_WITHIN} or more and less than 1");
@@ -188,6 +199,9 @@ mod tests {
             ("p99 = \"1ms\"\nwithin = nan", "within"),
             ("p99 = \"1ms\"\nfro = 5", "fro"),
             ("p99 = 5", "p99"),
+            ("p99 = \"0s\"", "p99"),
+            ("p98 = \"1ms\"", "p98"),
+            ("p99 = \"1ms\"\nto = \"2G\"", "to"),
         ] {
             assert_eq!(read(bad).unwrap_err().key.as_deref(), Some(key), "{bad}");
         }

@@ -7,12 +7,16 @@ use crate::problem::{Outcome, Problem};
 use crate::scratch::scratch;
 
 /// The largest slowdown that makes sense, in percent.
-const MOST_PERCENT: f64 = 1000.0;
+const MOST_PERCENT: f64 = 300.0;
 
 /// Compares equal trees, and trees slower by known shares, and prints what share was found.
 pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if let Some(wrong) = arguments.slowdowns.iter().find(|percent| !(0.1..=MOST_PERCENT).contains(*percent)) {
         return Err(Problem::new(format!("--slowdowns: {wrong} is not 0.1 to {MOST_PERCENT} percent")));
+    }
+    let given = &arguments.slowdowns;
+    if let Some(twice) = given.iter().enumerate().find(|(at, percent)| given[..*at].contains(percent)) {
+        return Err(Problem::new(format!("--slowdowns: {} stands there twice", twice.1)));
     }
     let work = scratch(arguments.work.as_deref())?;
     let mut options: Vec<String> =

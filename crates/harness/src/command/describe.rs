@@ -40,6 +40,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
     }
+    experiment.inherited().iter().for_each(|sentence| _ = writeln!(text, "#   {sentence}"));
     let mut told = Vec::new();
     for engine in experiment.cells.iter().filter_map(engine_info) {
         if !told.contains(&engine) {

@@ -16,6 +16,9 @@ use crate::run::check_name;
 /// The column of the charts that numbers runs.
 const RUN: &str = "run";
 
+/// Numbers of one chart that differ by more than this factor stand on a logarithmic scale.
+const FAR_APART: f64 = 20.0;
+
 /// Adds results if asked to, prints the changes, newest last, and draws what is shown.
 pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
@@ -143,6 +146,13 @@ fn file_name(name: &str) -> String {
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
+/// Whether numbers lie so far apart that on a plain scale those of some series would all lie on the ground.
+fn is_far_apart(group: &[&Series]) -> bool {
+    let numbers = || group.iter().flat_map(|series| &series.runs).map(|run| run.value);
+    let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
+    least > 0.0 && most > FAR_APART * least
+}
+
 fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotError> {
     let schema = Schema::runs(&[RUN]).expect("no column is called so");
     let mut rows = Vec::new();
@@ -170,6 +180,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
         }
     }
     let spec = ChartSpec {
+        log_y: is_far_apart(group),
         x: Some(RUN.to_owned()),
         y: Some(metric.to_owned()),
         series: Some(c::LABEL.name.to_owned()),

@@ -8,6 +8,7 @@ mod sweep;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Instant;
 
 use catalog::Limit;
@@ -15,7 +16,7 @@ use toml::{Table, Value};
 use torture::{Finding, Findings, Subject, crash, damage, errors};
 use tree::{Checksum, Design};
 
-use crate::cli::{SubjectArguments, TortureCommand};
+use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 use crate::experiment::read_design;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
@@ -43,41 +44,23 @@ struct Report {
 /// there again; whether there was none.
 pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
     match what {
-        TortureCommand::Crash { subjects, states } => {
+        TortureCommand::Crash { subjects, again, states } => {
             let columns = ["lives", "cuts", "states", "recovered", "in recovery", "violations"];
             let budget = crash::Budget { seed: subjects.seed, states: *states };
-            let place = subjects.replay.as_deref().map(str::parse::<crash::Place>).transpose();
-            let place = place.map_err(Problem::new)?;
-            run("crash", subjects, &columns, 3, |subject| {
-                Ok(of_crashes(match place {
-                    Some(place) => crash::replay(subject, place)?,
-                    None => crash::explore(subject, budget),
-                }))
-            })
+            let explore = |subject: &Subject| crash::explore(subject, budget);
+            run("crash", (subjects, again), &columns, 3, of_crashes, explore, crash::replay)
         }
-        TortureCommand::Errors { subjects, faults } => {
+        TortureCommand::Errors { subjects, again, faults } => {
             let columns = ["lives", "faults", "failed calls", "reported", "reopened", "violations"];
             let budget = errors::Budget { seed: subjects.seed, faults: *faults };
-            let place = subjects.replay.as_deref().map(str::parse::<errors::Place>).transpose();
-            let place = place.map_err(Problem::new)?;
-            run("errors", subjects, &columns, 1, |subject| {
-                Ok(of_errors(match place {
-                    Some(place) => errors::replay(subject, place)?,
-                    None => errors::explore(subject, budget),
-                }))
-            })
+            let explore = |subject: &Subject| errors::explore(subject, budget);
+            run("errors", (subjects, again), &columns, 1, of_errors, explore, errors::replay)
         }
-        TortureCommand::Damage { subjects, images } => {
+        TortureCommand::Damage { subjects, again, images } => {
             let columns = ["stores", "images", "told", "unneeded", "superseded", "as a crash", "violations"];
             let budget = damage::Budget { seed: subjects.seed, images: *images };
-            let place = subjects.replay.as_deref().map(str::parse::<damage::Place>).transpose();
-            let place = place.map_err(Problem::new)?;
-            run("damage", subjects, &columns, 1, |subject| {
-                Ok(of_damage(match place {
-                    Some(place) => damage::replay(subject, place)?,
-                    None => damage::explore(subject, budget),
-                }))
-            })
+            let explore = |subject: &Subject| damage::explore(subject, budget);
+            run("damage", (subjects, again), &columns, 1, of_damage, explore, damage::replay)
         }
         TortureCommand::Race(arguments) => race::race(arguments),
         TortureCommand::Soak(arguments) => soak::soak(arguments),
@@ -104,39 +87,48 @@ fn of_damage(tally: damage::Tally) -> Report {
     Report { counts, findings: findings.spelt() }
 }
 
-/// Does `explore` for every design and log mode; `columns` name its counts, of which number `rated` is the
-/// one whose rate is told.
-fn run(
+/// Does `explore` for every design and log mode, or `replay` for one place of one; `columns` name the counts that
+/// `report` makes of either, of which number `rated` is the one whose rate is told.
+fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     command: &str,
-    arguments: &SubjectArguments,
+    (subjects, again): (&SubjectArguments, &ReplayArguments),
     columns: &[&str],
     rated: usize,
-    explore: impl Fn(&Subject) -> Result<Report, String> + Sync,
+    report: fn(T) -> Report,
+    explore: impl Fn(&Subject) -> T + Sync,
+    replay: impl Fn(&Subject, P) -> Result<T, String> + Sync,
 ) -> Outcome<bool> {
-    run_jobs((command, "--replay"), arguments, columns, rated, |job| explore(&job.subject))
+    let place = again.replay.as_deref().map(str::parse::<P>).transpose().map_err(Problem::new)?;
+    let mut jobs = jobs(subjects)?;
+    if command == "damage" {
+        leave_out_unchecked(subjects, &mut jobs)?;
+    }
+    if place.is_some() && jobs.len() != 1 {
+        return Err(Problem::new("--replay wants one --design and one --wal"));
+    }
+    let threads = subjects.threads as usize;
+    run_jobs((command, "--replay"), &jobs, threads, columns, rated, |job| {
+        Ok(report(match place {
+            Some(place) => replay(&job.subject, place)?,
+            None => explore(&job.subject),
+        }))
+    })
 }
 
-/// As [`run`], for what wants more of a job than its subject; `again` is the argument that leads to a place
-/// again.
+/// Does `explore` for jobs; `again` is the argument that leads to a place again.
 fn run_jobs(
     (command, again): (&str, &str),
-    arguments: &SubjectArguments,
+    jobs: &[Job],
+    threads: usize,
     columns: &[&str],
     rated: usize,
     explore: impl Fn(&Job) -> Result<Report, String> + Sync,
 ) -> Outcome<bool> {
-    let mut jobs = jobs(arguments)?;
-    if command == "damage" {
-        leave_out_unchecked(arguments, &mut jobs)?;
-    }
-    if arguments.replay.is_some() && jobs.len() != 1 {
-        return Err(Problem::new("--replay wants one --design and one --wal"));
-    }
     let width = jobs.iter().map(|job| job.design.len()).max().unwrap_or(0).max("design".len());
     // A place that is not there is refused, and a refusal is no answer: nothing is printed before the first.
     let mut head = format!("{:<width$}  {:<8}{}\n", "design", "wal", row(columns));
     let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
-    torture::in_order(&jobs, arguments.threads as usize, explore, |job, report| {
+    torture::in_order(jobs, threads, explore, |job, report| {
         if outcome.is_ok() {
             outcome = report.map_err(Problem::new).and_then(|report| {
                 totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);

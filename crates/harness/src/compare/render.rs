@@ -65,6 +65,7 @@ impl Report {
         };
         let verdict = match self.with(Verdict::Regressed).next() {
             _ if self.is_good() => "no regression",
+            None if self.wrong.is_empty() && self.gone == 0 && self.has_implausible() => "IMPLAUSIBLE",
             None if self.wrong.is_empty() && self.gone == 0 => "CHANGED",
             None if self.wrong.is_empty() => "GONE",
             _ => "REGRESSION",

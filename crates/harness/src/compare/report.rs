@@ -44,6 +44,13 @@ impl Difference {
     pub(crate) fn verdict(&self) -> Verdict {
         self.comparison.verdict
     }
+
+    /// The same numbers, by which no verdict goes: a row of a side exceeds a bound.
+    fn without_verdict(mut self) -> Self {
+        self.comparison.verdict = Verdict::Inconclusive;
+        self.comparison.doubt = Some(Doubt::Implausible);
+        self
+    }
 }
 
 /// All differences, and what cannot be compared.
@@ -76,7 +83,11 @@ impl Report {
         for (key, sample) in &new.values {
             let Some(of_base) = base.values.get(key) else { continue };
             let timed = new.manifests.get(&key.experiment).is_some_and(is_timed);
-            differences.extend(difference(key, of_base, sample, timed.then_some(pairing)));
+            let is_implausible = [base, new].iter().any(|side| side.implausible(key).is_some());
+            let delta = Criteria::default().delta.max(base.resolution(key)).max(new.resolution(key));
+            let found = difference(key, of_base, sample, timed.then_some(pairing), delta);
+            differences
+                .extend(found.map(|found| if is_implausible { found.without_verdict() } else { found }));
         }
         if differences.is_empty() && new.wrong.is_empty() {
             let message = "no number is on both sides: nothing was compared";
@@ -92,6 +103,7 @@ impl Report {
             };
             ours.values.keys().filter(is_missing).map(name).collect()
         };
+        notes.extend(implausible(base, "the base").chain(implausible(new, "the new side")));
         let (gone, added) = (missing(base, new), missing(new, base));
         for (numbers, side) in [(&gone, "the base"), (&added, "the new side")] {
             if let Some((first, others)) = numbers.split_first() {
@@ -117,12 +129,26 @@ impl Report {
         }
     }
 
+    /// Whether numbers have no verdict because they cannot be.
+    pub(super) fn has_implausible(&self) -> bool {
+        self.differences.iter().any(|difference| difference.comparison.doubt == Some(Doubt::Implausible))
+    }
+
     /// Whether nothing got worse, nothing is gone, no answer was wrong, and no golden number moved.
     pub(crate) fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
         self.wrong.is_empty() && self.gone == 0 && self.with(Verdict::Regressed).next().is_none() && is_golden
     }
+}
+
+/// What of one side cannot be, in a sentence for each phase of a cell.
+fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
+    side.implausible.iter().map(move |([experiment, label, phase], words)| {
+        format!(
+            "implausible, so without a verdict: {experiment}: {label}, phase {phase}, of {name} ({words})"
+        )
+    })
 }
 
 /// Corrects p-values metric by metric, and says of which metrics so few trials could tell nothing.
@@ -149,11 +175,17 @@ fn is_timed(manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Timed.name()
 }
 
-/// One number judged: exactly where nothing was timed.
-fn difference(key: &Key, base: &Sample, new: &Sample, timed: Option<Pairing>) -> Option<Difference> {
+/// One number judged: exactly where nothing was timed, else when it differs by more than δ.
+fn difference(
+    key: &Key,
+    base: &Sample,
+    new: &Sample,
+    timed: Option<Pairing>,
+    delta: f64,
+) -> Option<Difference> {
     let metric = c::metric(key.metric)?;
     let (base_median, new_median) = (base.median()?, new.median()?);
-    let criteria = Criteria::default();
+    let criteria = Criteria { delta, ..Criteria::default() };
     let comparison = match timed {
         None => compare_exact(base_median, new_median, metric.better, 0.0),
         Some(Pairing::Paired) => compare(base, new, metric.better, &criteria),

@@ -8,7 +8,7 @@ use results::{Better, Column, Folder, Manifest, Metric, Row, Table, Unit, column
 
 use crate::experiment::RunMode;
 use crate::problem::{Outcome, Problem};
-use crate::run::{ALL, wrong_cells};
+use crate::run::{ALL, holds_found_rate, wrong_cells};
 
 /// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.
 const TIMED: [Metric; 9] = [
@@ -35,6 +35,13 @@ pub(crate) struct Key {
     pub(crate) metric: &'static str,
 }
 
+impl Key {
+    /// The phase of a cell, of which a row may be marked.
+    fn place(&self) -> [String; 3] {
+        [&self.experiment, &self.label, &self.phase].map(Clone::clone)
+    }
+}
+
 /// The numbers of one side of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
@@ -42,11 +49,31 @@ pub(crate) struct Samples {
     pub(crate) values: BTreeMap<Key, Sample>,
     /// Cells that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
+    /// Per experiment, label and phase, the first bound that a row exceeds, in words.
+    pub(crate) implausible: BTreeMap<[String; 3], String>,
     /// Per experiment, what it was and where it ran.
     pub(crate) manifests: BTreeMap<String, Manifest>,
 }
 
 impl Samples {
+    /// Why a number cannot be, if its phase has a row that cannot.
+    pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
+        self.implausible.get(&key.place()).map(String::as_str)
+    }
+
+    /// Within which part of a rate a number was searched for; 0 of one that no search found.
+    pub(crate) fn resolution(&self, key: &Key) -> f64 {
+        let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
+        let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());
+        let phases = resolved.as_ref().and_then(|table| table.get("phase")?.as_array());
+        let searched = phases
+            .into_iter()
+            .flatten()
+            .filter(|phase| phase.get("name").and_then(toml::Value::as_str) == Some(&*key.phase));
+        let within = searched.filter_map(|phase| phase.get("rate")?.get("within")?.as_float());
+        within.fold(0.0, f64::max)
+    }
+
     /// The samples of the runs below a folder: of one experiment, or of several side by side.
     ///
     /// # Errors
@@ -76,6 +103,10 @@ impl Samples {
             if row.get(&c::CELL).integer().is_some_and(|cell| wrong.contains(&cell)) {
                 self.wrong.insert(format!("{}: {}", manifest.experiment, text(&c::LABEL)));
                 continue;
+            }
+            if !row.get(&c::IMPLAUSIBLE).is_empty() {
+                let place = [manifest.experiment.clone(), text(&c::LABEL), text(&c::PHASE)];
+                self.implausible.entry(place).or_insert_with(|| text(&c::IMPLAUSIBLE));
             }
             let operation = text(&c::OPERATION);
             for metric in chosen.iter().filter(|metric| is_of(metric, &operation, &manifest)) {

@@ -84,7 +84,7 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
 /// A design with one value changed, given as `bloom.bits_per_key=12`.
 pub(crate) fn set_design(design: &Design, text: &str) -> Outcome<Design> {
     let (path, value) = split_set(text, "wal=sync")?;
-    let path = path.strip_prefix("design.").unwrap_or(path);
+    let path = path.strip_prefix("design.").unwrap_or(&path);
     let changed = design.with(&paths::nested(&paths::split(path), value));
     changed.map_err(|error| Problem::new(format!("--set {text}: {}", error.message)))
 }

@@ -4,6 +4,8 @@
 //! cache gets the rest: so a larger filter is paid for with a smaller cache. What each side really held is measured,
 //! and a comparison where that differs is flagged.
 
+use toml::Value;
+
 use super::cell::Cell;
 use super::resolved::Experiment;
 
@@ -11,6 +13,30 @@ impl Experiment {
     /// Whether all cells are to use the same memory.
     pub(crate) fn has_equal_memory(&self) -> bool {
         self.sweep.equal_memory
+    }
+}
+
+/// Refuses a capacity of the cache beside a budget, which gives the cache what the others leave: a sentence. `named` are
+/// the values of the design that the experiment itself names, by their paths in it.
+pub(super) fn check_capacity<'a>(
+    mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
+    cells: &[Cell],
+) -> Result<(), String> {
+    let sets_capacity = |(path, value): (Vec<&str>, &Value)| match path[..] {
+        ["cache", "capacity"] => true,
+        ["cache"] => {
+            value.get("capacity").is_some() || value.as_str().is_some_and(|label| label.contains("capacity="))
+        }
+        _ => false,
+    };
+    let has_budget = cells.iter().any(|cell| cell.design.options.memory.is_some());
+    match has_budget && named.any(sets_capacity) {
+        true => {
+            Err("design.memory gives the cache what memtables, filters and fences leave, so nothing reads \
+                     cache.capacity: leave one of the two out"
+                .to_owned())
+        }
+        false => Ok(()),
     }
 }
 

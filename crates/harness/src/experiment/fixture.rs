@@ -1,7 +1,7 @@
 //! Which phases of an experiment are a fixture, and what cannot be one.
 
 use catalog::{Limit, suggestion};
-use workload::{Rate, Work};
+use workload::{Before, Rate, Work};
 
 use super::cell::Cell;
 use super::engine::{engine_label, is_tree};
@@ -39,6 +39,12 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     if let Some(phase) = searching {
         let name = &phase.name;
         return Err(format!("phase \"{name}\" searches for a rate, and does something else each time"));
+    }
+    if let Some(phase) = workload.phases[..=place].iter().find(|phase| phase.before != Before::default()) {
+        let name = &phase.name;
+        return Err(format!(
+            "phase \"{name}\" is not measured, so nothing reads its cache and its warm_up; leave them out"
+        ));
     }
     if let Some(cell) = cells.iter().find(|cell| !is_tree(&cell.engine)) {
         let engine = engine_label(&cell.engine);

@@ -1,10 +1,11 @@
 //! Reading an experiment file, with everything it refers to, into what will run.
 
+mod task;
+
 use std::collections::HashSet;
 use std::path::Path;
 
 use catalog::{Choice, ChoiceError, suggestion};
-use plot::ChartSpec;
 use results::Schema;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -19,7 +20,7 @@ use super::equal_memory;
 use super::expand::Base;
 use super::file::SourceFile;
 use super::fixture;
-use super::overrides::{Overrides, SetBy, Sets};
+use super::overrides::{Overrides, Sets};
 use super::paths;
 use super::presentation::{VerdictSpec, read_charts};
 use super::reading;
@@ -29,7 +30,7 @@ use super::task::Task;
 use super::trials::{RunMode, Trials};
 use crate::problem::{Outcome, Problem};
 use crate::run::Replay;
-use crate::subject::{self, COMPONENT, SUBJECT};
+use crate::subject::COMPONENT;
 
 /// The keys of an experiment file.
 const KEYS: [&str; 17] = [
@@ -51,15 +52,6 @@ const KEYS: [&str; 17] = [
     "source",
     "claim",
 ];
-
-/// The parts of a workload.
-const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
-
-/// The parts of an experiment on a component.
-const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
-
-/// By how much `--quick` divides counts and times where the experiment does not say.
-const QUICK_DIVISOR: u64 = 10;
 
 /// The most trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -120,11 +112,7 @@ impl<'a> Loader<'a> {
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
-        if sweep.equal_memory {
-            equal_memory::check(&cells).map_err(|message| {
-                self.sweep_problem(&SweepError::new("memory", format!("memory = \"equal\": {message}")))
-            })?;
-        }
+        self.check_memory(&sweep, &cells)?;
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
@@ -142,7 +130,7 @@ impl<'a> Loader<'a> {
             charts: Vec::new(),
             sheet: answers::read_sheet(&self.file)?,
         };
-        (experiment.charts, experiment.verdict) = self.presentation(&experiment)?;
+        self.present(&mut experiment)?;
         self.check_plans(&experiment)?;
         self.check_files(&experiment)?;
         Ok(experiment)
@@ -246,50 +234,6 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// The base task. What is set applies in order: the tables of the file, then the command line, which
-    /// `--quick` does not divide.
-    fn task(&self) -> Outcome<Task> {
-        let is_component = self.file.table.contains_key(SUBJECT);
-        let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
-        self.check_kind(is_component)?;
-        let source = self.workload_file.as_ref().unwrap_or(&self.file);
-        if let Some(file) = &self.workload_file {
-            self.check_workload_file(file)?;
-        }
-        let parts = keys.into_iter().filter_map(|key| Some((key.to_owned(), source.table.get(key)?)));
-        let mut table: Table = parts.map(|(key, value)| (key, value.clone())).collect();
-        for by in [SetBy::File, SetBy::Quick, SetBy::CommandLine] {
-            table = self.read_task(source, &table)?.to_toml();
-            if by == SetBy::Quick && self.overrides.quick && !self.file.table.contains_key("quick") {
-                divide(&mut table);
-                subject::divide(&mut table, QUICK_DIVISOR.cast_signed());
-            }
-            self.sets.apply(&self.file, &mut table, &keys, by)?;
-        }
-        self.read_task(source, &table)
-    }
-
-    /// Refuses parts of a workload in an experiment on a component, and the other way round.
-    fn check_kind(&self, is_component: bool) -> Outcome<()> {
-        let names = subject::SUBJECTS.kinds().collect::<Vec<_>>().join(", ");
-        let (wrong, message) = match is_component {
-            true => (
-                &["workload", "key", "phase"][..],
-                "an experiment with a subject has no workload; what the component is put to stands in [component]"
-                    .to_owned(),
-            ),
-            false => (
-                &[COMPONENT][..],
-                format!("[component] needs a subject above it, as subject = \"fence\"; there are {names}"),
-            ),
-        };
-        if let Some(key) = wrong.iter().find(|key| self.file.table.contains_key(**key)) {
-            return Err(self.file.problem(&[key], message));
-        }
-        let set = wrong.iter().find_map(|root| self.sets.under(root).next());
-        set.map_or(Ok(()), |(_, set)| Err(set.problem(&self.file, message)))
-    }
-
     /// Refuses a mode in which there is nothing to measure.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
@@ -305,26 +249,6 @@ impl<'a> Loader<'a> {
             modes[0].name()
         );
         Err(self.table_problem("trials", "mode", message))
-    }
-
-    fn check_workload_file(&self, file: &SourceFile) -> Outcome<()> {
-        if let Some(key) = file.table.keys().find(|key| !WORKLOAD_KEYS.contains(&key.as_str())) {
-            let hint = suggestion(key, WORKLOAD_KEYS.into_iter());
-            let message = format!("a workload file has no \"{key}\"; {hint}it has key and [[phase]]");
-            return Err(file.problem(&[key], message));
-        }
-        match WORKLOAD_KEYS.into_iter().find(|key| self.file.table.contains_key(*key)) {
-            None => Ok(()),
-            Some(own) => {
-                let message = "the workload comes from a file; change single values of it in [set], as \
-                               \"phase.load.insert\" = 1000";
-                Err(self.file.problem(&[own], message))
-            }
-        }
-    }
-
-    fn read_task(&self, source: &SourceFile, table: &Table) -> Outcome<Task> {
-        Task::from_toml(table).map_err(|error| self.choice_problem(source, error))
     }
 
     /// A problem with a choice of the task, where its value comes from.
@@ -431,6 +355,24 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// Refuses budgets of memory that are none.
+    fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
+        if sweep.equal_memory {
+            equal_memory::check(cells).map_err(|message| {
+                self.sweep_problem(&SweepError::new("memory", format!("memory = \"equal\": {message}")))
+            })?;
+        }
+        let in_file = self.file.table.get("design").and_then(Value::as_table).into_iter().flatten();
+        let in_file = in_file.map(|(key, value)| (vec![key.as_str()], value));
+        let set = self.sets.under("design").map(|(path, set)| (path, &set.value));
+        let swept = sweep.factors.iter().flat_map(|factor| {
+            let path = paths::split(&factor.path)[1..].to_vec();
+            factor.values.iter().map(move |value| (path.clone(), value))
+        });
+        equal_memory::check_capacity(in_file.chain(set).chain(swept), cells)
+            .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
+    }
+
     /// Refuses a fixture that cannot be.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
@@ -438,21 +380,21 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
     }
 
-    fn presentation(&self, experiment: &Experiment) -> Outcome<(Vec<ChartSpec>, VerdictSpec)> {
+    /// Reads how results are shown and judged, held to what there will be.
+    fn present(&self, experiment: &mut Experiment) -> Outcome<()> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
-        let fixture = experiment.trials.fixture.as_deref();
-        let charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
-        let verdict: VerdictSpec = self.table("verdict", &VerdictSpec::KEYS)?;
-        verdict.check(&schema, &experiment.task, &experiment.cells).map_err(|(key, message)| {
-            self.table_problem("verdict", key, format!("verdict.{key}: {message}"))
-        })?;
+        experiment.verdict = self.table("verdict", &VerdictSpec::KEYS)?;
+        let (verdict, fixture) = (&experiment.verdict, experiment.trials.fixture.as_deref());
+        let problem =
+            |(key, message)| self.table_problem("verdict", key, format!("verdict.{key}: {message}"));
+        verdict.check(&schema, experiment).map_err(problem)?;
         if let Some(phase) = &verdict.phase {
-            fixture::check_measured(phase, fixture, &experiment.task).map_err(|message| {
-                self.table_problem("verdict", "phase", format!("verdict.phase: {message}"))
-            })?;
+            fixture::check_measured(phase, fixture, &experiment.task)
+                .map_err(|message| problem(("phase", message)))?;
         }
-        Ok((charts, verdict))
+        experiment.charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
+        Ok(())
     }
 
     /// Makes every cell's workload ready once, so that missing traces and impossible phases come to light.
@@ -508,35 +450,5 @@ fn replays(phase: &Phase, error: &TraceError) -> bool {
             | TraceError::Empty { path },
         ) => matches!(&mixed.keys, KeySource::Recorded(trace) if path.ends_with(&trace.file)),
         _ => false,
-    }
-}
-
-/// A tenth of the keys, operations and seconds of a workload that is fully spelt out.
-fn divide(workload: &mut Table) {
-    let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
-    for phase in phases.filter_map(Value::as_table_mut) {
-        for key in ["insert", "operations", "seconds"] {
-            phase.get_mut(key).into_iter().for_each(divide_quantity);
-        }
-        match phase.get_mut("warm_up") {
-            Some(Value::Table(until)) => ["round", "at_most"]
-                .iter()
-                .filter_map(|key| until.get_mut(*key).map(divide_quantity))
-                .collect(),
-            warm_up => warm_up.into_iter().for_each(divide_quantity),
-        }
-    }
-}
-
-/// A tenth of a count or a time.
-fn divide_quantity(value: &mut Value) {
-    match value {
-        Value::Integer(count) => *count = (*count / QUICK_DIVISOR.cast_signed()).max(1),
-        Value::String(time) => {
-            if let Ok(ns) = types::quantity::parse_nanoseconds(time) {
-                *time = types::quantity::format_nanoseconds((ns / QUICK_DIVISOR).max(1));
-            }
-        }
-        _ => {}
     }
 }

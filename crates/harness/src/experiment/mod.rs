@@ -2,6 +2,7 @@
 
 mod answers;
 mod cell;
+mod compared;
 mod design_file;
 mod difference;
 mod engine;
@@ -10,6 +11,7 @@ mod estimate;
 mod expand;
 mod file;
 mod fixture;
+mod inherited;
 mod load;
 mod overrides;
 mod paths;

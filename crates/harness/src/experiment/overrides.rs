@@ -4,10 +4,13 @@ use std::path::PathBuf;
 
 use catalog::suggestion;
 use toml::{Table, Value};
+use tree::Design;
 
 use super::engine::ENGINE;
 use super::file::SourceFile;
 use super::paths;
+use super::presentation::VerdictSpec;
+use super::trials::Trials;
 use crate::problem::{Outcome, Problem};
 
 /// The first parts of paths that may be set.
@@ -64,12 +67,12 @@ impl Sets {
         }
         for text in &overrides.set {
             let (path, value) = split_set(text, "trials.count=5")?;
-            sets.0.push(Set { path: path.to_owned(), value, by: SetBy::CommandLine });
+            sets.0.push(Set { path, value, by: SetBy::CommandLine });
         }
         for set in &sets.0 {
             let root = paths::split(&set.path)[0];
             if !ROOTS.contains(&root) || (set.path == root && root != ENGINE) {
-                let hint = suggestion(root, ROOTS.into_iter());
+                let hint = inner_path(&set.path).unwrap_or_else(|| suggestion(root, ROOTS.into_iter()));
                 let roots = ROOTS.map(|root| format!("{root}.")).join(", ");
                 let message = format!("\"{}\" is no path to set; {hint}paths begin with {roots}", set.path);
                 return Err(set.problem(file, message));
@@ -144,10 +147,24 @@ impl Set {
     }
 }
 
-/// The two sides of `path=value`.
-pub(super) fn split_set<'a>(text: &'a str, example: &str) -> Outcome<(&'a str, Value)> {
+/// What a path may mean that lacks its first part: `mode` is `trials.mode`, `cache.capacity` is
+/// `design.cache.capacity`.
+fn inner_path(path: &str) -> Option<String> {
+    let first = paths::split(path)[0];
+    let design = Design::default().to_toml();
+    let of_design = design.keys().map(String::as_str).chain(["memory"]);
+    let inner = Trials::KEYS.iter().map(|key| ("trials", *key));
+    let inner = inner.chain(VerdictSpec::KEYS.iter().map(|key| ("verdict", *key)));
+    let (root, _) = inner.chain(of_design.map(|key| ("design", key))).find(|(_, key)| *key == first)?;
+    Some(format!("did you mean \"{root}.{path}\"? "))
+}
+
+/// The two sides of `path=value`; the path may be quoted as in TOML.
+pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
     match text.split_once('=') {
-        Some((path, value)) if !path.trim().is_empty() => Ok((path.trim(), paths::read_value(value.trim()))),
+        Some((path, value)) if !path.trim().is_empty() => {
+            Ok((paths::unquoted(path.trim()), paths::read_value(value.trim())))
+        }
         _ => Err(Problem::new(format!("--set {text}: write it as path=value, as --set {example}"))),
     }
 }

@@ -7,6 +7,22 @@ pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('.').collect()
 }
 
+/// A path without the quotes that TOML allows around its parts: `sweep."design.bloom"` becomes `sweep.design.bloom`. What
+/// TOML does not take for a key stays as it is.
+pub(super) fn unquoted(path: &str) -> String {
+    let parsed = || format!("{path} = 0").parse::<Table>().ok();
+    let Some(mut table) = parsed().filter(|_| path.contains(['"', '\''])) else { return path.to_owned() };
+    let mut parts = Vec::new();
+    while let Some((key, value)) = table.into_iter().next() {
+        parts.push(key);
+        table = match value {
+            Value::Table(inner) => inner,
+            _ => Table::new(),
+        };
+    }
+    parts.join(".")
+}
+
 /// A table that holds nothing but `value` at `path`.
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
     let (last, above) = path.split_last().expect("a path has at least one part");
@@ -83,6 +99,15 @@ mod tests {
         assert_eq!(error, "there is no phase \"lode\"; did you mean \"load\"? there are load");
         assert!(set(&mut table, &split("phase.load.insert.deep"), read_value("1")).is_err());
         assert_eq!(get(&table, &["phase", "load", "order"]), None);
+        for (quoted, path) in [
+            ("sweep.\"design.bloom\"", "sweep.design.bloom"),
+            ("'trials'.count", "trials.count"),
+            ("\"phase.load.insert\"", "phase.load.insert"),
+            ("phase.\"load", "phase.\"load"),
+            ("trials.count", "trials.count"),
+        ] {
+            assert_eq!(unquoted(quoted), path);
+        }
         assert_eq!(nested(&["a", "b"], Value::Integer(1)).to_string(), "[a]\nb = 1\n");
     }
 }

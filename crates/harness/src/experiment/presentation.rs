@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 use workload::Kind;
 
-use super::cell::Cell;
-use super::engine::{engine_label, is_tree};
 use super::file::SourceFile;
 use super::fixture::check_measured;
 use super::reading;
+use super::resolved::Experiment;
 use super::task::Task;
 use crate::problem::Outcome;
 use crate::run::ALL;
@@ -34,20 +33,22 @@ pub(crate) struct VerdictSpec {
     pub(crate) phase: Option<String>,
     /// The kind of operation; all by default.
     pub(crate) operation: Option<String>,
-    /// The label of the cell that the others are compared with; the first one by default.
+    /// The cell that the others are compared with, by its label or by what sets it apart; the first one by default.
     pub(crate) baseline: Option<String>,
+    /// The swept paths in whose values cells that are compared agree; by default all are compared, and components
+    /// where all but their kind is the same.
+    pub(crate) within: Option<Vec<String>>,
 }
 
 impl VerdictSpec {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 5] = ["metric", "also", "phase", "operation", "baseline"];
+    pub(super) const KEYS: [&str; 6] = ["metric", "also", "phase", "operation", "baseline", "within"];
 
-    /// Refuses names of what is not there: the key at fault and a sentence.
+    /// Refuses names of what is not there in the experiment that has this verdict: the key at fault and a sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
-        task: &Task,
-        cells: &[Cell],
+        experiment: &Experiment,
     ) -> Result<(), (&'static str, String)> {
         if let Some(metric) = &self.metric {
             schema.find(metric).map_err(|error| ("metric", error.to_string()))?;
@@ -55,22 +56,22 @@ impl VerdictSpec {
         for metric in &self.also {
             schema.find(metric).map_err(|error| ("also", error.to_string()))?;
         }
-        let phases = task.phases();
-        known("phase", self.phase.as_deref(), &phases).map_err(|message| ("phase", message))?;
+        let (task, swept) = (&experiment.task, experiment.swept());
+        known("phase", self.phase.as_deref(), &task.phases()).map_err(|message| ("phase", message))?;
         known("operation", self.operation.as_deref(), &operations(task))
             .map_err(|message| ("operation", message))?;
-        let labels = cells.iter().map(|cell| cell.label.clone());
-        // Of an engine that runs with several designs the first one is meant.
-        let has_peers = cells.iter().any(|cell| !is_tree(&cell.engine));
-        let engines = cells.iter().filter(|_| has_peers).map(|cell| engine_label(&cell.engine));
-        // A component is compared with its baseline wherever all else is the same.
-        let choices = task.component().into_iter().flat_map(|component| {
-            let choice = move |cell: &Cell| cell.design.choice(component.axis()).clone();
-            cells.iter().map(choice).flat_map(|choice| [choice.kind().to_owned(), choice.label()])
-        });
-        let mut baselines: Vec<String> = choices.chain(labels).chain(engines).collect();
+        for path in self.within.iter().flatten() {
+            known("swept path", Some(path), &swept).map_err(|message| ("within", message))?;
+        }
+        if self.within.is_some() && !swept.is_empty() && experiment.compared_within().len() == swept.len() {
+            let message =
+                "cells that agree in all that is swept are one: leave a path out, and it is compared";
+            return Err(("within", message.to_owned()));
+        }
+        let mut baselines: Vec<String> =
+            experiment.cells.iter().flat_map(|cell| experiment.names_of(cell)).collect();
         let mut seen = std::collections::HashSet::new();
-        baselines.retain(|label| seen.insert(label.clone()));
+        baselines.retain(|name| seen.insert(name.clone()));
         known("cell", self.baseline.as_deref(), &baselines).map_err(|message| ("baseline", message))
     }
 }

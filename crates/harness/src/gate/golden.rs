@@ -10,6 +10,7 @@ use crate::experiment::RunMode;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
 use crate::process;
+use crate::subject::COMPONENT;
 
 /// What is checked against what.
 pub(crate) struct Goldens<'a> {
@@ -31,7 +32,11 @@ pub(crate) struct Goldens<'a> {
 pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
     let (mut base, mut new) = (Samples::default(), Samples::default());
     let mut first_time = Vec::new();
-    for (number, command) in goldens.commands()?.iter().enumerate() {
+    let commands = goldens.commands()?;
+    if !goldens.update {
+        commands.iter().try_for_each(|command| goldens.refuse_other_options(command))?;
+    }
+    for (number, command) in commands.iter().enumerate() {
         let mut arguments = command.clone();
         arguments.extend(["--trials=1", "--set=trials.mode=\"counted\""].map(str::to_owned));
         let out = goldens.work.join(format!("counted-{number}"));
@@ -89,6 +94,40 @@ impl Goldens<'_> {
         }
         files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
+
+    /// Refuses options that a golden was not made with, as it is of other operations then.
+    fn refuse_other_options(&self, command: &[String]) -> Outcome<()> {
+        let Some((config, given)) = command.split_first() else { return Ok(()) };
+        let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();
+        let files = [stem.to_string(), format!("{COMPONENT}-{stem}")].map(|name| format!("{name}.csv"));
+        let Some(path) = files.iter().map(|file| self.folder.join(file)).find(|path| path.exists()) else {
+            return Ok(());
+        };
+        let golden = Golden::read(&path)?;
+        let made = options(golden.command.get(1..).unwrap_or_default());
+        if options(given) == made {
+            return Ok(());
+        }
+        let told = |options: Vec<&String>| match options.is_empty() {
+            true => "no options".to_owned(),
+            false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
+        };
+        Err(Problem::new(format!(
+            "the golden {} was made with {}, not with {}: it counts something else; give the same options, or \
+             --baseline DIR --update to make another golden",
+            path.display(),
+            told(made),
+            told(options(given))
+        )))
+    }
+}
+
+/// The options that decide what is counted, in whatever order.
+fn options(arguments: &[String]) -> Vec<&String> {
+    let mut options: Vec<&String> =
+        arguments.iter().filter(|argument| *argument != "--allow-debug").collect();
+    options.sort();
+    options
 }
 
 /// The exact numbers of a run.

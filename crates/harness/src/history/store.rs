@@ -18,7 +18,7 @@ use crate::run::create_folder;
 /// If there is no such file, or it cannot be read.
 pub(crate) fn entries(store: &Path) -> Outcome<Vec<Row>> {
     match store.exists() {
-        true => Ok(h::read(store)?),
+        true => read(store),
         false => Err(Problem::new(format!(
             "there is no history {}; begin one with --add RESULTS",
             store.display()
@@ -32,7 +32,7 @@ pub(crate) fn entries(store: &Path) -> Outcome<Vec<Row>> {
 /// # Errors
 /// If results cannot be read, or were changed since they were written; if the store cannot be written.
 pub(crate) fn add(store: &Path, results: &[PathBuf], metrics: &[String]) -> Outcome<()> {
-    let mut rows = h::read(store)?;
+    let mut rows = read(store)?;
     let known: BTreeSet<(String, String)> = rows.iter().map(identity).collect();
     for path in results {
         let samples = Samples::read(path, metrics)?;
@@ -58,6 +58,14 @@ pub(crate) fn add(store: &Path, results: &[PathBuf], metrics: &[String]) -> Outc
     let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or(Ok(()), create_folder)?;
     Ok(h::write(store, &rows)?)
+}
+
+/// The rows of a store; none where there is none yet.
+fn read(store: &Path) -> Outcome<Vec<Row>> {
+    h::read(store).map_err(|error| {
+        let advice = "mend it there, or move the file aside and begin another history with --add RESULTS";
+        Problem::new(format!("{error}; {advice}"))
+    })
 }
 
 /// Which run a number is of.

@@ -238,6 +238,7 @@ impl<'a> Run<'a> {
             let others = and_more(alike);
             line(&format!("  left out: {}{others}: {}", left.label, left.reason));
         }
+        self.experiment.inherited().iter().for_each(|sentence| line(&format!("  {sentence}")));
         let mut told: Vec<&EngineInfo> = Vec::new();
         for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
             if !told.contains(&engine) {

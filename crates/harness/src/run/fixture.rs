@@ -39,6 +39,9 @@ const RECORD: &str = "fixture.json";
 /// The tree's folder in a fixture.
 const TREE: &str = "tree";
 
+/// What the name of a fixture ends with as long as it is not whole.
+pub(super) const BEGUN: &str = "begun";
+
 /// What decides nothing of what is on storage.
 const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
 
@@ -51,17 +54,31 @@ const PIECE_BYTES: usize = 1 << 20;
 /// `fixture.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
+pub(super) struct Record {
     version: u64,
     /// All that decides what is in the fixture, as it was hashed.
     key: String,
     /// When it was built, RFC 3339.
-    built: String,
+    pub(super) built: String,
     /// How long that took.
     seconds: f64,
     /// For each phase, the operations that each thread did.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
+}
+
+impl Record {
+    /// Whether it was made by the program with this hash, for runs of which it is.
+    pub(super) fn is_of(&self, program: u64) -> bool {
+        self.version == VERSION && self.key.contains(&format!("\nprogram {program:016x}\n"))
+    }
+}
+
+/// What a fixture says of itself, or why it does not.
+pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
+    let text = fs::read_to_string(folder.join(RECORD));
+    let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
 /// A fixture whose files are what they were.
@@ -189,10 +206,7 @@ impl Site {
             let folder = self.folder.display();
             Problem::new(format!("the fixture {folder} is not what was built: {what}; remove the folder"))
         };
-        let text = fs::read_to_string(self.folder.join(RECORD));
-        let text = text.map_err(|error| damaged(format!("{RECORD} cannot be read: {error}")))?;
-        let record: Record =
-            serde_json::from_str(&text).map_err(|error| damaged(format!("{RECORD}: {error}")))?;
+        let record = read_record(&self.folder).map_err(damaged)?;
         if record.version != VERSION || record.key != self.key {
             return Err(damaged("it is of something else".to_owned()));
         }
@@ -209,7 +223,7 @@ impl Site {
     /// Does the phases on a new store, checks its answers, and keeps it.
     fn build(&self, cell: &Cell, spec: &TrialSpec) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
-        let (data, started) = (DataFolder::create(self.folder.with_extension("begun"))?, Instant::now());
+        let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
         let mode = building_mode(cell, spec, self.phases);
         if mode == RunMode::Timed {
             line(
@@ -301,7 +315,7 @@ fn lock(path: &Path) -> Outcome<Option<File>> {
 }
 
 /// A hash of this program.
-fn program_hash() -> Outcome<u64> {
+pub(crate) fn program_hash() -> Outcome<u64> {
     let path = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
     Ok(hash_of(&path)?.1)
 }

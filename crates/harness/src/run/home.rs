@@ -163,7 +163,7 @@ fn remove_begun(folder: &Path) {
 }
 
 /// Locks a folder against other runs, as long as the file is open.
-fn lock(folder: &Path) -> Outcome<File> {
+pub(super) fn lock(folder: &Path) -> Outcome<File> {
     let file =
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
     match file.try_lock() {
@@ -241,7 +241,8 @@ pub(crate) fn create_folder(folder: &Path) -> Outcome<()> {
         .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
 }
 
-fn remove_folder(folder: &Path) -> Outcome<()> {
+/// Removes a folder, if it is there.
+pub(super) fn remove_folder(folder: &Path) -> Outcome<()> {
     for again in (0..REMOVALS).rev() {
         match std::fs::remove_dir_all(folder) {
             Ok(()) => break,

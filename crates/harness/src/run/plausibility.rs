@@ -3,7 +3,7 @@
 //!
 //! Bounds are generous: what is marked is wrong, or the bound is. A share of draws has an allowance for chance.
 
-use results::{Metric, Row, Stream, Unit, columns as c};
+use results::{Metric, Row, Stream, Unit, Value, columns as c};
 use tree::{Design, axis};
 
 /// Memory of no machine in use gives more bytes per second: twelve channels of DDR5-6400 have 0.6 of it.
@@ -97,7 +97,18 @@ impl Facts {
     }
 }
 
-/// Marks the rows of a trial that exceed a bound: the phases of those, each with its words.
+/// The fewest false positives that must be expected for what is measured above them to say something: of a hundred,
+/// chance takes or adds ten.
+const FEWEST_EXPECTED: f64 = 100.0;
+
+/// Whether so many different keys were asked for that the share of false positives is more than the luck of a few.
+fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
+    let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
+    expected * independent_probes(row, facts) >= FEWEST_EXPECTED
+}
+
+/// Marks the rows of a trial that exceed a bound, and takes the residual out of those where it is chance: the phases of
+/// the marked ones, each with its words.
 pub(super) fn mark(design: &Design, rows: &mut [Row], streams: &[Stream]) -> Vec<(String, String)> {
     let mut facts = Facts::of(design);
     let mut marked = Vec::new();
@@ -105,6 +116,9 @@ pub(super) fn mark(design: &Design, rows: &mut [Row], streams: &[Stream]) -> Vec
         let phase = row.get(&c::PHASE).to_string();
         let stream = streams.iter().find(|stream| stream.phase == phase);
         facts.advance(row, stream.and_then(|stream| stream.intended.hottest_key));
+        if !tells_false_positives(row, &facts) {
+            row.set(&c::FPR_RESIDUAL, Value::Empty);
+        }
         if let Some(words) = implausible(row, &facts) {
             row.set(&c::IMPLAUSIBLE, words.as_str());
             marked.push((phase, words));

@@ -195,6 +195,11 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         ),
         ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = simulated keeps nothing"),
         (
+            "name       = \"churn\"",
+            "name       = \"churn\"\ncache      = \"cold\"",
+            "phase \"churn\" is not measured, so nothing reads its cache",
+        ),
+        (
             "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",
             "replay = { kind = \"text\", file = \"replayed\" }",
             "replays a text file",
@@ -226,4 +231,34 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     bench.write("fixtures.toml", EXPERIMENT);
     let error = bench.run(&["run", "fixtures.toml"]).refusal();
     assert!(error.contains("an experiment cannot be called \"fixtures\""), "{error}");
+}
+
+#[test]
+fn fixtures_are_listed_and_removed() {
+    let bench = Bench::new();
+    bench.write("x.toml", EXPERIMENT);
+    let error = bench.run(&["fixtures"]).refusal();
+    assert!(error.contains("cannot read results"), "{error}");
+    bench.ok(&["run", "x.toml"]);
+    let hash = bench.manifest("x").fixtures[0].hash.clone();
+    let listed = bench.ok(&["fixtures"]);
+    assert!(listed.starts_with(&hash) && listed.contains("old, of x\n1 fixture in results, "), "{listed}");
+    // One of another build, as its record says, and one whose building was killed.
+    let record = bench.read(&format!("results/fixtures/{hash}/fixture.json"));
+    let at = record.find("program ").unwrap() + "program ".len();
+    let other = format!("{}{}{}", &record[..at], "0123456789abcdef", &record[at + 16..]);
+    bench.write("results/fixtures/0000000000000000/fixture.json", other);
+    bench.write("results/fixtures/1111111111111111.begun/tree/lock", "");
+    let listed = bench.ok(&["fixtures", "results"]);
+    assert!(listed.contains(", stale: another build of this program made it\n"), "{listed}");
+    assert!(listed.contains("  stale: it is not whole\n") && listed.contains("3 fixtures in "), "{listed}");
+    let error = bench.run(&["fixtures", "--remove", "2222"]).refusal();
+    assert!(error.contains("there is no fixture \"2222\"; there are 0000000000000000, "), "{error}");
+    let left = bench.ok(&["fixtures", "--remove", "stale"]);
+    assert!(left.starts_with(&hash) && left.contains("\n1 fixture in "), "{left}");
+    let left = bench.ok(&["fixtures", "--remove", &hash]);
+    assert!(left.starts_with("0 fixtures in results, 0"), "{left}");
+    assert!(fixtures(&bench).is_empty());
+    // What is gone is built again.
+    assert_eq!(built(&bench.run(&["run", "x.toml"]).expect(0).err), 1);
 }

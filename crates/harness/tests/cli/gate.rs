@@ -68,6 +68,48 @@ fn numbers_that_are_gone_fail_the_gate() {
         assert!(error.contains(hint), "{error}");
     }
     assert!(bench.run(&["check", "--metric", "fpr"]).expect(2).err.contains("--against"));
+    for options in [&["--seed", "3"][..], &["--set", "phase.look.absent=0.1"], &["--quick"]] {
+        let error = bench.run(&[&check[..], options].concat()).refusal();
+        let said = format!("goldens/my small.csv was made with no options, not with {}", options[0]);
+        assert!(error.contains(&said) && error.contains("it counts something else"), "{error}");
+    }
+}
+
+/// As it would be if a counter were wrong: hits that no cache can have.
+#[test]
+fn implausible_numbers_are_told_and_carry_no_verdict() {
+    let bench = Bench::small();
+    for out in ["a", "b"] {
+        bench.ok(&["run", "small.toml", "--out", out]);
+    }
+    let marked = "b/small/runs.csv";
+    let text = bench.read(marked);
+    let column =
+        |name: &str| text.lines().next().unwrap().split(',').position(|column| column == name).unwrap();
+    let (label, phase, blocks, words) =
+        (column("label"), column("phase"), column("blocks_read"), column("implausible"));
+    let mark = |line: &str| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        if (cells[label], cells[phase]) == ("standard", "look") {
+            (cells[blocks], cells[words]) = ("999999", "share: too much");
+        }
+        cells.join(",") + "\n"
+    };
+    bench.write(marked, text.lines().map(mark).collect::<String>());
+    let mut manifest = results::Manifest::read(&bench.path("b/small/manifest.json")).unwrap();
+    (manifest.runs, manifest.timeline, manifest.noise, manifest.levels) = (None, None, None, None);
+    manifest.write(&bench.path("b/small/manifest.json")).unwrap();
+    let answer = bench.ok(&["compare", "a", "b"]);
+    assert!(answer.starts_with("no regression: of ") && answer.contains(" inconclusive"), "{answer}");
+    let told = "note: implausible, so without a verdict: small: standard, phase look, of the new side (share: too much)";
+    assert!(answer.contains(told), "{answer}");
+    let all: Value = serde_json::from_str(&bench.ok(&["compare", "a", "b", "--format", "json"])).unwrap();
+    let of_look = all["differences"].as_array().unwrap().iter();
+    let mut of_look = of_look.filter(|d| d["label"] == "standard" && d["phase"] == "look").peekable();
+    assert!(of_look.peek().is_some());
+    assert!(
+        of_look.all(|d| d["verdict"] == "inconclusive" && d["doubt"] == "a number of one side cannot be")
+    );
 }
 
 #[test]
@@ -179,12 +221,43 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     let bench = Bench::small();
     let calibrate = ["calibrate", "--quick", "--comparisons", "1", "--slowdowns", "300", "--allow-debug"];
     let answer = bench.ok(&calibrate);
-    assert!(answer.starts_with("Of 1 comparisons of equal trees "), "{answer}");
+    assert!(answer.starts_with("Of 1 comparison of equal trees "), "{answer}");
+    assert!(answer.contains("; too few to hold it against the one in twenty"), "{answer}");
     // What is planted is a whole number of nanoseconds, and so not exactly what was asked for.
     let slower = answer.lines().find(|line| line.contains(" % slower ")).expect("a line per slowdown");
     let planted: f64 = slower.split(' ').next().unwrap().parse().unwrap();
     assert!((299.0..=301.0).contains(&planted), "{slower}");
     assert!(slower.contains("100.0 % (2.5 % to 100.0 %)"), "so large a difference is always found: {slower}");
-    let error = bench.run(&["calibrate", "--slowdowns", "0"]).refusal();
-    assert!(error.contains("--slowdowns: 0 is not 0.1 to 1000 percent"), "{error}");
+    for (slowdowns, hint) in [
+        ("0", "--slowdowns: 0 is not 0.1 to 300 percent"),
+        ("1e9", "--slowdowns: 1000000000 is not 0.1 to 300 percent"),
+        ("2,5,2", "--slowdowns: 2 stands there twice"),
+    ] {
+        let error = bench.run(&["calibrate", "--slowdowns", slowdowns]).refusal();
+        assert!(error.contains(hint), "{error}");
+    }
+}
+
+/// What a check that was killed leaves behind, the next one removes; what somebody works in, and what is young enough
+/// that somebody may be about to, stays.
+#[test]
+fn what_killed_checks_left_is_removed() {
+    let bench = Bench::small();
+    bench.ok(&["check", "small.toml", "--baseline", "goldens", "--update"]);
+    for folder in ["left", "held", "young"] {
+        bench.write(&format!("work/.lsmbench-scratch-{folder}/counted-0/stderr"), "");
+    }
+    let open =
+        |folder: &str| fs::File::open(bench.path(&format!("work/.lsmbench-scratch-{folder}"))).unwrap();
+    let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    for folder in ["left", "held"] {
+        open(folder).set_modified(an_hour_ago).unwrap();
+    }
+    let held = open("held");
+    held.try_lock().unwrap();
+    bench.ok(&["check", "--baseline", "goldens", "--work", "work"]);
+    let mut names: Vec<_> =
+        bench.path("work").read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, [".lsmbench-scratch-held", ".lsmbench-scratch-young"]);
 }

@@ -50,3 +50,41 @@ fn a_change_is_told_and_drawn() {
     let error = bench.run(&["history", "h.csv", "--experiment", "y"]).refusal();
     assert!(error.contains("no experiment \"y\"; it has x"), "{error}");
 }
+
+/// On a plain scale the smaller ones would all lie on the ground, whatever they do.
+#[test]
+fn series_of_very_different_sizes_share_a_chart() {
+    let bench = Bench::new();
+    let head =
+        "started,git_commit,machine,config_hash,experiment,label,phase,operation,metric,median,trials\n";
+    let text = |large: u32| {
+        let line = |run: u32, label: &str, rate: u32| {
+            format!("2026-01-01T00:00:{run:02}Z,c0,box,h,x,{label},mixed,all,ops_per_second,{rate},6\n")
+        };
+        let of_run = |run| line(run, "small", 1_000 + run) + &line(run, "large", large + run);
+        head.to_owned() + &(0..4).map(of_run).collect::<String>()
+    };
+    for (large, is_logarithmic) in [(5_000, false), (5_000_000, true)] {
+        bench.write("h.csv", text(large));
+        bench.ok(&["history", "h.csv", "--plots", "charts"]);
+        let chart = bench.read("charts/x/box/mixed-all-ops_per_second.svg");
+        // A logarithmic scale has no 0.
+        assert_eq!(chart.contains("\n0\n"), !is_logarithmic, "{chart}");
+    }
+}
+
+#[test]
+fn a_damaged_history_says_where_and_what_to_do() {
+    let bench = Bench::new();
+    for (content, saying) in
+        [("", "h.csv:1: column 1: expected \"started\", found nothing"), ("started\n", "h.csv:1: ")]
+    {
+        bench.write("h.csv", content);
+        for arguments in [&["history", "h.csv"][..], &["history", "h.csv", "--add", "nowhere"]] {
+            let error = bench.run(arguments).refusal();
+            let advice =
+                "; mend it there, or move the file aside and begin another history with --add RESULTS";
+            assert!(error.starts_with(saying) && error.ends_with(advice), "{error}");
+        }
+    }
+}

@@ -199,3 +199,39 @@ fn earlier_results_are_moved_aside() {
     assert_eq!(bench.read(&format!("{folder}/runs.csv")), first);
     assert_ne!(bench.read("results/small/runs.csv"), first);
 }
+
+/// As in TOML, where a key with dots in it has quotes.
+#[test]
+fn paths_may_be_quoted_on_the_command_line() {
+    let bench = Bench::small();
+    for set in [
+        "sweep.\"design.bloom\"=[\"none\"]",
+        "\"sweep.design.bloom\"=[\"none\"]",
+        "'sweep'.design.bloom=[\"none\"]",
+    ] {
+        assert_eq!(described(&bench, &["small.toml", "--set", set]), ["0 none"], "{set}");
+    }
+    let several = described(&bench, &["small.toml", "--set", "sweep.\"design.bloom.bits_per_key\"=[4,8]"]);
+    assert_eq!(several.len(), 6, "none has no such parameter, and is left out once: {several:?}");
+}
+
+/// A bare name means a kind with its defaults, but for what the base design changes: that is told.
+#[test]
+fn what_swept_kinds_take_over_from_the_base_is_told() {
+    let bench = Bench::new();
+    let told = "bloom: kinds of the sweep that have it take bits_per_key = 12.0 over from the base design";
+    let bits = "[design]\nbloom = { kind = \"blocked\", bits_per_key = 12 }";
+    bench.write("x.toml", SMALL.replace("[design]", bits));
+    let cells = described(&bench, &["x.toml"]);
+    assert_eq!(cells, ["0 none", "1 standard(bits_per_key=12)", "2 blocked(bits_per_key=12)", told]);
+    assert!(bench.run(&["run", "x.toml"]).expect(0).err.contains(told));
+    // Where every kind says its own, or nothing is changed, there is nothing to tell.
+    let own = "[\"none\", \"standard(bits_per_key=8)\", \"blocked\"]";
+    bench.write(
+        "x.toml",
+        SMALL.replace("[design]", bits).replace("[\"none\", \"standard\", \"blocked\"]", own),
+    );
+    assert!(!bench.ok(&["describe", "x.toml"]).contains(" over from the base design"));
+    bench.write("x.toml", SMALL);
+    assert!(!bench.ok(&["describe", "x.toml"]).contains(" over from the base design"));
+}

@@ -153,3 +153,80 @@ fn several_metrics_are_one_family() {
     let error = bench.run(&["run", "x.toml", "--set", "verdict.also=[\"p99ns\"]"]).refusal();
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
+
+/// Filters of other sizes are no rivals: within each size they are compared, and the chart says so.
+#[test]
+fn like_is_compared_with_like() {
+    let bench = Bench::new();
+    let sweep = "\"design.bloom\" = [\"standard\", \"blocked\"]\n\"design.bloom.bits_per_key\" = [4, 10]";
+    let verdict = "[verdict]\nbaseline = \"standard\"\nwithin = [\"design.bloom.bits_per_key\"]\n\n[[chart]]";
+    let text = SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
+    let text =
+        text.replace("[[chart]]", verdict).replace("kind = \"bar\"", "kind = \"line\"\nname = \"fpr\"");
+    bench.write(
+        "x.toml",
+        text.replace(
+            "x    = \"design.bloom\"",
+            "x = \"design.bloom.bits_per_key\"\nseries = \"design.bloom\"",
+        ),
+    );
+    let answer = bench.ok(&["run", "x.toml"]);
+    for bits in [4, 10] {
+        let heading = format!("bloom.bits_per_key = {bits}: ");
+        assert!(verdict_of(&answer, &heading).contains(" standard"), "{answer}");
+    }
+    let columns = ["baseline", "candidate", "factors"].map(|name| column(&bench, "verdicts.csv", name));
+    assert_eq!(columns, [["standard"; 2], ["blocked"; 2], ["1"; 2]]);
+    let chart = bench.read("plots/x/fpr.svg");
+    assert!(chart.contains("at equal bloom.bits_per_key, against standard: "), "{chart}");
+    for (within, hint) in [
+        ("[\"design.blom\"]", "there is no swept path \"design.blom\"; did you mean \"design.bloom\"?"),
+        ("[\"design.bloom\", \"design.bloom.bits_per_key\"]", "leave a path out, and it is compared"),
+    ] {
+        let error = bench.run(&["run", "x.toml", "--set", &format!("verdict.within={within}")]).refusal();
+        assert!(error.contains(hint), "{error}");
+    }
+}
+
+/// The line of a verdict that begins so.
+fn verdict_of<'a>(answer: &'a str, heading: &str) -> &'a str {
+    verdict(answer).into_iter().find(|line| line.starts_with(heading)).unwrap_or_else(|| panic!("{answer}"))
+}
+
+#[test]
+fn a_filter_of_other_bits_is_no_rival_in_any_file() {
+    let bench = Bench::new();
+    let text = "question = \"?\"\nsubject = \"bloom\"\n[component]\nentries = 2000\noperations = 2000\n\
+                [sweep]\n\"design.bloom\" = [\"standard\", \"blocked\", \"xor\"]\n\"design.bloom.bits_per_key\" = [16]\n\
+                [trials]\ncount = 1\nmode = \"counted\"\n[verdict]\nmetric = \"fpr\"\nphase = \"absent\"\n\
+                [[chart]]\nkind = \"line\"\nname = \"fpr\"\nx = \"bits_per_key\"\ny = \"fpr\"\nseries = \"design.bloom\"\nfilter = { phase = \"absent\" }\n";
+    bench.write("x.toml", text);
+    let answer = bench.ok(&["run", "x.toml"]);
+    assert!(answer.contains("  no rival, ×"), "{answer}");
+    let verdicts = bench.read("results/component-x/verdicts.csv");
+    let of_xor = verdicts.lines().find(|line| line.contains(",xor,")).expect("a row per candidate");
+    assert!(of_xor.contains(",inconclusive,no rival; bits_per_key 10.0 against 16.0"), "{verdicts}");
+    let chart = bench.read("plots/component-x/fpr.svg");
+    assert!(
+        chart.contains("against standard: blocked ") && chart.contains("1 not compared, as no rivals"),
+        "{chart}"
+    );
+}
+
+/// A search stops within a part of the rate: two rates that are nearer are not told apart.
+#[test]
+fn no_verdict_is_finer_than_the_search_for_a_rate() {
+    let bench = Bench::new();
+    let searched = timed("count = 6\nnoise = false")
+        .replace("absent     = 0.5", "rate = { p99 = \"1s\", from = 1000, to = 8000, within = 0.5 }");
+    bench.write("x.toml", searched);
+    let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
+    assert!(
+        answer.contains("  rates are searched for to within 50.0 %, and less does not count"),
+        "{answer}"
+    );
+    assert_eq!(column(&bench, "verdicts.csv", "delta"), ["0.5"]);
+    // What is not what the search found is judged as ever.
+    bench.ok(&["run", "x.toml", "--allow-debug", "--set", "verdict.metric=write_amp"]);
+    assert_eq!(column(&bench, "verdicts.csv", "delta"), ["0.02"]);
+}

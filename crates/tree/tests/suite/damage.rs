@@ -266,6 +266,7 @@ fn other_directories_and_other_owners_are_refused() {
     storage.create(Path::new("home/letter.txt"), Purpose::Manifest).unwrap().append(b"dear").unwrap();
     let options = || OpenOptions::new(small_design("")).mode(Mode::Counted).storage(Arc::clone(&storage));
     assert!(matches!(options().open("home"), Err(Error::NotATree(_))));
+    assert_eq!(storage.list(Path::new("home")).unwrap(), ["letter.txt"], "nothing was made there");
     let tree = options().open(DIRECTORY).unwrap();
     assert!(matches!(options().open(DIRECTORY), Err(Error::InUse(..))));
     drop(tree);

@@ -11,17 +11,16 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use storage::{Purpose, Storage};
-use tempfile::TempDir;
 use toml::{Table, Value};
 use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
 use torture::{Check, Findings, Subject, Violation};
 use tree::{Design, OpenOptions};
 
-use super::{Job, Report, run_jobs};
+use super::{Job, Report, jobs, run_jobs};
 use crate::cli::KillArguments;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
-use crate::scratch::scratch;
+use crate::scratch::{Scratch, scratch};
 use crate::{interrupt, lifeline};
 
 /// The hidden subcommand of a process that is there to be killed.
@@ -73,16 +72,12 @@ struct Tally {
 
 /// Kills processes under every design and log mode; whether no store was the worse for it.
 pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
-    if arguments.subjects.replay.is_some() {
-        return Err(Problem::new(
-            "no process dies twice at the same moment; --seed plays the same scripts again",
-        ));
-    }
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
     let back_ends = usable(&folder)?;
     let columns = ["stores", "kills", "early", "acknowledged", "violations"];
-    run_jobs(("kill", "--seed"), &arguments.subjects, &columns, 1, |job| {
+    let (jobs, threads) = (jobs(&arguments.subjects)?, arguments.subjects.threads as usize);
+    run_jobs(("kill", "--seed"), &jobs, threads, &columns, 1, |job| {
         let tally = kill_often(job, arguments, &folder, &back_ends)?;
         let Tally { stores, kills, early, acknowledged, findings } = tally;
         let counts = vec![stores, kills, early, acknowledged, findings.violations];
@@ -149,7 +144,7 @@ struct Victim {
     design: Design,
     subject: Subject,
     storage: Arc<dyn Storage>,
-    scratch: TempDir,
+    scratch: Scratch,
     life: Life,
     moments: Moments,
     /// The commits that it holds.

@@ -9,7 +9,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use results::{Folder, Manifest, Row, Table, columns as c};
-use tempfile::TempDir;
 use torture::kill::shares;
 
 use super::row;
@@ -18,7 +17,7 @@ use crate::experiment::RunMode;
 use crate::interrupt;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
-use crate::scratch::scratch;
+use crate::scratch::{Scratch, scratch};
 
 /// What is run: six cells of two trials, so that there is a middle to be killed in.
 const EXPERIMENT: &str = r#"
@@ -85,7 +84,7 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
 /// One experiment in one mode, with its results.
 struct Sweep {
     mode: RunMode,
-    scratch: TempDir,
+    scratch: Scratch,
     /// What the rows must be, and how long the run took that was left alone.
     expected: Rows,
     unbroken: Duration,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use results::Column;
 
-use crate::experiment::{Cell, ENGINE, Experiment, Task, engine_label};
+use crate::experiment::{Cell, Experiment};
 
 /// Cells that are compared with each other.
 pub(super) struct Group<'a> {
@@ -17,10 +17,8 @@ impl<'a> Group<'a> {
     /// The cell that the others are compared with: the one that the experiment names, else the first.
     pub(super) fn baseline(&self, experiment: &Experiment) -> Option<&'a Cell> {
         let named = experiment.verdict.baseline.as_ref();
-        let has_label = |cell: &&&Cell| named.is_some_and(|name| cell.label == *name);
-        let is_named = |cell: &&&Cell| named.is_some_and(|name| is_called(&experiment.task, cell, name));
-        let named = self.cells.iter().find(has_label).or_else(|| self.cells.iter().find(is_named));
-        named.or(self.cells.first()).copied()
+        let is_named = |cell: &&&Cell| named.is_some_and(|name| experiment.names_of(cell).contains(name));
+        self.cells.iter().find(is_named).or(self.cells.first()).copied()
     }
 
     /// `entries = 1000, threads = 2`, with `end` behind it; nothing where there is only one group.
@@ -44,15 +42,14 @@ pub(crate) fn noisy_baselines(experiment: &Experiment) -> Vec<usize> {
     places.map(|(place, _)| place).collect()
 }
 
-/// All cells of a workload, or those that do the same where several engines do it in several forms; those of a component
-/// by all that is swept but its kind. A cell without a swept parameter, such as `xor` where bits per key are swept, is
-/// in every group that it agrees with otherwise.
+/// The cells that agree in the swept values that are not compared, such as sizes where kinds are. A cell without a
+/// swept parameter, such as `xor` where bits per key are swept, is in every group that it agrees with otherwise.
 pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
     let cells = || experiment.cells.iter();
-    let (paths, others) = (experiment.swept(), told_apart(experiment));
-    let key = |cell: &Cell| others.iter().map(|at| cell.swept[*at].clone()).collect::<Vec<String>>();
+    let (paths, within) = (experiment.swept(), experiment.compared_within());
+    let key = |cell: &Cell| within.iter().map(|at| cell.swept[*at].clone()).collect::<Vec<String>>();
     let mut keys: Vec<Vec<String>> = Vec::new();
-    let is_whole = |key: &Vec<String>| !key.is_empty() && key.iter().all(|value| !value.is_empty());
+    let is_whole = |key: &Vec<String>| key.iter().all(|value| !value.is_empty());
     for key in cells().map(key).filter(is_whole) {
         if !keys.contains(&key) {
             keys.push(key);
@@ -62,34 +59,13 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
         return vec![Group { common: Vec::new(), cells: cells().collect() }];
     }
     let agrees = |cell: &Cell, values: &[String]| {
-        others.iter().zip(values).all(|(at, value)| cell.swept[*at].is_empty() || cell.swept[*at] == *value)
+        within.iter().zip(values).all(|(at, value)| cell.swept[*at].is_empty() || cell.swept[*at] == *value)
     };
     let title = |at: &usize| Column::Swept(paths[*at].clone()).title().to_owned();
     keys.into_iter()
         .map(|values| Group {
             cells: cells().filter(|cell| agrees(cell, &values)).collect(),
-            common: others.iter().map(title).zip(values).collect(),
+            common: within.iter().map(title).zip(values).collect(),
         })
         .collect()
-}
-
-/// The places of the swept paths whose values cells must share to be compared: for a component all but its own, for
-/// engines those of the workload, for designs none.
-fn told_apart(experiment: &Experiment) -> Vec<usize> {
-    let paths = experiment.swept();
-    let own = experiment.task.component().map(|component| format!("design.{}", component.axis()));
-    let has_engines = paths.iter().any(|path| path == ENGINE);
-    let tells = |path: &str| match &own {
-        Some(own) => path != own,
-        None => has_engines && path != ENGINE && !path.starts_with("engine.") && !path.starts_with("design."),
-    };
-    (0..paths.len()).filter(|at| tells(&paths[*at])).collect()
-}
-
-/// Whether a baseline means this cell: by its label or that of its engine, or a component by its choice or its kind.
-fn is_called(task: &Task, cell: &Cell, baseline: &str) -> bool {
-    let choice = task.component().map(|component| cell.design.choice(component.axis()));
-    cell.label == baseline
-        || engine_label(&cell.engine) == baseline
-        || choice.is_some_and(|choice| choice.label() == baseline || choice.kind() == baseline)
 }

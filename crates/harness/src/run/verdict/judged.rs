@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
-use results::{Better, Column, Metric, Schema, Table, columns as c};
+use results::{Better, Column, Metric, Row, Schema, Table, columns as c};
 use tree::axis;
 
 use super::group::Group;
 use super::price::Prices;
+use super::resolution::resolution;
 use super::steadiness::Steadiness;
 use crate::experiment::{Cell, Experiment, RunMode, differences, unequal_terms};
 use crate::problem::Outcome;
@@ -20,7 +21,7 @@ pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
 
 /// The numbers of the cells of which some row counts more than 0 in a column.
 fn cells_with(table: &Table, counted: &Metric) -> BTreeSet<u64> {
-    let has_some = |row: &&results::Row| row.get(counted).integer().is_some_and(|count| count > 0);
+    let has_some = |row: &&Row| row.get(counted).integer().is_some_and(|count| count > 0);
     table.rows().iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
 }
 
@@ -51,6 +52,8 @@ pub(super) struct Judged<'a> {
     pub(super) ranked: Vec<Ranked>,
     /// The baseline against itself, where it ran twice.
     pub(super) noise: Option<Noise>,
+    /// The relative difference below which what a search found tells nothing apart; 0 where nothing was searched for.
+    pub(super) resolution: f64,
     /// Cells that gave wrong answers, and so have no number.
     pub(super) wrong: Vec<&'a str>,
     /// Cells that dropped what they were asked for.
@@ -69,6 +72,44 @@ pub(super) struct Entry<'a> {
     pub(super) steadiness: Steadiness,
 }
 
+/// The rows that a verdict goes by.
+struct Rows {
+    /// Of the phase and the kind of operation that are judged.
+    judged: Table,
+    /// Of the phase, for all operations.
+    whole: Table,
+    /// Of baselines that ran twice, like those that are judged.
+    again: Table,
+}
+
+impl Rows {
+    fn of((runs, noise): (&Table, &Table), phase: &str, operation: &str) -> Outcome<Self> {
+        let of_phase = runs.only(c::PHASE.name, phase)?;
+        let judged = of_phase.only(c::OPERATION.name, operation)?;
+        let again = noise.only(c::PHASE.name, phase)?.only(c::OPERATION.name, operation)?;
+        Ok(Self { judged, whole: of_phase.only(c::OPERATION.name, ALL)?, again })
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// A cell under a name, with the `value` of each trial; nothing where no trial has one.
+    fn of(
+        cell: &'a Cell,
+        name: &str,
+        rows: &Rows,
+        prices: &Prices,
+        value: impl Fn(&Row) -> Option<f64>,
+    ) -> Option<Self> {
+        let sample = sample(&rows.judged, (cell, name), value);
+        if sample.blocks.is_empty() {
+            return None;
+        }
+        let price = |at| self::sample(&rows.whole, (cell, name), |row| prices.value(at, row)).median();
+        let prices = (0..prices.names().len()).map(price).collect();
+        Some(Self { cell, sample, prices, steadiness: Steadiness::of(&rows.whole, cell) })
+    }
+}
+
 impl<'a> Judged<'a> {
     /// Judges the cells of a group by one metric; `noise` holds the rows of baselines that ran twice.
     pub(super) fn new(
@@ -82,32 +123,23 @@ impl<'a> Judged<'a> {
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
         let phase = phase_of(experiment);
         let column = runs.column(metric)?.clone();
-        let of_phase = runs.only(c::PHASE.name, &phase)?;
-        let (judged, whole) =
-            (of_phase.only(c::OPERATION.name, &operation)?, of_phase.only(c::OPERATION.name, ALL)?);
+        let rows = Rows::of((runs, noise), &phase, &operation)?;
         let position = runs.schema().find(metric)?;
+        let value = move |row: &Row| row.cells()[position].number();
         let wrong = &wrong_cells(runs) | &wrong_cells(noise);
-        let mut entries: Vec<Entry<'a>> = Vec::new();
-        for cell in group.cells.iter().filter(|cell| !wrong.contains(&cell.number)) {
-            let name = name_of(experiment, cell);
-            let sample = sample(&judged, (cell, &name), |row| row.cells()[position].number());
-            if !sample.blocks.is_empty() {
-                let price = |at| self::sample(&whole, (cell, &name), |row| prices.value(at, row)).median();
-                let prices = (0..prices.names().len()).map(price).collect();
-                let steadiness = Steadiness::of(&whole, cell);
-                entries.push(Entry { cell, sample, prices, steadiness });
-            }
-        }
+        let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
+        let entry = |cell: &&'a Cell| Entry::of(cell, &experiment.name_within(cell), &rows, &prices, value);
+        let mut entries: Vec<Entry<'a>> = right.filter_map(entry).collect();
         let baseline = group.baseline(experiment).map(|cell| cell.number);
         if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
             entries[..=at].rotate_right(1);
         }
-        let again = noise.only(c::PHASE.name, &phase)?.only(c::OPERATION.name, &operation)?;
         let noise = entries.first().and_then(|first| {
-            let again = sample(&again, (first.cell, ""), |row| row.cells()[position].number());
+            let again = sample(&rows.again, (first.cell, ""), value);
             Noise::of(&first.sample, &again, &Criteria::default(), comparisons)
         });
-        let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor));
+        let resolution = resolution(&column, &phase, &group.cells);
+        let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
         let criteria = Criteria { delta, ..Criteria::default() };
         let ranked = rank_all(&entries, column.better(), experiment.trials.mode, &criteria);
         let labels = |numbers: BTreeSet<u64>| {
@@ -126,9 +158,10 @@ impl<'a> Judged<'a> {
             entries,
             ranked,
             noise,
+            resolution,
             wrong,
             dropping,
-            implausible: implausible_cells(&[&judged, &whole]),
+            implausible: implausible_cells(&[&rows.judged, &rows.whole]),
         })
     }
 
@@ -173,20 +206,8 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// What a cell is called among those it is compared with: a component as the sweep calls it, or by its choice.
-fn name_of(experiment: &Experiment, cell: &Cell) -> String {
-    let Some(component) = experiment.task.component() else { return cell.label.clone() };
-    let own = format!("design.{}", component.axis());
-    let swept = experiment.swept().iter().position(|path| *path == own).map(|at| cell.swept[at].clone());
-    swept.unwrap_or_else(|| cell.design.choice(component.axis()).label())
-}
-
 /// The value of every trial of a cell, under a name.
-fn sample(
-    table: &Table,
-    (cell, name): (&Cell, &str),
-    value: impl Fn(&results::Row) -> Option<f64>,
-) -> Sample {
+fn sample(table: &Table, (cell, name): (&Cell, &str), value: impl Fn(&Row) -> Option<f64>) -> Sample {
     let rows = table.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
     Sample::new(name, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
 }

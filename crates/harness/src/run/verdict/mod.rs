@@ -4,6 +4,7 @@ mod group;
 mod judged;
 mod price;
 mod record;
+mod resolution;
 mod steadiness;
 mod text;
 
@@ -19,6 +20,7 @@ use crate::problem::Outcome;
 
 pub(crate) use group::noisy_baselines;
 pub(crate) use judged::wrong_cells;
+pub(crate) use resolution::holds_found_rate;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
 const MOST_LINES: usize = 80;

@@ -7,12 +7,17 @@ use super::judged::{Entry, Judged, terms_apart};
 use crate::experiment::differences;
 
 impl Judged<'_> {
-    /// The verdict on a candidate: none where its numbers, or the baseline's, cannot be.
-    pub(super) fn verdict(&self, ranked: &Ranked) -> Verdict {
-        match self.implausible(&ranked.name) {
-            Some(_) => Verdict::Inconclusive,
-            None => ranked.comparison.verdict,
+    /// The verdict on a candidate, and why it is none where it is inconclusive: so are numbers that cannot be, of
+    /// either side, and a candidate that is no rival.
+    fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
+        if let Some(words) = self.implausible(&ranked.name) {
+            return (Verdict::Inconclusive, Some(format!("implausible: {words}")));
         }
+        if !self.is_rival(&ranked.name) {
+            let differences = self.other_prices(&ranked.name);
+            return (Verdict::Inconclusive, Some(format!("{}{differences}", v::NO_RIVAL)));
+        }
+        (ranked.comparison.verdict, ranked.comparison.doubt.map(|doubt| doubt.to_string()))
     }
 
     /// One row per candidate, the best first.
@@ -25,6 +30,7 @@ impl Judged<'_> {
 
     fn row(&self, experiment: &str, baseline: &Entry<'_>, candidate: &Entry<'_>, ranked: &Ranked) -> Row {
         let (mut row, comparison) = (v::row(), &ranked.comparison);
+        let (verdict, doubt) = self.verdict(ranked);
         row.set(&v::EXPERIMENT, experiment)
             .set(&v::WITHIN, self.within.as_str())
             .set(&v::PHASE, self.phase.as_str())
@@ -32,11 +38,9 @@ impl Judged<'_> {
             .set(&v::METRIC, self.column.name())
             .set(&v::BASELINE, baseline.sample.name.as_str())
             .set(&v::CANDIDATE, ranked.name.as_str())
-            .set(&v::VERDICT, self.verdict(ranked).to_string())
+            .set(&v::VERDICT, verdict.to_string())
             .set(&v::TRIALS, comparison.blocks as u64)
             .set(&v::DELTA, comparison.delta);
-        let implausible = self.implausible(&ranked.name).map(|words| format!("implausible: {words}"));
-        let doubt = implausible.or_else(|| comparison.doubt.map(|doubt| doubt.to_string()));
         if let Some(doubt) = doubt {
             row.set(&v::DOUBT, doubt.as_str());
         }

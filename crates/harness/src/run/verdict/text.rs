@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use measure::{Ranked, Sample, Verdict};
+use results::verdicts::NO_RIVAL;
 use results::{Better, Unit};
 
 use super::judged::{Entry, Judged, factors};
@@ -116,7 +117,7 @@ impl Judged<'_> {
     }
 
     /// In which prices a component is not like the baseline.
-    fn other_prices(&self, label: &str) -> String {
+    pub(super) fn other_prices(&self, label: &str) -> String {
         self.both(label).map_or_else(String::new, |(baseline, entry)| {
             self.prices.differences(&entry.prices, &baseline.prices)
         })
@@ -149,6 +150,7 @@ impl Judged<'_> {
             row.push(match ranked {
                 None => "baseline".to_owned(),
                 Some(ranked) if self.implausible(&ranked.name).is_some() => "implausible".to_owned(),
+                Some(ranked) if !self.is_rival(&ranked.name) => ranked.comparison.brief_as(NO_RIVAL),
                 Some(ranked) => ranked.comparison.brief(),
             });
             row.push(match ranked {
@@ -189,6 +191,10 @@ impl Judged<'_> {
                 noise.floor * 100.0,
                 noise.detectable * 100.0
             )
+        }));
+        notes.extend((self.resolution > 0.0).then(|| {
+            let within = self.resolution * 100.0;
+            format!("rates are searched for to within {within:.1} %, and less does not count")
         }));
         notes.extend(self.outliers());
         notes.extend(self.entries.iter().filter_map(|entry| entry.steadiness.note(&entry.sample.name)));

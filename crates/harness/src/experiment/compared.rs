@@ -1,0 +1,59 @@
+//! Which cells of an experiment are compared with each other, and what they are called there: those that agree in all
+//! swept values that a verdict is within, so that like is compared with like.
+
+use types::quantity;
+
+use super::cell::Cell;
+use super::engine::{ENGINE, engine_label, is_tree};
+use super::paths;
+use super::resolved::Experiment;
+
+impl Experiment {
+    /// The places of the swept paths in which cells that are compared agree: those that the verdict names, of an
+    /// experiment on a component all but its kind, and beside other engines those of the workload.
+    pub(crate) fn compared_within(&self) -> Vec<usize> {
+        let own = self.task.component().map(|component| format!("design.{}", component.axis()));
+        let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
+        let is_of_workload = |path: &str| !["engine", "design"].contains(&paths::split(path)[0]);
+        let agrees = |path: &String| match (&self.verdict.within, &own) {
+            (Some(named), _) => named.contains(path),
+            (None, Some(own)) => own != path,
+            (None, None) => has_engines && is_of_workload(path),
+        };
+        let paths = self.sweep.factors.iter().map(|factor| &factor.path).enumerate();
+        paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
+    }
+
+    /// What a cell is called among those it is compared with: as the one path that tells them apart has it, where
+    /// that is a name; else a component by its choice, and any other cell by its label.
+    pub(crate) fn name_within(&self, cell: &Cell) -> String {
+        let within = self.compared_within();
+        let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();
+        match (self.task.component(), &compared[..]) {
+            (component, [place]) if component.is_some() || !within.is_empty() => {
+                let value = &cell.swept[*place];
+                if is_name(value) { value.clone() } else { cell.label.clone() }
+            }
+            (Some(component), _) => cell.design.choice(component.axis()).label(),
+            (None, _) => cell.label.clone(),
+        }
+    }
+
+    /// All names by which a verdict may mean a cell as its baseline; a component also by its choice or its kind, and
+    /// beside other engines a cell by its engine.
+    pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
+        let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
+        let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);
+        let has_peers = self.cells.iter().any(|cell| !is_tree(&cell.engine));
+        let engine = has_peers.then(|| engine_label(&cell.engine));
+        choice.chain([self.name_within(cell), cell.label.clone()]).chain(engine).collect()
+    }
+}
+
+/// Whether a swept value says by itself what it is: a number, a size or a time does not.
+fn is_name(value: &str) -> bool {
+    let is_quantity = [quantity::parse_count, quantity::parse_bytes, quantity::parse_nanoseconds]
+        .iter()
+        .any(|parse| parse(value).is_ok());
+    !value.is_empty() && !is_quantity && value.parse::<f64>().is_err()
+}

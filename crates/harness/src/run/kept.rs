@@ -1,0 +1,91 @@
+//! The fixtures that an output folder keeps: what they take, who uses them, and their removal. Nothing else removes them,
+//! and those of an earlier build of this program are taken by no run any more.
+
+use std::path::{Path, PathBuf};
+
+use results::{Folder, Manifest};
+
+use super::fixture::{BEGUN, FIXTURES, read_record};
+use super::home::{lock, remove_folder};
+use super::probe;
+use crate::problem::{Outcome, Problem};
+
+/// A fixture that an output folder keeps, or what is left of one whose building was killed.
+pub(crate) struct Kept {
+    /// Its name.
+    pub(crate) hash: String,
+    folder: PathBuf,
+    /// What it takes on the file system.
+    pub(crate) bytes: u64,
+    /// When it was built, RFC 3339; nothing of one that was never whole.
+    pub(crate) built: Option<String>,
+    /// Whether a run of this program may take it.
+    pub(crate) is_current: bool,
+    /// The experiments whose results began from it.
+    pub(crate) experiments: Vec<String>,
+}
+
+/// The fixtures in an output folder, by their names; `program` is the hash of this program.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub(crate) fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
+    let root = out.join(FIXTURES);
+    let manifests = manifests(out)?;
+    let entries = match root.read_dir() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| Problem::doing(format!("read {}", root.display()), error))?,
+    };
+    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders.into_iter().map(|folder| Kept::of(folder, &manifests, program)).collect())
+}
+
+impl Kept {
+    fn of(folder: PathBuf, manifests: &[Manifest], program: u64) -> Self {
+        let hash = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_whole = folder.extension().is_none_or(|ending| ending != BEGUN);
+        let record = read_record(&folder).ok().filter(|_| is_whole);
+        let begins = |manifest: &&Manifest| manifest.fixtures.iter().any(|fixture| fixture.hash == hash);
+        Self {
+            bytes: probe::disk_bytes(&folder).unwrap_or(0),
+            is_current: record.as_ref().is_some_and(|record| record.is_of(program)),
+            built: record.map(|record| record.built),
+            experiments: manifests
+                .iter()
+                .filter(begins)
+                .map(|manifest| manifest.experiment.clone())
+                .collect(),
+            hash,
+            folder,
+        }
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub(crate) fn remove(&self) -> Outcome<()> {
+        remove_folder(&self.folder)?;
+        // Whoever waits for the lock finds that there is nothing, and builds.
+        let _ = std::fs::remove_file(self.folder.with_extension("lock"));
+        Ok(())
+    }
+}
+
+/// Refuses while a run writes to an output folder: its trials may be about to clone what would be removed.
+///
+/// # Errors
+/// Names the run.
+pub(crate) fn refuse_while_running(out: &Path) -> Outcome<()> {
+    let folders = out.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    folders.filter(|path| path.is_dir()).try_for_each(|path| lock(&path).map(drop))
+}
+
+/// What the experiments of an output folder say of themselves, as far as it can be read.
+fn manifests(out: &Path) -> Outcome<Vec<Manifest>> {
+    let entries = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
+    let files = entries.flatten().map(|entry| Folder::new(entry.path()).manifest());
+    Ok(files.filter(|file| file.is_file()).filter_map(|file| Manifest::read(&file).ok()).collect())
+}

@@ -1,0 +1,24 @@
+//! How finely rates that a phase searches for are told apart: a search stops within a part of the rate, so no verdict on
+//! what it found may be finer.
+
+use results::{Column, columns as c};
+use workload::Rate;
+
+use crate::experiment::Cell;
+
+/// Whether a column holds what a search for a rate found.
+pub(crate) fn holds_found_rate(column: &str) -> bool {
+    [c::SUSTAINED_OPS_PER_SECOND, c::OPS_PER_SECOND].iter().any(|found| found.name == column)
+}
+
+/// The relative difference below which the search tells no two cells apart, where the column holds what the search
+/// of the phase found; 0 where it holds something else.
+pub(super) fn resolution(column: &Column, phase: &str, cells: &[&Cell]) -> f64 {
+    let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
+    let searched = phases.filter(|of| holds_found_rate(column.name()) && of.name == phase);
+    let within = searched.filter_map(|of| match of.rate {
+        Rate::Sustained(search) => Some(search.within),
+        Rate::Closed | Rate::Open { .. } => None,
+    });
+    within.fold(0.0, f64::max)
+}

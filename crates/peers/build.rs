@@ -3,12 +3,14 @@
 use std::path::Path;
 
 /// Packages, the beginning of their versions where there are several, and the variables that tell them.
-const ENGINES: [(&str, &str, &str); 5] = [
+const ENGINES: [(&str, &str, &str); 7] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),
     ("redb", "", "PEERS_REDB"),
     ("sled", "", "PEERS_SLED"),
     ("canopydb", "", "PEERS_CANOPYDB"),
+    ("librocksdb-sys", "", "PEERS_ROCKSDB"),
+    ("libspeedb-sys", "", "PEERS_SPEEDB"),
 ];
 
 fn main() {

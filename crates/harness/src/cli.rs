@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Say what got better and worse from one folder of results to another
     Compare(CompareArguments),
+    /// Print tables of engines as Markdown: how many times as fast as each our own tree is
+    League(LeagueArguments),
     /// The gate for CI: counters exactly against goldens, or times against another build
     Check(CheckArguments),
     /// Show the stores that trials began from and that are kept, with their sizes and ages, or remove them
@@ -91,6 +93,16 @@ pub(crate) struct CompareArguments {
     /// How the report is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LeagueArguments {
+    /// Folders of results of experiments that sweep engines
+    #[arg(required = true, value_name = "RESULTS")]
+    pub(crate) results: Vec<PathBuf>,
+    /// The row that the others are held against
+    #[arg(long, value_name = "LABEL", default_value = "lsmbench")]
+    pub(crate) baseline: String,
 }
 
 #[derive(Debug, Args)]

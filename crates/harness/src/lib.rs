@@ -12,6 +12,7 @@ mod history;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;
+mod league;
 mod lifeline;
 mod output;
 mod pairs;
@@ -78,6 +79,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Compare(arguments) => {
             command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
+        Command::League(arguments) => command::league(&arguments).map(|()| 0),
         Command::Check(arguments) => {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })

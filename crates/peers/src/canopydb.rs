@@ -7,6 +7,7 @@ use std::path::Path;
 
 use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
+use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::budget::{Budget, Log};
@@ -32,6 +33,11 @@ impl Build<Engine> for Canopydb {
     }
 }
 
+/// Bytes of what changed and is not written back yet at which writers wait: a memtable and those that may be frozen.
+fn stall_bytes(budget: &Budget) -> u64 {
+    budget.memtable_bytes.saturating_mul(budget.frozen_memtables.saturating_add(1))
+}
+
 impl Peer for Canopydb {
     fn identify(&self) -> Result<Identity, Missing> {
         bundled::identify(env!("PEERS_CANOPYDB"))
@@ -40,6 +46,11 @@ impl Peer for Canopydb {
     fn mapping(&self, budget: &Budget) -> Vec<String> {
         let mut lines = vec![
             memtable(budget, "checkpoint_target_size: what changed is written back when it is so much"),
+            format!(
+                "{} frozen memtables: stall_memory_limit and throttle_memory_limit {}",
+                budget.frozen_memtables,
+                format_bytes(stall_bytes(budget))
+            ),
             cache(budget, "page_cache_size"),
             log(
                 budget,

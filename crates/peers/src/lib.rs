@@ -2,7 +2,7 @@
 //!
 //! An engine is one file, or one folder, with one line in [`CATALOG`]. Those that are shared libraries are loaded
 //! when they are opened, by path, so that any build of them can run beside any other; those that are crates are
-//! compiled in with the feature `peers`. What is not there says how to get it.
+//! compiled in with the feature `peers`, or with one of their own. What is not there says how to get it.
 
 mod budget;
 mod bundled;
@@ -19,6 +19,7 @@ mod rocksdb;
 mod settle;
 mod sled;
 mod symbols;
+mod tidesdb;
 #[cfg(feature = "peers")]
 mod walk;
 mod wiredtiger;
@@ -35,6 +36,8 @@ pub static CATALOG: Catalog<Engine> = Catalog {
     variants: &[
         lsmbench::VARIANT,
         rocksdb::VARIANT,
+        rocksdb::SPEEDB,
+        rocksdb::TERARKDB,
         leveldb::VARIANT,
         fjall::VARIANT,
         fjall2::VARIANT,
@@ -42,6 +45,7 @@ pub static CATALOG: Catalog<Engine> = Catalog {
         redb::VARIANT,
         canopydb::VARIANT,
         sled::VARIANT,
+        tidesdb::VARIANT,
         wiredtiger::VARIANT,
     ],
 };

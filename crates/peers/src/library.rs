@@ -25,6 +25,11 @@ const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__asser
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {
+    /// Whether one is named: by `given`, or by the environment.
+    pub(crate) fn is_named(&self, given: &str) -> bool {
+        !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
+    }
+
     /// The library that `given` names: a path, a name to be looked for, or nothing.
     ///
     /// # Errors
@@ -63,9 +68,9 @@ impl Wanted {
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
-        let bytes = std::fs::read(&path).map_err(|error| not_this(error.to_string()))?;
+        let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
         let file = object::File::parse(&*bytes)
-            .map_err(|error| not_this(format!("it is no shared library: {error}")))?;
+            .map_err(|error| not_this(format!("it is no shared library: {error}; {}", self.advice)))?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -133,7 +138,7 @@ fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// The version behind `.so.` in the name of a file, where it has two numbers or more.
-fn version_in(path: &Path) -> Option<String> {
+pub(crate) fn version_in(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let version = name.split_once(".so.")?.1;
     (numbers(version).len() >= 2).then(|| version.to_owned())

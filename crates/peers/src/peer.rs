@@ -115,7 +115,7 @@ pub enum Missing {
         reason: String,
     },
     /// The engine was not compiled in.
-    #[error("it is not in this build; build with --features {feature}")]
+    #[error("it is not in this build; cargo build --release --features {feature} builds it in")]
     NotBuilt {
         /// The feature of the package `lsmbench`.
         feature: &'static str,

@@ -44,17 +44,20 @@ pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }
 
-/// Declares a table of functions of a C library: those that every version has, and those that newer ones have.
-/// The names stand without the prefix that all of them share.
+/// Declares a table of functions of a C library: those that every version has, those that newer ones have, and those
+/// that came behind the oldest library that can be linked with. The names stand without the prefix that all of them
+/// share. Under the condition `linked` there is a library in this program; under `newest` it has all of them.
 macro_rules! functions {
-    ($(#[$doc:meta])* $table:ident, $prefix:literal,
+    ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }
-     optional { $($newer:ident: fn($($newer_argument:ty),* $(,)?) $(-> $newer_result:ty)?;)* }) => {
+     optional { $($newer:ident: fn($($newer_argument:ty),* $(,)?) $(-> $newer_result:ty)?;)* }
+     newest { $($newest:ident: fn($($newest_argument:ty),* $(,)?) $(-> $newest_result:ty)?;)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub(crate) struct $table {
             $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
             $(pub(crate) $newer: Option<unsafe extern "C" fn($($newer_argument),*) $(-> $newer_result)?>,)*
+            $(pub(crate) $newest: Option<unsafe extern "C" fn($($newest_argument),*) $(-> $newest_result)?>,)*
         }
 
         impl $table {
@@ -73,8 +76,47 @@ macro_rules! functions {
                     Ok(Self {
                         $($name: library.function(concat!($prefix, stringify!($name)))?,)*
                         $($newer: library.function(concat!($prefix, stringify!($newer))).ok(),)*
+                        $($newest: library.function(concat!($prefix, stringify!($newest))).ok(),)*
                     })
                 }
+            }
+
+            /// Those of the library in this program.
+            #[cfg($linked)]
+            pub(crate) const fn linked() -> Self {
+                Self {
+                    $($name: linked::$name,)*
+                    $($newer: Some(linked::$newer),)*
+                    $(
+                        #[cfg($has_newest)]
+                        $newest: Some(linked::$newest),
+                        #[cfg(not($has_newest))]
+                        $newest: None,
+                    )*
+                }
+            }
+        }
+
+        /// The functions themselves, as the linker finds them.
+        #[cfg($linked)]
+        mod linked {
+            #[allow(clippy::wildcard_imports)] // the types of their signatures
+            use super::*;
+
+            unsafe extern "C" {
+                $(
+                    #[link_name = concat!($prefix, stringify!($name))]
+                    pub(super) fn $name($(_: $argument),*) $(-> $result)?;
+                )*
+                $(
+                    #[link_name = concat!($prefix, stringify!($newer))]
+                    pub(super) fn $newer($(_: $newer_argument),*) $(-> $newer_result)?;
+                )*
+                $(
+                    #[cfg($has_newest)]
+                    #[link_name = concat!($prefix, stringify!($newest))]
+                    pub(super) fn $newest($(_: $newest_argument),*) $(-> $newest_result)?;
+                )*
             }
         }
     };

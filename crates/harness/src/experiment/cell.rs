@@ -26,7 +26,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// What is driven, as text that no two different ones share: a tree by its design, another engine by the terms
     /// that it is given.
-    pub(super) fn subject(&self) -> String {
+    pub(crate) fn subject(&self) -> String {
         match is_tree(&self.engine) {
             true => self.design.to_toml().to_string(),
             false => format!("{}{:?}", self.engine.to_toml(), budget(&self.design)),

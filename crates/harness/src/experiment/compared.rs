@@ -4,16 +4,21 @@
 use types::quantity;
 
 use super::cell::Cell;
+use super::engine::{ENGINE, engine_label, is_tree};
+use super::paths;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// The places of the swept paths in which cells that are compared agree: those that the verdict names, and of an
-    /// experiment on a component all but its kind.
+    /// The places of the swept paths in which cells that are compared agree: those that the verdict names, of an
+    /// experiment on a component all but its kind, and beside other engines those of the workload.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
         let own = self.task.component().map(|component| format!("design.{}", component.axis()));
+        let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
+        let is_of_workload = |path: &str| !["engine", "design"].contains(&paths::split(path)[0]);
         let agrees = |path: &String| match (&self.verdict.within, &own) {
             (Some(named), _) => named.contains(path),
-            (None, own) => own.as_ref().is_some_and(|own| own != path),
+            (None, Some(own)) => own != path,
+            (None, None) => has_engines && is_of_workload(path),
         };
         let paths = self.sweep.factors.iter().map(|factor| &factor.path).enumerate();
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
@@ -34,11 +39,14 @@ impl Experiment {
         }
     }
 
-    /// All names by which a verdict may mean a cell as its baseline; a component also by its choice or its kind.
+    /// All names by which a verdict may mean a cell as its baseline; a component also by its choice or its kind, and
+    /// beside other engines a cell by its engine.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);
-        choice.chain([self.name_within(cell), cell.label.clone()]).collect()
+        let has_peers = self.cells.iter().any(|cell| !is_tree(&cell.engine));
+        let engine = has_peers.then(|| engine_label(&cell.engine));
+        choice.chain([self.name_within(cell), cell.label.clone()]).chain(engine).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which engine a cell runs: our own tree, or another one with the terms of its design.
 
 use catalog::{Choice, ChoiceError, Limit};
-use peers::{Budget, CATALOG, Codec, Engine, Log, Peer};
+use peers::{Budget, CATALOG, Codec, Engine, Log, Peer, UNEQUAL};
 use toml::Value;
 use tree::Design;
 use types::quantity::parse_nanoseconds;
@@ -73,18 +73,37 @@ pub(crate) fn engine_label(engine: &Choice) -> String {
     given.map_or_else(|| engine.label(), str::to_owned)
 }
 
+/// How many terms of the design could not be made equal in a cell of another engine.
+pub(crate) fn unequal_terms(cell: &Cell) -> usize {
+    let lines = peer(&cell.engine).map_or_else(Vec::new, |peer| peer.mapping(&budget(&cell.design)));
+    lines.iter().filter(|line| line.starts_with(UNEQUAL)).count()
+}
+
 /// Whether the value at a path of the design reaches other engines.
 pub(super) fn is_term(path: &[&str]) -> bool {
     TERMS.iter().any(|term| path.starts_with(term))
 }
 
+/// Why an experiment with this cell is refused as a whole, if it is: engines keep their own time, and an engine that
+/// was asked for by its name must be there.
+pub(super) fn hindrance(mode: RunMode, is_one_of_all: bool, cell: &Cell) -> Option<String> {
+    let peer = peer(&cell.engine)?;
+    let name = engine_label(&cell.engine);
+    if mode == RunMode::Counted {
+        return Some(format!(
+            "trials.mode = \"counted\" runs our own tree alone: {name} {}; say mode = \"timed\", or engine = \
+             \"lsmbench\"",
+            Limit::NotDeterministic
+        ));
+    }
+    let missing = peer.identify().err().filter(|_| !is_one_of_all)?;
+    Some(format!("engine {name} is not here: {missing}; engine = \"all\" runs those that are"))
+}
+
 /// Why a cell of another engine cannot run, if it cannot.
-pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
+pub(super) fn refusal(cell: &Cell) -> Option<String> {
     let peer = peer(&cell.engine)?;
     let engine = engine_label(&cell.engine);
-    if mode == RunMode::Counted {
-        return Some(format!("counted mode: engine = {engine} {}", Limit::NotDeterministic));
-    }
     let limits = cell.design.limits();
     if let Some((axis, choice, _)) = limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
         return Some(format!(
@@ -107,7 +126,7 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
             "engine {engine}: the objective of phase {name} is about stalls or runs, which only our own tree tells"
         ));
     }
-    peer.identify().err().map(|missing| format!("engine {engine}: {missing}"))
+    peer.identify().err().map(|missing| missing.to_string())
 }
 
 /// What other engines are given of a design.

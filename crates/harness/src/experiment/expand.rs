@@ -43,6 +43,9 @@ impl Sweep {
                 let same: &Cell = &cells[*numbers.get(&text)?];
                 Some(format!("it is the same as cell {}, {}", same.number, same.label))
             };
+            if let Some(reason) = engine::hindrance(base.mode, self.asks_for_all_engines(), &cell) {
+                return Err(SweepError::new(ENGINE, reason));
+            }
             if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
                 left_out.push(LeftOut { label: self.describe(&combination), reason });
             } else {
@@ -55,6 +58,11 @@ impl Sweep {
             Some(at) => Err(base.applies_nowhere(&self.factors[at].path)),
             None => Ok((cells, left_out)),
         }
+    }
+
+    /// Whether engines are swept as all that there are.
+    fn asks_for_all_engines(&self) -> bool {
+        self.factors.iter().any(|factor| factor.path == ENGINE && factor.all)
     }
 
     /// The values of a combination, as `design.bloom=none, design.bloom.bits_per_key=8`.
@@ -220,7 +228,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         return Some(reason);
     }
     if !is_tree(&cell.engine) {
-        return engine::refusal(mode, cell);
+        return engine::refusal(cell);
     }
     let limits = cell.design.limits();
     let workload = cell.task.workload();

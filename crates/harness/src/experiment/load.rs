@@ -341,7 +341,14 @@ impl<'a> Loader<'a> {
             (root == "design" && table.get(key).is_some_and(|value| !value.is_table())).then_some([root, key])
         };
         let swept = self.file.table.get("sweep").is_some_and(|sweep| sweep.get(&error.key).is_some());
-        match (self.sets.setter(&format!("sweep.{}", error.key)), in_design().filter(|_| !swept)) {
+        let setter = self.sets.setter(&format!("sweep.{}", error.key));
+        if error.key == ENGINE && !swept && setter.is_none() {
+            return match self.sets.setter(ENGINE) {
+                Some(set) => set.problem(&self.file, error.message.clone()),
+                None => self.file.problem(&[ENGINE], error.message.clone()),
+            };
+        }
+        match (setter, in_design().filter(|_| !swept)) {
             (Some(set), _) => set.problem(&self.file, error.message.clone()),
             (None, Some(key)) => self.file.problem(&key, error.message.clone()),
             (None, None) => self.file.problem(&["sweep", &error.key], error.message.clone()),

@@ -31,6 +31,8 @@ pub(super) struct Factor {
     pub(super) path: String,
     /// The values, at least one.
     pub(super) values: Vec<Value>,
+    /// Whether they were asked for as all that there are, and none by its name.
+    pub(super) all: bool,
 }
 
 /// All factors and how they combine.
@@ -197,6 +199,7 @@ pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepErro
         [ENGINE] => Some(&peers::CATALOG as &dyn Axis),
         _ => None,
     };
+    let all = matches!((value, swept_axis), (Value::String(all), Some(_)) if all == "all");
     let values = match (value, swept_axis) {
         (Value::String(all), Some(axis)) if all == "all" => {
             axis.variants().iter().map(|variant| Value::String(variant.kind.to_owned())).collect()
@@ -210,7 +213,7 @@ pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepErro
     if values.is_empty() {
         return Err(SweepError::new(path, format!("\"{path}\" has no values; a sweep needs at least one")));
     }
-    Ok(Factor { path: path.to_owned(), values })
+    Ok(Factor { path: path.to_owned(), values, all })
 }
 
 #[cfg(test)]

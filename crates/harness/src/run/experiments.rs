@@ -15,10 +15,11 @@ use super::home::{DataFolder, Home, check_writable, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
+use super::rehearsal::rehearse;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
 use super::{environment, manifest, memory_limit, peer};
 use crate::charts;
-use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode};
+use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, peer as peer_of};
 use crate::output::{and_more, line, print};
 use crate::problem::{Outcome, Problem};
 
@@ -62,6 +63,7 @@ pub(crate) fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Endi
     }
     let runs = experiments.iter().map(|experiment| Run::prepare(experiment, options));
     let runs = runs.collect::<Outcome<Vec<_>>>()?;
+    experiments.iter().try_for_each(|experiment| rehearse(experiment, &options.out))?;
     let mut ending = Ending::Done;
     for run in runs {
         match run.run()? {
@@ -282,9 +284,12 @@ impl<'a> Run<'a> {
         let turns = self.turns(books);
         let seconds = turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum();
         let mut progress = Progress::new(name, turns.len(), seconds);
-        let mut block = None;
+        let (mut block, mut failed) = (None, BTreeSet::new());
         for turn in &turns {
             let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
+            if failed.contains(&turn.cell) {
+                continue;
+            }
             if block.replace(trial) != Some(trial) && self.is_precise(trial)? {
                 progress.tell(&format!("  {trial} trials say it precisely enough"));
                 break;
@@ -302,8 +307,17 @@ impl<'a> Run<'a> {
                 Found::None => None,
                 Found::Interrupted => return Ok(Ending::Interrupted),
             };
-            let report = self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step));
-            let report = report.map_err(kept)?;
+            let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
+                // What another engine cannot do ends its part, and not that of the others.
+                Err(problem) if peer_of(&cell.engine).is_some() => {
+                    let told = format!("{} ends in trial {}: {problem}", cell.label, trial + 1);
+                    progress.tell(&format!("  warning: {told}"));
+                    books.manifest.warnings.push(told);
+                    failed.insert(turn.cell);
+                    continue;
+                }
+                report => report.map_err(kept)?,
+            };
             let Some(report) = report else { return Ok(Ending::Interrupted) };
             for wrong in &report.wrong {
                 progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));

@@ -21,6 +21,7 @@ mod plausibility;
 mod probe;
 mod profile;
 mod progress;
+mod rehearsal;
 mod replay;
 mod report;
 mod steadiness;

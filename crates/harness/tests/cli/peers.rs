@@ -35,8 +35,9 @@ fn of_engine<'a>(rows: &'a [Row], engine: &str) -> Vec<&'a Row> {
     rows.iter().filter(is_of).collect()
 }
 
+/// What was asked for by its name must be there; what was not is left out with words.
 #[test]
-fn an_engine_that_is_not_there_is_told_and_the_others_run() {
+fn an_engine_that_is_asked_for_must_be_there() {
     let bench = Bench::new();
     bench.write(
         "x.toml",
@@ -44,13 +45,53 @@ fn an_engine_that_is_not_there_is_told_and_the_others_run() {
             "[\"lsmbench\", { kind = \"rocksdb\", library = \"/nowhere/librocksdb.so\", label = \"rocks\" }]",
         ),
     );
-    let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
-    let told = "left out: engine=rocks: engine rocks: no librocksdb.so in /nowhere; build RocksDB";
-    assert!(answer.err.contains(told), "{}", answer.err);
-    assert_eq!(bench.manifest("x").cells.len(), 1);
-    assert!(bench.manifest("x").left_out[0].reason.contains("engine.library"));
-    let rows = bench.rows("x");
-    assert!(of_engine(&rows, "lsmbench").iter().all(|row| text(row, &c::WRONG_ANSWERS) == "0"));
+    let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
+    assert!(
+        error.contains("engine rocks is not here: no librocksdb.so in /nowhere; build RocksDB"),
+        "{error}"
+    );
+    assert!(error.contains("engine = \"all\" runs those that are"), "{error}");
+    bench.write("x.toml", over("\"all\""));
+    let described = bench.ok(&["describe", "x.toml"]);
+    // Nothing but a build with all features and all libraries has all.
+    let is_here = |kind: &str| described.contains(&format!(" {kind}\n"));
+    assert!(is_here("lsmbench"), "{described}");
+    for kind in ["terarkdb", "tidesdb"].into_iter().filter(|kind| !is_here(kind)) {
+        assert!(described.contains(&format!("left out: engine={kind}: ")), "{described}");
+    }
+}
+
+#[test]
+fn counted_mode_refuses_other_engines_in_words() {
+    let bench = Bench::new();
+    bench.write("x.toml", over("\"all\""));
+    let error = bench.run(&["describe", "x.toml", "--set", "trials.mode=counted"]).refusal();
+    let told = "trials.mode = \"counted\" runs our own tree alone: rocksdb depends on time";
+    assert!(error.contains(told) && error.contains("say mode = \"timed\""), "{error}");
+}
+
+#[test]
+fn options_that_nobody_can_read_are_refused_before_anything_runs() {
+    let bench = Bench::new();
+    bench.write("x.toml", over("[{ kind = \"rocksdb\", options = \"write_buffer_size\" }]"));
+    let error = bench.run(&["describe", "x.toml"]).refusal();
+    assert!(error.contains("options: \"write_buffer_size\" is no key=value"), "{error}");
+}
+
+#[test]
+fn a_league_is_of_engines() {
+    let bench = Bench::new();
+    bench.write("x.toml", over("\"all\"") + "\"phase.load.threads\" = [1, 2]\n");
+    bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
+    let league = bench.ok(&["league", "results/x"]);
+    assert!(league.contains("| engine | load: threads 1 | load: threads 2 | mixed: threads 1 |"), "{league}");
+    assert!(league.contains("| lsmbench | **"), "{league}");
+    let error = bench.run(&["league", "results/x", "--baseline", "nobody"]).refusal();
+    assert!(error.contains("there is no row \"nobody\"; there are lsmbench"), "{error}");
+    bench.write("y.toml", EXPERIMENT);
+    bench.run(&["run", "y.toml", "--allow-debug"]).expect(0);
+    let error = bench.run(&["league", "results/y"]).refusal();
+    assert!(error.contains("it sweeps no engines"), "{error}");
 }
 
 /// Whichever engines are on this machine and in this build run beside our own tree, and give its answers.
@@ -107,9 +148,7 @@ fn an_engine_is_one_line_of_an_experiment() {
     let error =
         bench.run(&["describe", "x.toml", "--set", "engine=rocksdb(library=/nowhere/x.so)"]).refusal();
     assert!(
-        error.contains(
-            "nothing is left to run: engine rocksdb(library=\"/nowhere/x.so\"): no x.so in /nowhere"
-        ),
+        error.contains("engine rocksdb(library=\"/nowhere/x.so\") is not here: no x.so in /nowhere"),
         "{error}"
     );
     let component = "question = \"?\"\nengine = \"rocksdb\"\nsubject = \"hash\"\n";

@@ -6,6 +6,7 @@ use std::time::Duration;
 use canopydb::{Bytes, Database, DbOptions, EnvOptions, Error, Tree};
 use workload::{Scan, Target, TargetError, Write};
 
+use super::stall_bytes;
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
 use crate::walk;
@@ -34,8 +35,9 @@ impl CanopydbStore {
         options.use_wal = budget.log != Log::None;
         options.default_commit_sync = budget.log == Log::Sync;
         options.checkpoint_target_size = budget.memtable_bytes as usize;
-        options.throttle_memory_limit = options.throttle_memory_limit.max(options.checkpoint_target_size);
-        options.stall_memory_limit = options.stall_memory_limit.max(options.throttle_memory_limit);
+        // What changed and is not written back yet stalls writers where frozen memtables would.
+        options.stall_memory_limit = stall_bytes(budget) as usize;
+        options.throttle_memory_limit = options.stall_memory_limit;
         let store = Self {
             database: Database::with_options(environment, options)?,
             has_log: budget.log != Log::None,

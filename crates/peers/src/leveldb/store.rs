@@ -23,7 +23,7 @@ type Message = *mut *mut c_char;
 
 functions! {
     /// The functions of `leveldb/c.h` that are called here.
-    Api, "leveldb_",
+    Api, "leveldb_", linked(any()), newest(any()),
     required {
         free: fn(*mut c_void);
         open: fn(Object, *const c_char, Message) -> Object;
@@ -70,6 +70,7 @@ functions! {
         minor_version: fn() -> c_int;
     }
     optional {}
+    newest {}
 }
 
 /// A key behind all that a workload has: a compaction up to it alone writes the memtable and nothing else.

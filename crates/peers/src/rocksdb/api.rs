@@ -20,7 +20,7 @@ pub(super) type Message = *mut *mut c_char;
 functions! {
     /// The functions of `rocksdb/c.h` that are called here.
     #[allow(non_snake_case)] // as they are called there
-    Api, "rocksdb_",
+    Api, "rocksdb_", linked(any(feature = "rocksdb", feature = "speedb")), newest(feature = "rocksdb"),
     required {
         free: fn(*mut c_void);
         open: fn(Object, *const c_char, Message) -> Object;
@@ -50,7 +50,6 @@ functions! {
         flushoptions_create: fn() -> Object;
         flushoptions_destroy: fn(Object);
         column_family_handle_destroy: fn(Object);
-        cancel_all_background_work: fn(Object, c_uchar);
         property_value: fn(Object, *const c_char) -> *mut c_char;
         property_int: fn(Object, *const c_char, *mut u64) -> c_int;
         options_create: fn() -> Object;
@@ -67,8 +66,7 @@ functions! {
         writeoptions_set_sync: fn(Object, c_uchar);
     }
     optional {
-        get_into_buffer: fn(Object, Object, *const c_char, usize, *mut c_char, usize, *mut usize, *mut c_uchar, Message)
-            -> c_uchar;
+        cancel_all_background_work: fn(Object, c_uchar);
         get_default_column_family_handle: fn(Object) -> Object;
         batched_multi_get_cf: fn(Object, Object, Object, usize, *const *const c_char, *const usize, *mut Object,
             *mut *mut c_char, bool);
@@ -85,6 +83,10 @@ functions! {
         block_based_options_set_filter_policy: fn(Object, Object);
         filterpolicy_create_bloom_full: fn(f64) -> Object;
         options_set_block_based_table_factory: fn(Object, Object);
+    }
+    newest {
+        get_into_buffer: fn(Object, Object, *const c_char, usize, *mut c_char, usize, *mut usize, *mut c_uchar, Message)
+            -> c_uchar;
     }
 }
 

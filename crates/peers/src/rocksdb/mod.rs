@@ -1,48 +1,76 @@
-//! `RocksDB`, and whatever else has its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
+//! `RocksDB`, and what has grown out of it and kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
 //!
 //! The library is loaded when a store is opened, by its path, so that any builds of any versions from 5.18 on can
-//! run beside each other. Source: `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
+//! run beside each other. One that the program was built with is used where no other is named. Source:
+//! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
+mod kin;
+mod linked;
 mod options;
+mod overrides;
 mod store;
 
-use std::path::Path;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 
 use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::Budget;
-use crate::library::Wanted;
+use crate::library::version_in;
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
+use kin::{Kin, RocksDb, SpeedB, TerarkDb};
+use overrides::Overrides;
 
-pub(crate) const VARIANT: Variant<Engine> = Variant::new::<RocksDb>(
+/// The parameters of a kin as commented TOML: they differ in where a library comes from.
+macro_rules! reference {
+    ($kind:literal, $variable:literal, $else:literal) => {
+        concat!(
+            "# The shared library; without one, what ",
+            $variable,
+            " names, or ",
+            $else,
+            ".\nlibrary = \"\"\n# What it is called in results, where ",
+            $kind,
+            " is not enough.\nlabel = \"\"\n\
+             # How levels are kept: leveled or universal.\n\
+             compaction = \"leveled\"\n\
+             # The kind of block cache: lru, or hyper-clock where the library has it.\n\
+             cache = \"lru\"\n\
+             # Whether it counts what it does, which costs it some per cent; bytes per flush and compaction come of it.\n\
+             statistics = false\n\
+             # Further options as its options files spell them, as in max_bytes_for_level_base=64M;num_levels=5. They win.\n\
+             options = \"\"\n"
+        )
+    };
+}
+
+pub(crate) const VARIANT: Variant<Engine> = Variant::new::<Member<RocksDb>>(
     "rocksdb",
-    "RocksDB, or any library with its C interface, loaded by path",
-    "# The shared library; without one, what LSMBENCH_ROCKSDB names, or the system's librocksdb.so.\n\
-     library = \"\"\n\
-     # What it is called in results, where rocksdb is not enough.\n\
-     label = \"\"\n\
-     # How levels are kept: leveled or universal.\n\
-     compaction = \"leveled\"\n\
-     # The kind of block cache: lru, or hyper-clock where the library has it.\n\
-     cache = \"lru\"\n\
-     # Whether it counts what it does, which costs it some per cent; bytes per flush and compaction come of it.\n\
-     statistics = false\n\
-     # Further options as its options files spell them, as in max_bytes_for_level_base=64M;num_levels=5. They win.\n\
-     options = \"\"\n",
+    "RocksDB, or any library with its C interface, loaded by path or built in",
+    reference!(
+        "rocksdb",
+        "LSMBENCH_ROCKSDB",
+        "what --features rocksdb builds in, or the system's librocksdb.so"
+    ),
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// Where a library comes from.
-const WANTED: Wanted = Wanted {
-    name: "librocksdb.so",
-    variable: "LSMBENCH_ROCKSDB",
-    advice: "build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the library in engine.library or \
-             LSMBENCH_ROCKSDB (Debian's package librocksdb-dev runs too, with assertions on)",
-    required: api::REQUIRED,
-};
+pub(crate) const SPEEDB: Variant<Engine> = Variant::new::<Member<SpeedB>>(
+    "speedb",
+    "SpeedB, grown out of RocksDB 8.6, loaded by path or built in",
+    reference!("speedb", "LSMBENCH_SPEEDB", "what --features speedb builds in, or the system's libspeedb.so"),
+)
+.limited(&[Limit::NotDeterministic]);
+
+pub(crate) const TERARKDB: Variant<Engine> = Variant::new::<Member<TerarkDb>>(
+    "terarkdb",
+    "TerarkDB, grown out of RocksDB 5.18, loaded by path",
+    reference!("terarkdb", "LSMBENCH_TERARKDB", "the system's libterarkdb.so"),
+)
+.limited(&[Limit::NotDeterministic]);
 
 /// How levels are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,33 +101,91 @@ struct Params {
     options: String,
 }
 
-struct RocksDb(Params);
+/// Where the functions come from.
+enum Source {
+    /// A shared library.
+    File(PathBuf),
+    /// This program.
+    #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+    Program,
+}
 
-impl Build<Engine> for RocksDb {
-    type Params = Params;
-
-    fn build(params: Params) -> Result<Box<Engine>, String> {
-        Ok(Box::new(Engine::Peer(Box::new(Self(params)))))
+impl Source {
+    /// The version that it is known by.
+    fn version(&self) -> Option<String> {
+        match self {
+            Self::File(path) => version_in(path),
+            #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+            Self::Program => linked::identity().version,
+        }
     }
 }
 
-impl Peer for RocksDb {
+/// One of the family.
+struct Member<K> {
+    params: Params,
+    overrides: Overrides,
+    kin: PhantomData<K>,
+}
+
+impl<K: Kin> Build<Engine> for Member<K> {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<Engine>, String> {
+        let overrides = Overrides::parse(&params.options)?;
+        Ok(Box::new(Engine::Peer(Box::new(Self { params, overrides, kin: PhantomData::<K> }))))
+    }
+}
+
+impl<K: Kin> Member<K> {
+    /// Whether the library in this program is meant: it is of this kin, and no other is named.
+    fn is_linked(&self) -> bool {
+        linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
+    }
+
+    fn source(&self) -> Result<Source, Missing> {
+        #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+        if self.is_linked() {
+            return Ok(Source::Program);
+        }
+        Ok(Source::File(K::WANTED.find(&self.params.library)?))
+    }
+}
+
+impl<K: Kin> Peer for Member<K> {
     fn identify(&self) -> Result<Identity, Missing> {
-        WANTED.identify(&self.0.library)
+        match self.is_linked() {
+            true => Ok(linked::identity()),
+            false => K::WANTED.identify(&self.params.library),
+        }
     }
 
     fn mapping(&self, budget: &Budget) -> Vec<String> {
-        options::mapping(&self.0, budget)
+        options::mapping(&self.params, &self.overrides, budget)
     }
 
     fn open(&self, directory: &Path, budget: &Budget) -> Result<Box<dyn Store>, TargetError> {
-        let library = WANTED.find(&self.0.library)?;
+        let source = self.source()?;
         let setup = store::Setup {
-            options: options::text(&self.0, budget),
+            version: source.version(),
+            options: options::text(&self.params, &self.overrides, budget),
             log: budget.log,
-            statistics: self.0.statistics,
-            hyper_clock: (self.0.cache == CacheKind::HyperClock && budget.cache_bytes > 0).then_some(budget),
+            statistics: self.params.statistics,
+            hyper_clock: (self.params.cache == CacheKind::HyperClock && budget.cache_bytes > 0)
+                .then_some(budget),
         };
-        Ok(Box::new(store::RocksDbStore::open(&library, directory, &setup)?))
+        Ok(Box::new(store::RocksDbStore::open(&source, directory, &setup)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_nobody_can_read_are_refused() {
+        let params = Params { options: "write_buffer_size".to_owned(), ..Params::default() };
+        let refused = Member::<RocksDb>::build(params).err().unwrap();
+        assert!(refused.starts_with("options: \"write_buffer_size\" is no key=value"), "{refused}");
     }
 }

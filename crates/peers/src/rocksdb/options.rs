@@ -3,24 +3,26 @@
 //! Options are given as text, and not by a function each: text means the same in all versions, while
 //! `rocksdb_filterpolicy_create_bloom_full` takes another type in older ones.
 
+use super::overrides::{Overrides, name_of};
 use super::{CacheKind, Params, Style};
 use crate::budget::{Budget, Codec, Log};
 use crate::peer::UNEQUAL;
 
 /// All options, as `rocksdb_get_options_from_string` reads them.
-pub(super) fn text(params: &Params, budget: &Budget) -> String {
+pub(super) fn text(params: &Params, overrides: &Overrides, budget: &Budget) -> String {
+    let own: Vec<String> = terms(params, budget).into_iter().flat_map(|(_, options)| options).collect();
     let mut options = vec!["create_if_missing=true".to_owned()];
-    options.extend(terms(params, budget).into_iter().flat_map(|(_, options)| options));
-    options.extend((!params.options.is_empty()).then(|| params.options.clone()));
+    options.extend(own.iter().map(|option| overrides.of(name_of(option)).unwrap_or_else(|| option.clone())));
+    options.extend(overrides.besides(&own));
     options.join(";")
 }
 
 /// What each term becomes, one a line.
-pub(super) fn mapping(params: &Params, budget: &Budget) -> Vec<String> {
-    let mut lines: Vec<String> = terms(params, budget)
-        .into_iter()
-        .map(|(term, options)| format!("{term}: {}", options.join(" ")))
-        .collect();
+pub(super) fn mapping(params: &Params, overrides: &Overrides, budget: &Budget) -> Vec<String> {
+    let terms = terms(params, budget);
+    let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
+    let mut lines: Vec<String> =
+        terms.into_iter().map(|(term, options)| line(&term, options, overrides)).collect();
     lines.push(match budget.log {
         Log::None => "log none: WriteOptions.disableWAL".to_owned(),
         Log::Sync => "log sync: WriteOptions.sync".to_owned(),
@@ -32,8 +34,9 @@ pub(super) fn mapping(params: &Params, budget: &Budget) -> Vec<String> {
     if params.cache == CacheKind::HyperClock {
         lines.push("besides: the cache is a HyperClockCache of the same capacity".to_owned());
     }
-    if !params.options.is_empty() {
-        lines.push(format!("besides: {}", params.options));
+    let besides = overrides.besides(&own);
+    if !besides.is_empty() {
+        lines.push(format!("besides: {}", besides.join(" ")));
     }
     if let Codec::Other(name) = &budget.codec {
         lines.push(format!("{UNEQUAL}compression {name}: RocksDB has none like it, and runs without"));
@@ -41,8 +44,22 @@ pub(super) fn mapping(params: &Params, budget: &Budget) -> Vec<String> {
     lines.push(format!(
         "{UNEQUAL}a memtable of RocksDB counts its arena, of our tree keys and values: it holds fewer entries"
     ));
-    lines.push(format!("{UNEQUAL}the sizes of levels and files are RocksDB's own: 256 MiB and 64 MiB"));
+    lines.push(match overrides.of("max_bytes_for_level_base").or(overrides.of("target_file_size_base")) {
+        Some(_) => format!("{UNEQUAL}the sizes of levels and files are those that the options say"),
+        None => format!("{UNEQUAL}the sizes of levels and files are RocksDB's own: 256 MiB and 64 MiB"),
+    });
     lines
+}
+
+/// The line of a term; one that the user's options replace is no longer equal.
+fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
+    let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
+    let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
+    let options: Vec<String> = options.into_iter().map(given).collect();
+    match is_replaced {
+        true => format!("{UNEQUAL}{term}: {}, as engine.options says", options.join(" ")),
+        false => format!("{term}: {}", options.join(" ")),
+    }
 }
 
 /// The terms, each with its options.
@@ -120,19 +137,34 @@ mod tests {
     #[test]
     fn a_budget_becomes_options_and_lines() {
         let budget = Budget { codec: Codec::Zstd { level: 3 }, direct: true, ..Budget::default() };
-        let params = Params { options: "num_levels=5".to_owned(), ..Params::default() };
+        let params = Params::default();
+        let given = Overrides::parse("num_levels=5").unwrap();
         assert_eq!(
-            text(&params, &budget),
+            text(&params, &given, &budget),
             "create_if_missing=true;write_buffer_size=16777216;max_write_buffer_number=3;\
              block_based_table_factory={block_cache=67108864;block_size=4096;block_restart_interval=16;\
              filter_policy=bloomfilter:10:false};compression=kZSTD;compression_opts=-14:3:0:0;\
              max_background_jobs=2;use_direct_reads=true;use_direct_io_for_flush_and_compaction=true;num_levels=5"
         );
-        let lines = mapping(&params, &budget);
+        let lines = mapping(&params, &given, &budget);
         assert_eq!(
             lines[0],
             "memtable 16MiB, 2 may wait: write_buffer_size=16777216 max_write_buffer_number=3"
         );
+        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_the_user_gives_stands_in_its_line_and_once_among_the_options() {
+        let given = Overrides::parse("write_buffer_size=64M;num_levels=5").unwrap();
+        let (params, budget) = (Params::default(), Budget::default());
+        let text = text(&params, &given, &budget);
+        assert_eq!(text.matches("write_buffer_size=").count(), 1, "{text}");
+        assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
+        let lines = mapping(&params, &given, &budget);
+        let expected = "not equal: memtable 16MiB, 2 may wait: write_buffer_size=64M max_write_buffer_number=3, \
+                        as engine.options says";
+        assert_eq!(lines[0], expected);
         assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
     }
 
@@ -143,7 +175,7 @@ mod tests {
             log: Log::Interval { period_ns: 1_000_000 },
             ..Budget::default()
         };
-        let lines = mapping(&Params::default(), &budget);
+        let lines = mapping(&Params::default(), &Overrides::default(), &budget);
         for part in ["not equal: compression fsst", "not equal: log interval 1ms"] {
             assert!(lines.iter().any(|line| line.starts_with(part)), "{part}: {lines:?}");
         }

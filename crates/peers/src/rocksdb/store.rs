@@ -9,6 +9,7 @@ use std::time::Duration;
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write, get_one_by_one};
 
+use super::Source;
 use super::api::{Api, BatchedMultiGet, GetIntoBuffer, Object};
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
@@ -44,8 +45,24 @@ pub(super) struct Setup<'a> {
     pub(super) options: String,
     pub(super) log: Log,
     pub(super) statistics: bool,
+    /// The version that the library is known by.
+    pub(super) version: Option<String>,
     /// The budget of tables whose cache is a `HyperClockCache`, which no options file can ask for.
     pub(super) hyper_clock: Option<&'a Budget>,
+}
+
+/// The functions of a library, and what keeps them where they are.
+fn functions(source: &Source) -> Result<(Api, Option<Loaded>), TargetError> {
+    match source {
+        Source::File(path) => {
+            let library = Loaded::open(path)?;
+            // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
+            let api = unsafe { Api::of(&library) }?;
+            Ok((api, Some(library)))
+        }
+        #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+        Source::Program => Ok((Api::linked(), None)),
+    }
 }
 
 /// A store of `RocksDB`.
@@ -60,8 +77,10 @@ pub(super) struct RocksDbStore {
     log: Log,
     statistics: bool,
     directory: PathBuf,
-    /// Keeps the functions where they are.
-    _library: Loaded,
+    /// The version that the library is known by.
+    library_version: Option<String>,
+    /// Keeps the functions where they are, where they are not in this program.
+    _library: Option<Loaded>,
 }
 
 // SAFETY: A database, and read and write options that nobody changes, may be used from many threads at once
@@ -74,10 +93,8 @@ unsafe impl Sync for RocksDbStore {}
 
 impl RocksDbStore {
     /// Opens the store in `directory`.
-    pub(super) fn open(library: &Path, directory: &Path, setup: &Setup<'_>) -> Result<Self, TargetError> {
-        let library = Loaded::open(library)?;
-        // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
-        let api = unsafe { Api::of(&library) }?;
+    pub(super) fn open(source: &Source, directory: &Path, setup: &Setup<'_>) -> Result<Self, TargetError> {
+        let (api, library) = functions(source)?;
         let text = CString::new(setup.options.as_str())?;
         let path = CString::new(directory.to_string_lossy().into_owned())?;
         // SAFETY: Objects are made, used and given back as the header asks; strings end with zero and live through
@@ -114,6 +131,7 @@ impl RocksDbStore {
                 log: setup.log,
                 statistics: setup.statistics,
                 directory: directory.to_owned(),
+                library_version: setup.version.clone(),
                 _library: library,
             })
         }
@@ -436,8 +454,10 @@ impl Target for RocksDbStore {
             }
             _ => self.flush()?,
         }
-        // SAFETY: The database is alive; it waits for what is running.
-        unsafe { (self.api.cancel_all_background_work)(self.db, 1) };
+        if let Some(cancel) = self.api.cancel_all_background_work {
+            // SAFETY: The database is alive; it waits for what is running.
+            unsafe { cancel(self.db, 1) };
+        }
         Ok(())
     }
 }
@@ -457,7 +477,9 @@ impl Store for RocksDbStore {
             text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
         };
         let base = value("rocksdb_version")?;
-        Some(value("speedb_version").map_or_else(|| base.clone(), |own| format!("{own} on RocksDB {base}")))
+        // What has grown out of RocksDB counts versions of its own, in the name of its library.
+        let own = value("speedb_version").or_else(|| self.library_version.clone()).filter(|own| *own != base);
+        Some(own.map_or_else(|| base.clone(), |own| format!("{own} on RocksDB {base}")))
     }
 
     fn stats(&self) -> Stats {

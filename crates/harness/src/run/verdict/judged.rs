@@ -10,7 +10,7 @@ use super::group::Group;
 use super::price::Prices;
 use super::resolution::resolution;
 use super::steadiness::Steadiness;
-use crate::experiment::{Cell, Experiment, RunMode, differences};
+use crate::experiment::{Cell, Experiment, RunMode, differences, unequal_terms};
 use crate::problem::Outcome;
 use crate::run::report::ALL;
 
@@ -119,7 +119,7 @@ impl<'a> Judged<'a> {
         metric: &str,
         comparisons: usize,
     ) -> Outcome<Self> {
-        let (spec, prices) = (&experiment.verdict, Prices::of(&experiment.task, metric));
+        let (spec, prices) = (&experiment.verdict, Prices::of(experiment, metric));
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
         let phase = phase_of(experiment);
         let column = runs.column(metric)?.clone();
@@ -231,13 +231,28 @@ fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Cri
     ranked
 }
 
-/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell.
+/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell. Another engine is never one factor alone where
+/// terms of the design could not be made equal there.
 pub(super) fn factors(baseline: &Cell, cell: &Cell) -> String {
     let differences = differences(baseline, cell);
+    let unequal = match terms_apart(baseline, cell) {
+        0 => String::new(),
+        1 => " and 1 term not equal".to_owned(),
+        terms => format!(" and {terms} terms not equal"),
+    };
     match differences.len() {
         0 => "nothing".to_owned(),
-        1 => format!("1 factor: {}", differences[0]),
-        count => format!("confounded: {count} factors"),
+        1 if unequal.is_empty() => format!("1 factor: {}", differences[0]),
+        1 => format!("{}{unequal}", differences[0]),
+        count => format!("confounded: {count} factors{unequal}"),
+    }
+}
+
+/// How many terms of their designs are not equal in two cells of several engines.
+pub(super) fn terms_apart(baseline: &Cell, cell: &Cell) -> usize {
+    match baseline.engine == cell.engine {
+        true => 0,
+        false => unequal_terms(baseline) + unequal_terms(cell),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use results::{Metric, Row, Unit, columns as c};
 
-use crate::experiment::Task;
+use crate::experiment::{Experiment, Task, is_tree};
 
 /// Prices that differ by less than this share count as the same.
 const ALIKE: f64 = 0.1;
@@ -16,8 +16,16 @@ pub(super) struct Prices {
 }
 
 impl Prices {
-    /// The prices of what a task does, where the column `judged` decides.
-    pub(super) fn of(task: &Task, judged: &str) -> Self {
+    /// The prices of what an experiment does, where the column `judged` decides. What other engines hold only the
+    /// system tells: beside them the memory is that of the process.
+    pub(super) fn of(experiment: &Experiment, judged: &str) -> Self {
+        match experiment.cells.iter().all(|cell| is_tree(&cell.engine)) {
+            true => Self::of_task(&experiment.task, judged),
+            false => Self { columns: vec![&c::RSS_PEAK_BYTES], divide: false },
+        }
+    }
+
+    fn of_task(task: &Task, judged: &str) -> Self {
         let Some(component) = task.component() else { return Self { columns: Vec::new(), divide: false } };
         let subject = component.subject();
         let columns = [Some(subject.price()), subject.quality()].into_iter().flatten();
@@ -85,7 +93,7 @@ mod tests {
 
     fn prices(subject: &str, judged: &str) -> Prices {
         let task = format!("subject = \"{subject}\"").parse().unwrap();
-        Prices::of(&Task::from_toml(&task).unwrap(), judged)
+        Prices::of_task(&Task::from_toml(&task).unwrap(), judged)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use measure::{Ranked, Verdict};
 use results::{Row, verdicts as v};
 
-use super::judged::{Entry, Judged};
+use super::judged::{Entry, Judged, terms_apart};
 use crate::experiment::differences;
 
 impl Judged<'_> {
@@ -72,8 +72,11 @@ impl Judged<'_> {
                 row.set(column, trials);
             }
         }
-        let differences = differences(baseline.cell, candidate.cell);
-        row.set(&v::FACTORS, differences.len() as u64).set(&v::DIFFERS_IN, differences.join(", "));
+        let mut differences = differences(baseline.cell, candidate.cell);
+        let terms = terms_apart(baseline.cell, candidate.cell);
+        row.set(&v::FACTORS, (differences.len() + terms) as u64);
+        differences.extend((terms > 0).then(|| format!("terms not equal: {terms}")));
+        row.set(&v::DIFFERS_IN, differences.join(", "));
         row
     }
 }

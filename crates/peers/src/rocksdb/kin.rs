@@ -1,0 +1,54 @@
+//! Who is of the family, and where the library of each comes from.
+
+use super::api;
+use crate::library::Wanted;
+
+/// One of the family.
+pub(super) trait Kin: Send + Sync + 'static {
+    /// Its name among the variants.
+    const KIND: &'static str;
+    /// Where its library comes from.
+    const WANTED: Wanted;
+}
+
+/// `RocksDB` itself.
+pub(super) struct RocksDb;
+
+impl Kin for RocksDb {
+    const KIND: &'static str = "rocksdb";
+    const WANTED: Wanted = Wanted {
+        name: "librocksdb.so",
+        variable: "LSMBENCH_ROCKSDB",
+        advice: "build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the library in engine.library or \
+                 LSMBENCH_ROCKSDB, or build lsmbench with --features rocksdb (docs/peers.md has the commands)",
+        required: api::REQUIRED,
+    };
+}
+
+/// `SpeedB`.
+pub(super) struct SpeedB;
+
+impl Kin for SpeedB {
+    const KIND: &'static str = "speedb";
+    const WANTED: Wanted = Wanted {
+        name: "libspeedb.so",
+        variable: "LSMBENCH_SPEEDB",
+        advice: "build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the library in engine.library or \
+                 LSMBENCH_SPEEDB, or build lsmbench with --features speedb (docs/peers.md has the commands)",
+        required: api::REQUIRED,
+    };
+}
+
+/// `TerarkDB`.
+pub(super) struct TerarkDb;
+
+impl Kin for TerarkDb {
+    const KIND: &'static str = "terarkdb";
+    const WANTED: Wanted = Wanted {
+        name: "libterarkdb.so",
+        variable: "LSMBENCH_TERARKDB",
+        advice: "build TerarkDB and a shared library of it (docs/peers.md has the commands), and name the library in \
+                 engine.library or LSMBENCH_TERARKDB",
+        required: api::REQUIRED,
+    };
+}

@@ -1,0 +1,102 @@
+//! Options that a user gives besides, as options files spell them: `a=1;b={c=2;d=3}`.
+
+/// Names and values, in the order given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Overrides(Vec<(String, String)>);
+
+impl Overrides {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// What is no name with a value, where a brace is left open, and names that stand there twice.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut options: Vec<(String, String)> = Vec::new();
+        for part in parts(text)? {
+            let (name, value) = part
+                .split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .filter(|(name, value)| is_name(name) && !value.is_empty())
+                .ok_or_else(|| format!("options: \"{part}\" is no key=value; write a=1;b={{c=2;d=3}}"))?;
+            if options.iter().any(|(known, _)| known == name) {
+                return Err(format!("options: {name} stands there twice"));
+            }
+            options.push((name.to_owned(), value.to_owned()));
+        }
+        Ok(Self(options))
+    }
+
+    /// The option of that name as it is given, if it is.
+    pub(super) fn of(&self, name: &str) -> Option<String> {
+        self.0.iter().find(|(known, _)| known == name).map(|(name, value)| format!("{name}={value}"))
+    }
+
+    /// All that are none of `known` options.
+    pub(super) fn besides(&self, known: &[String]) -> Vec<String> {
+        let is_known = |name: &str| known.iter().any(|option| name_of(option) == name);
+        self.0
+            .iter()
+            .filter(|(name, _)| !is_known(name))
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+}
+
+/// The name of an option with a value.
+pub(super) fn name_of(option: &str) -> &str {
+    option.split_once('=').map_or(option, |(name, _)| name)
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
+}
+
+/// What stands between semicolons outside of braces.
+fn parts(text: &str) -> Result<Vec<&str>, String> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.checked_sub(1).ok_or("options: a brace closes that was not opened")?,
+            b';' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if depth > 0 {
+        return Err("options: a brace is left open".to_owned());
+    }
+    parts.push(&text[start..]);
+    Ok(parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_with_what_is_nested_in_them() {
+        let overrides = Overrides::parse(" a=1; b={c=2;d={e=3}} ;").unwrap();
+        assert_eq!(overrides.of("b").unwrap(), "b={c=2;d={e=3}}");
+        assert_eq!(overrides.of("c"), None);
+        assert_eq!(overrides.besides(&["a=7".to_owned()]), ["b={c=2;d={e=3}}"]);
+        assert_eq!(Overrides::parse("").unwrap(), Overrides::default());
+    }
+
+    #[test]
+    fn what_is_none_is_refused_with_words() {
+        for (text, part) in [
+            ("a", "\"a\" is no key=value"),
+            ("a=", "\"a=\" is no key=value"),
+            ("=1", "\"=1\" is no key=value"),
+            ("a b=1", "\"a b=1\" is no key=value"),
+            ("a={b=1", "left open"),
+            ("a=1}", "was not opened"),
+            ("a=1;a=2", "a stands there twice"),
+        ] {
+            let error = Overrides::parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -17,7 +17,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let axes = ["memtable", "bloom", "fence", "compaction", "cache", "compression"];
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "memory"];
-    let below_tree = [&axes[..], &["storage"], ground].concat();
+    let below_tree = [&axes[..], &["storage", "memory"], ground].concat();
     let all = [
         &below_tree[..],
         &["results", "measure", "model", "plot", "report", "workload", "tree", "torture", "peers"],

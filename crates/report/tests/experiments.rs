@@ -1,7 +1,6 @@
 //! All that stands in `experiments/`: every claim is answered once, by a rule that fits it.
 
 mod common;
-#[path = "common/settled.rs"]
 mod settled;
 
 use std::collections::BTreeMap;

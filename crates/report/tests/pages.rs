@@ -1,7 +1,6 @@
 //! The pages of a report on all documents: they lead nowhere else, and every link on them leads somewhere.
 
 mod common;
-#[path = "common/settled.rs"]
 mod settled;
 
 use std::collections::BTreeMap;

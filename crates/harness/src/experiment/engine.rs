@@ -84,9 +84,9 @@ pub(super) fn is_term(path: &[&str]) -> bool {
     TERMS.iter().any(|term| path.starts_with(term))
 }
 
-/// Why an experiment with this cell is refused as a whole, if it is: engines keep their own time, and an engine that
-/// was asked for by its name must be there.
-pub(super) fn hindrance(mode: RunMode, is_one_of_all: bool, cell: &Cell) -> Option<String> {
+/// Why an experiment that asks for the engine of this cell by its name is refused as a whole, if it is: engines keep
+/// their own time, and one that was named must be there.
+pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let peer = peer(&cell.engine)?;
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted {
@@ -96,14 +96,17 @@ pub(super) fn hindrance(mode: RunMode, is_one_of_all: bool, cell: &Cell) -> Opti
             Limit::NotDeterministic
         ));
     }
-    let missing = peer.identify().err().filter(|_| !is_one_of_all)?;
+    let missing = peer.identify().err()?;
     Some(format!("engine {name} is not here: {missing}; engine = \"all\" runs those that are"))
 }
 
 /// Why a cell of another engine cannot run, if it cannot.
-pub(super) fn refusal(cell: &Cell) -> Option<String> {
+pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let peer = peer(&cell.engine)?;
     let engine = engine_label(&cell.engine);
+    if mode == RunMode::Counted {
+        return Some(format!("counted mode: engine = {engine} {}", Limit::NotDeterministic));
+    }
     let limits = cell.design.limits();
     if let Some((axis, choice, _)) = limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
         return Some(format!(

@@ -98,7 +98,14 @@ impl<'a> Loader<'a> {
         self.check_mode(&task, &trials)?;
         let sweep = self.sweep(factors)?;
         let name = self.name(&task);
-        let base = Base { name: &name, engine: &engine, design: &design, task: &task, mode: trials.mode };
+        let base = Base {
+            name: &name,
+            engine: &engine,
+            design: &design,
+            task: &task,
+            mode: trials.mode,
+            goes_as_far: !answers::read_sheet(&self.file)?.is_empty(),
+        };
         let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();

@@ -105,8 +105,12 @@ impl Sweep {
         if self.equal_memory {
             table.insert("memory".to_owned(), "equal".into());
         }
-        let entry = |factor: &Factor| (factor.path.clone(), Value::Array(factor.values.clone()));
-        table.extend(self.factors.iter().map(entry));
+        // Engines that are named must be there, and of all there are some are not.
+        let values = |factor: &Factor| match factor.path == ENGINE && factor.all {
+            true => Value::from("all"),
+            false => Value::Array(factor.values.clone()),
+        };
+        table.extend(self.factors.iter().map(|factor| (factor.path.clone(), values(factor))));
         table
     }
 

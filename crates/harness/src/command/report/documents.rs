@@ -118,7 +118,6 @@ mod tests {
                 table.insert("trials".to_owned(), Table::from_iter([(key.to_owned(), value)]).into());
             }
             ("engine", None) => {
-                // An engine that is not there is left out, and our own runs alone.
                 let both = Value::Array(vec!["lsmbench".into(), value]);
                 table.insert("sweep".to_owned(), Table::from_iter([(path.to_owned(), both)]).into());
             }
@@ -156,7 +155,9 @@ mod tests {
         };
         let file = folder.join("e.toml");
         std::fs::write(&file, experiment(path, value["value"].clone())).unwrap();
-        Experiment::load(&file, &Overrides::default()).err().map(|problem| problem.to_string())
+        let refusal = Experiment::load(&file, &Overrides::default()).err()?.to_string();
+        // An engine is known where all that is said of it is that this machine has none.
+        (!refusal.contains(" is not here: ")).then_some(refusal)
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl League {
         let Manifest { experiment, question, trials, machine, quick, .. } = &self.manifest;
         let quick = if *quick { " The quick form: smaller than it means, and no answer." } else { "" };
         let mut text = format!(
-            "### {experiment}: {question}\n\nMedians of operations per second over {trials} interleaved trials; in \
+            "### {experiment}: {question}\n\nMedians of operations per second, of which a batch is one, over {trials} interleaved trials; in \
              brackets how many times as fast {} is, with its 95 % interval.{}{quick}\n\n",
             self.baseline,
             machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" {cpu}."))

@@ -323,8 +323,9 @@ columns! {
     RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;
     /// Component runs only: the most sorted runs that a simulated tree had at any time.
     WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, true;
-    /// Bytes that the files of the store take on the file system, logs and all, after pending flushes and
-    /// compactions were done. The one measure of space that all engines have; `timed` mode only.
+    /// Bytes that the files of the store take on the file system, logs and all, with what logs have reserved (1 MiB
+    /// at most for each of ours), after pending flushes and compactions were done. The one measure of space that all
+    /// engines have; `timed` mode only.
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
     /// Bytes of memory held by filters and fences together, by engines that do not tell them apart.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;

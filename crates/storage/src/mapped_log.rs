@@ -2,8 +2,9 @@
 //!
 //! What was copied is the operating system's: it survives the end of the process as what was written with write(2) does,
 //! and a sync makes it durable. Space is reserved ahead, so that no copy meets a full device, which a memory map can tell
-//! by a signal alone. Until the writer is dropped the file ends with the zeros of what is reserved and not used, and so
-//! does a file whose writer died.
+//! by a signal alone: SIGBUS ends the process. A file system that writes every page to a new place (btrfs with snapshots,
+//! ZFS) reserves nothing for certain; there, `log = "write"` is the way. Until the writer is dropped the file ends with
+//! the zeros of what is reserved and not used, and so does a file whose writer died.
 //!
 //! A record of 140 bytes takes some 140 ns so, and 650 ns by write(2).
 
@@ -19,18 +20,20 @@ use crate::posix::create_new_mappable;
 use crate::pread;
 use crate::storage::{StorageError, WriteFile};
 
-/// The bytes that are reserved and mapped at a time: as many as the log has, between these.
+/// The bytes that are reserved and mapped at a time: as many as the log has, between these. Windows begin where the one
+/// before ends, which is a multiple of the fewest.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Creates a log that is appended to through a memory map, or with write(2) where the file system reserves no space.
+/// Creates a log that is appended to through a memory map, or with write(2) where the file system reserves no space or
+/// maps no files.
 pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     let failed = |error| StorageError::new("create", path, error);
     let file = create_new_mappable(path).map_err(failed)?;
     match Window::at(&file, 0) {
         Ok(window) => Ok(Box::new(MappedLog { file, window, fuse: Fuse::new(path) })),
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => pread::create(path),
-        Err(error) => Err(failed(error)),
+        // A device that is full says so again.
+        Err(_) => pread::create(path),
     }
 }
 
@@ -51,10 +54,11 @@ struct Window {
 }
 
 impl Window {
-    /// Reserves and maps what is behind `start` bytes of `file`.
+    /// Reserves and maps what is behind `start` bytes of `file`: as much as the file has, or little where so much is not
+    /// to be had.
     fn at(file: &File, start: u64) -> io::Result<Self> {
-        let len = start.clamp(FEWEST_BYTES, MOST_BYTES);
-        fallocate(file, FallocateFlags::empty(), start, len)?;
+        let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
+        let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
         #[allow(unsafe_code)]
         // SAFETY: bytes behind an exclusive slice must not change. The file is new and was opened here; nothing else
         // writes to it, and nothing makes it shorter while the map is used: it is cut in `drop`.

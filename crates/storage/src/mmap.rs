@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     ),
 );
 
-/// Maps tables, and reads all else with pread(2).
+/// Maps tables, reads all else with pread(2), and writes as its log parameter and write(2) do.
 struct MappedTables {
     advice: Advice,
     log: Appending,

@@ -17,7 +17,7 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     "pread",
-    "pread(2) and write(2) through the page cache: one system call and one copy per read",
+    "through the page cache: one system call and one copy per read, pread(2)",
     appending_reference!(),
 );
 

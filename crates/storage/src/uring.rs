@@ -4,7 +4,7 @@
 //! A device that takes 50 µs for one block takes hardly longer for sixteen, if it is told of them at once. That
 //! is all there is to gain: a single read costs what pread(2) costs, and of what the page cache holds it costs
 //! more. So tables bypass the page cache unless `direct` is false. Logs and the manifest are written one piece at
-//! a time, with nothing to overlap, and go through write(2).
+//! a time, with nothing to overlap, and go as the log parameter says.
 //!
 //! Each call borrows a ring that nobody uses, or makes one; a store has as many as it has had calls at a time,
 //! each with up to 1 MiB of memory that the kernel reads into and writes from. See Axboe, "Efficient IO with
@@ -50,7 +50,7 @@ const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 /// The reads of one wave end within this many bytes of memory, unless one alone is larger.
 const WAVE_BYTES: usize = 1 << 20;
 
-/// Reads and writes tables through rings, all else with pread(2) and write(2).
+/// Reads and writes tables through rings, all else through the page cache.
 struct Uring {
     rings: Arc<Rings>,
     direct: bool,

@@ -204,7 +204,7 @@ impl Inner {
         pending.charged_bytes = 0;
         pending.log_offset = HEADER_BYTES as u64;
         pending.synced_offset = synced_when_new(self.wal_mode);
-        log.file = file;
+        let old = std::mem::replace(&mut log.file, file);
         log.written = last;
         self.swap_view(|view| View {
             active: fresh,
@@ -213,6 +213,8 @@ impl Inner {
         });
         drop(pending);
         drop(log);
+        // Giving a log up takes the system a while, and no writer need wait for that.
+        drop(old);
         self.signals.notify();
         Ok(())
     }

@@ -20,11 +20,15 @@ const END: &str = "<!-- end of the gallery -->";
 
 /// Runs what is missing, draws the charts, and writes what came out where the page has a place for it.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
-    let read = |error| Problem::doing(format!("read {}", arguments.page.display()), error);
-    let page = std::fs::read_to_string(&arguments.page).map_err(read)?;
-    let (before, after) = place(&page).map_err(|message| Problem::at(&arguments.page, None, message))?;
+    rewritten(&arguments.page, "")?;
+    let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);
+    std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
+    let files = files(&arguments.paths)?;
+    if files.is_empty() {
+        return Err(Problem::new("there is no experiment to show; name files, or a folder that has some"));
+    }
     let mut shown = String::new();
-    for path in files(&arguments.paths)? {
+    for path in files {
         let experiment = Experiment::load(&path, &Overrides::default())?;
         if let Some(why) =
             missing_run(&path, &experiment, &arguments.results, arguments.allow_debug, &Overrides::default())?
@@ -36,11 +40,22 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
         }
         shown += &show(&experiment, arguments)?;
     }
-    let text = format!("{before}{BEGIN}{shown}{END}{after}");
+    // The page may have been changed meanwhile, but for its gallery.
+    let text = rewritten(&arguments.page, &shown)?;
     let write = |error| Problem::doing(format!("write {}", arguments.page.display()), error);
-    std::fs::write(&arguments.page, text).map_err(write)?;
+    refuse_link(&arguments.page)?;
+    let aside = arguments.page.with_extension("md.new");
+    std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &arguments.page)).map_err(write)?;
     print(&format!("gallery  {}\n", arguments.page.display()))?;
     Ok(true)
+}
+
+/// The text of a page with another gallery.
+fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
+    let read = |error| Problem::doing(format!("read {}", page.display()), error);
+    let text = std::fs::read_to_string(page).map_err(read)?;
+    let (before, after) = place(&text).map_err(|message| Problem::at(page, None, message))?;
+    Ok(format!("{before}{BEGIN}{shown}{END}{after}"))
 }
 
 /// The files in the order given; of a folder by name.
@@ -62,7 +77,6 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     let (spec, chart) =
         charts.first().ok_or_else(|| Problem::new(format!("{} has no chart to show", experiment.name)))?;
     let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);
-    std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
     let path = arguments.out.join(format!("{}.svg", experiment.name));
     refuse_link(&path)?;
     std::fs::write(&path, chart.svg()).map_err(cannot)?;

@@ -97,7 +97,7 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
         ));
     }
     let missing = peer.identify().err()?;
-    Some(format!("engine {name} is not here: {missing}; engine = \"all\" runs those that are"))
+    Some(format!("engine {name} is not here: {missing}; [sweep] \"engine\" = \"all\" runs those that are"))
 }
 
 /// Why a cell of another engine cannot run, if it cannot.

@@ -50,7 +50,7 @@ fn an_engine_that_is_asked_for_must_be_there() {
         error.contains("engine rocks is not here: no librocksdb.so in /nowhere; build RocksDB"),
         "{error}"
     );
-    assert!(error.contains("engine = \"all\" runs those that are"), "{error}");
+    assert!(error.contains("\"engine\" = \"all\" runs those that are"), "{error}");
     bench.write("x.toml", over("\"all\""));
     let described = bench.ok(&["describe", "x.toml"]);
     // Nothing but a build with all features and all libraries has all.

@@ -29,6 +29,9 @@ pub(crate) struct Approach {
     block: Bytes,
 }
 
+/// The most bytes of a block that are asked for from memory before it is walked.
+const PREFETCHED_BYTES: usize = 64 << 10;
+
 /// The bytes that a streaming cursor reads at once.
 const STREAM_BYTES: usize = 512 << 10;
 
@@ -219,10 +222,10 @@ impl RunCursor {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// The block of a range, asked for from memory as a whole.
+    /// The block of a range, asked for from memory as a whole unless it is a large one.
     fn cached_block(&self, at: usize, counters: &AllCounters) -> Result<Bytes> {
         let block = self.tables[at].block(self.block, counters.local())?;
-        prefetch_all(&block);
+        prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
         Ok(block)
     }
 

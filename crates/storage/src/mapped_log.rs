@@ -31,7 +31,7 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     let failed = |error| StorageError::new("create", path, error);
     let file = create_new_mappable(path).map_err(failed)?;
     match Window::at(&file, 0) {
-        Ok(window) => Ok(Box::new(MappedLog { file, window, fuse: Fuse::new(path) })),
+        Ok(window) => Ok(Box::new(MappedLog { file, window, fuse: Fuse::new(path), len: 0 })),
         // A device that is full says so again.
         Err(_) => pread::create(path),
     }
@@ -42,6 +42,8 @@ struct MappedLog {
     window: Window,
     file: File,
     fuse: Fuse,
+    /// The bytes of appends that succeeded.
+    len: u64,
 }
 
 /// A part of the file that is mapped.
@@ -74,7 +76,7 @@ impl Window {
 
 impl WriteFile for MappedLog {
     fn append(&mut self, mut bytes: &[u8]) -> Result<(), StorageError> {
-        let Self { window, file, fuse } = self;
+        let Self { window, file, fuse, len } = self;
         fuse.attempt("append to", || {
             while !bytes.is_empty() {
                 if window.used == window.map.len() {
@@ -87,7 +89,9 @@ impl WriteFile for MappedLog {
                 bytes = later;
             }
             Ok(())
-        })
+        })?;
+        *len = window.end();
+        Ok(())
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {
@@ -95,7 +99,7 @@ impl WriteFile for MappedLog {
     }
 
     fn len(&self) -> u64 {
-        self.window.end()
+        self.len
     }
 }
 
@@ -135,6 +139,22 @@ mod tests {
         writer.sync().unwrap();
         drop(writer);
         assert!(content(&path) == expected, "a writer that is gone leaves what was appended");
+    }
+
+    #[test]
+    fn after_a_window_that_fails_the_log_takes_no_more() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let file = create_new_mappable(&path).unwrap();
+        let window = Window::at(&file, 0).unwrap();
+        // Nothing can be reserved in a file that is open for reading alone.
+        let file = File::open(&path).unwrap();
+        let mut writer = MappedLog { file, window, fuse: Fuse::new(&path), len: 0 };
+        writer.append(b"whole").unwrap();
+        assert!(writer.append(&vec![7; FEWEST_BYTES as usize]).is_err());
+        assert_eq!(writer.len(), 5, "what came in part does not count");
+        assert_eq!(writer.append(b"more").unwrap_err().kind(), io::ErrorKind::Other);
+        assert!(writer.sync().is_err());
     }
 
     #[test]

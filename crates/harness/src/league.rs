@@ -140,8 +140,9 @@ impl League {
         let quick = if *quick { " The quick form: smaller than it means, and no answer." } else { "" };
         let mut text = format!(
             "### {experiment}: {question}\n\nMedians of operations per second, of which a batch is one, over {trials} interleaved trials; in \
-             brackets how many times as fast {} is, with its 95 % interval.{}{quick}\n\n",
+             brackets how many times as fast {} is{}.{}{quick}\n\n",
             self.baseline,
+            if *trials > 1 { ", with its 95 % interval" } else { "" },
             machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" {cpu}."))
         );
         text += &self.table_of_rates();

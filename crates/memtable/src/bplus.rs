@@ -452,7 +452,6 @@ impl Tree {
             let next = leaf.node.links[0].load();
             leaf.node.check(leaf.version)?;
             if at < cursor.count {
-                cursor.prefetch(&self.arena, at..at + RECORDS_AHEAD);
                 return Ok(Some(cursor));
             }
             let Some(next) = next else { return Ok(None) };
@@ -472,7 +471,6 @@ impl Tree {
             low = leaf.node.low.load();
             leaf.node.check(leaf.version)?;
             if rank > 0 {
-                cursor.prefetch(&self.arena, rank.saturating_sub(RECORDS_AHEAD)..rank);
                 return Ok(Some(cursor));
             }
             // Nothing of this leaf is before the end: what is stands before the leaf's lower fence.
@@ -518,15 +516,20 @@ impl Versions for Tree {
     type Cursor = Cursor;
 
     fn seek(&self, from: Option<Probe<'_>>) -> Option<Cursor> {
-        Self::retry(|| {
+        let cursor = Self::retry(|| {
             let leaf = self.leaf(from, Side::Behind)?;
             let at = from.map_or(0, |from| leaf.node.rank(&self.arena, from, Side::Before));
             self.cursor(leaf, at)
-        })
+        });
+        cursor.inspect(|cursor| cursor.prefetch(&self.arena, cursor.at..cursor.at + RECORDS_AHEAD))
     }
 
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Cursor> {
-        Self::retry(|| self.last_before(end))
+        let cursor = Self::retry(|| self.last_before(end));
+        cursor.inspect(|cursor| {
+            let behind = cursor.at + 1;
+            cursor.prefetch(&self.arena, behind.saturating_sub(RECORDS_AHEAD)..behind);
+        })
     }
 
     fn next(&self, mut cursor: Cursor) -> Option<Cursor> {
@@ -537,7 +540,8 @@ impl Versions for Tree {
             return Some(cursor);
         }
         let next = cursor.next?;
-        Self::retry(|| self.cursor(self.visit(next), 0))
+        let cursor = Self::retry(|| self.cursor(self.visit(next), 0));
+        cursor.inspect(|cursor| cursor.prefetch(&self.arena, cursor.at..cursor.at + RECORDS_AHEAD))
     }
 
     fn previous(&self, mut cursor: Cursor) -> Option<Cursor> {

@@ -19,8 +19,10 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
         let (go, others): (Vec<Kept>, Vec<Kept>) = stay.into_iter().partition(|one| is_meant(which, one));
         if go.is_empty() && !matches!(which.as_str(), ALL | STALE) {
             let names: Vec<&str> = others.iter().map(|one| &*one.hash).collect();
-            let message = format!("there is no fixture \"{which}\"; there are {}", names.join(", "));
-            return Err(Problem::new(format!("--remove: {message}; {STALE} means those that no run takes")));
+            let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(Problem::new(format!(
+                "--remove: there is no fixture \"{which}\"; there are {there}; {STALE} means those that no run takes"
+            )));
         }
         for one in &go {
             one.remove()?;

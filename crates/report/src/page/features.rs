@@ -18,16 +18,20 @@ fn counted(features: &[&Feature]) -> String {
     counts.join(", ")
 }
 
+/// The title of the page, and the sentence below it.
+fn head(report: &Report) -> [String; 2] {
+    let counts = counted(&report.features.iter().collect::<Vec<_>>());
+    [
+        format!("{} features of {} systems", report.features.len(), report.systems.len()),
+        format!("Whether an experiment can have each, and by which words of it: {counts}."),
+    ]
+}
+
 /// The page as HTML.
 pub(super) fn html(report: &Report) -> String {
     let mut body = navigation(report, "features");
-    let _ = writeln!(
-        body,
-        "<h1>{} features of {} systems</h1>\n<p>Whether an experiment can have each, and by which words of it: {}.</p>",
-        report.features.len(),
-        report.systems.len(),
-        counted(&report.features.iter().collect::<Vec<_>>()),
-    );
+    let [title, sentence] = head(report);
+    let _ = writeln!(body, "<h1>{title}</h1>\n<p>{sentence}</p>");
     for system in &report.systems {
         let own = own(report, &system.document);
         let _ = writeln!(
@@ -63,12 +67,8 @@ fn row(feature: &Feature) -> String {
 
 /// The page as Markdown.
 pub(super) fn markdown(report: &Report) -> String {
-    let mut text = format!(
-        "# {} features of {} systems\n\nWhether an experiment can have each, and by which words of it: {}.\n",
-        report.features.len(),
-        report.systems.len(),
-        counted(&report.features.iter().collect::<Vec<_>>()),
-    );
+    let [title, sentence] = head(report);
+    let mut text = format!("# {title}\n\n{sentence}\n");
     for system in &report.systems {
         let own = own(report, &system.document);
         let _ = writeln!(

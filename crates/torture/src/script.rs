@@ -105,6 +105,18 @@ impl Script {
             near.start().saturating_sub(*commits).max(commits.saturating_sub(*near.end()))
         })
     }
+
+    /// The fewest and the most commits within bounds that leave content of this digest. A commit may change
+    /// nothing, so there may be several.
+    pub(crate) fn fewest_and_most(
+        &self,
+        digest: u128,
+        bounds: std::ops::RangeInclusive<usize>,
+    ) -> Option<(usize, usize)> {
+        let mut same = bounds.filter(|commits| self.digests[*commits] == digest);
+        let fewest = same.next()?;
+        Some((fewest, same.next_back().unwrap_or(fewest)))
+    }
 }
 
 /// Does the writes of a commit on content.
@@ -206,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn commits_that_change_nothing_leave_open_how_many_there_are() {
+        let script = Script::new(3, 1000);
+        let same = |commits: &usize| script.content(*commits) == script.content(commits + 1);
+        let before = (0..script.commits().len()).find(same).expect("a key that is not there is deleted");
+        let both = script.fewest_and_most(digest(&script.content(before)), before..=before + 1);
+        assert_eq!(both, Some((before, before + 1)));
+    }
+
+    #[test]
     fn content_is_known_by_its_digest() {
         let script = Script::new(3, 200);
         let last = script.commits().len();
@@ -215,5 +236,6 @@ mod tests {
             assert_eq!(script.content(found), content);
         }
         assert_eq!(script.commits_with(1, 0..=last), None);
+        assert_eq!(script.fewest_and_most(1, 0..=last), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What a process that died under load leaves: honest stores pass, and each lie is caught by the check that is
 //! there for it. A process that dies is a store that is dropped: what the system was told stays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,17 +20,20 @@ const DIRECTORY: &str = "store";
 /// The events after which a process dies.
 const EVENTS: usize = 700;
 
+/// By how many writes a write comes late. More than one: the one before death may not have told that it is done.
+const LATE: usize = 3;
+
 /// What a store may lie about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lie {
     None,
-    /// A write is acknowledged and only then done, with the next write of its writer.
+    /// A write is acknowledged and only later done, with the [`LATE`]th next write of its writer.
     EarlyAcknowledgement,
-    /// Some writes in the middle are acknowledged and never done.
+    /// Every third write is acknowledged and never done.
     Hole,
     /// Of one batch the last write is not done.
     HalfBatch,
-    /// A flush that does nothing.
+    /// Whatever would flush does nothing.
     NoFlush,
 }
 
@@ -40,12 +43,20 @@ struct Liar {
     lie: Lie,
     writes: AtomicUsize,
     /// By writer, what was acknowledged and is not done.
-    pending: Mutex<BTreeMap<u8, Vec<Write>>>,
+    pending: Mutex<BTreeMap<u8, VecDeque<Vec<Write>>>>,
 }
 
 impl Liar {
     fn do_writes(&self, commit: &[Write]) -> Result<()> {
         Store::write(&self.tree, commit)
+    }
+
+    /// Puts a write behind those of its writer that are not done, and gives out the one whose turn it is.
+    fn late(&self, commit: &[Write]) -> Option<Vec<Write>> {
+        let mut pending = self.pending.lock();
+        let pending = pending.entry(commit[0].key[0]).or_default();
+        pending.push_back(commit.to_vec());
+        if pending.len() > LATE { pending.pop_front() } else { None }
     }
 }
 
@@ -53,11 +64,8 @@ impl Store for Liar {
     fn write(&self, commit: &[Write]) -> Result<()> {
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
         match self.lie {
-            Lie::EarlyAcknowledgement => {
-                let late = self.pending.lock().insert(commit[0].key[0], commit.to_vec());
-                late.map_or(Ok(()), |late| self.do_writes(&late))
-            }
-            Lie::Hole if (40..50).contains(&number) => Ok(()),
+            Lie::EarlyAcknowledgement => self.late(commit).map_or(Ok(()), |late| self.do_writes(&late)),
+            Lie::Hole if number > 40 && number.is_multiple_of(3) => Ok(()),
             Lie::HalfBatch if number > 40 && commit.len() > 2 => self.do_writes(&commit[..commit.len() - 1]),
             _ => self.do_writes(commit),
         }
@@ -76,7 +84,8 @@ impl Store for Liar {
     }
 
     fn compact(&self) -> Result<()> {
-        self.tree.compact()
+        // A compaction of all flushes first.
+        if self.lie == Lie::NoFlush { Ok(()) } else { self.tree.compact() }
     }
 
     fn sync(&self) -> Result<()> {

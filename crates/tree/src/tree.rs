@@ -114,11 +114,8 @@ impl OpenOptions {
             Err(error) if error.is_damage() => {}
             done => done?,
         }
-        inner.signals.state.lock().shape_changed = inner.mode == Mode::Timed;
-        let workers = match inner.mode {
-            Mode::Timed => Workers::start(&inner)?,
-            Mode::Counted => Workers::none(&inner),
-        };
+        inner.signals.state.lock().shape_changed = true;
+        let workers = Workers::start(&inner)?;
         Ok(Tree { inner, _workers: workers })
     }
 

@@ -13,7 +13,7 @@ use crate::table::FORMATS;
 pub(super) const CAPACITY: &str = "capacity";
 
 /// The groups of plain options, by their names in TOML.
-const GROUPS: [&str; 5] = ["block", "table", "stall", "threads", "memory"];
+const GROUPS: [&str; 6] = ["block", "table", "range", "stall", "threads", "memory"];
 
 /// Axes that have a second name, as a key of this group or axis.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];

@@ -43,8 +43,9 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Options, RangeOptions,
-    SECOND_NAMES, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Options,
+    RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions,
+    axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

@@ -84,3 +84,55 @@ pub(super) fn first_block(table: &Table, direction: Direction) -> u32 {
         Direction::Backward => table.block_count() - 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use storage::Memory;
+    use types::Entry;
+
+    use super::super::TableWriter;
+    use super::*;
+    use crate::Design;
+    use crate::seals::Seals;
+    use crate::tree::table_context;
+
+    /// A run of ten tables.
+    fn run() -> Arc<[Arc<Table>]> {
+        let (storage, mut seals) = (Arc::new(Memory::default()), Seals::default());
+        seals.begin(0, 1);
+        let context = table_context(&Design::default(), storage, None, Path::new(""), seals);
+        let context = Arc::new(context.unwrap());
+        let table = |id: u64| {
+            let mut writer = TableWriter::new(&context, id, 1, None).unwrap();
+            writer.add(Entry { key: &id.to_be_bytes(), value: Some(b"value") }).unwrap();
+            Arc::new(writer.finish().unwrap())
+        };
+        (0..10).map(table).collect()
+    }
+
+    #[test]
+    fn references_and_readers_are_as_many_as_the_options_say() {
+        let tables = run();
+        let references = || tables.iter().map(Arc::strong_count).sum::<usize>();
+        let alone = references();
+        for direction in [Direction::Forward, Direction::Backward] {
+            for (kind, more) in [(TableReferences::Run, 0), (TableReferences::Table, 5)] {
+                for (readers, made) in [(TableReaders::Lazy, 0), (TableReaders::Eager, 5)] {
+                    let options = RangeOptions { references: kind, readers };
+                    let mut holding = Holding::new(&tables, 2..7, direction, options);
+                    assert_eq!(references(), alone + more, "{options:?}");
+                    let expected = if direction == Direction::Forward { 2 } else { 6 };
+                    let first = &holding.tables[holding.first];
+                    assert_eq!(first.id(), tables[expected].id(), "{options:?}");
+                    let mut taken =
+                        |at| holding.readers.as_mut().and_then(|readers| readers.take(at)).is_some();
+                    let all = (0..tables.len()).filter(|at| taken(*at)).count();
+                    assert_eq!(all, made, "{options:?}");
+                    assert!(!(0..tables.len()).any(taken), "each is taken once");
+                }
+            }
+        }
+    }
+}

@@ -50,7 +50,8 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_kept_and_nothing_else() {
         assert!(KeptKeys::new(false, LastKey::Block).is_none());
-        for (needs_all, last_key) in [(true, LastKey::Block), (false, LastKey::Entry), (true, LastKey::Entry)] {
+        for (needs_all, last_key) in [(true, LastKey::Block), (false, LastKey::Entry), (true, LastKey::Entry)]
+        {
             let mut kept = KeptKeys::new(needs_all, last_key).unwrap();
             [b"a", b"b", b"c"].iter().for_each(|key| kept.push(*key));
             assert_eq!(kept.all().map(KeyList::len), needs_all.then_some(3));

@@ -37,4 +37,4 @@ pub use reader::TRAILER_BYTES;
 pub(crate) use reader::{Component, Table, TableContext, table_path};
 pub(crate) use reseal::reseal;
 pub(crate) use run_cursor::RunCursor;
-pub(crate) use writer::TableWriter;
+pub(crate) use writer::{FilterBudget, TableWriter};

@@ -21,7 +21,7 @@ pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
     /// What its filter may spend, where an allocation says.
-    filter_bits_per_key: Option<f64>,
+    filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,
     separators: Separators,
@@ -35,18 +35,36 @@ pub(crate) struct TableWriter {
     properties: Properties,
 }
 
+/// The bits that the filter of a table may spend.
+#[derive(Clone, Copy)]
+pub(crate) enum FilterBudget {
+    /// So many for each key.
+    PerKey(f64),
+    /// So many for all keys together, whose number is known at the end.
+    PerTable(f64),
+}
+
+impl FilterBudget {
+    fn bits_per_key(self, keys: usize) -> f64 {
+        match self {
+            Self::PerKey(bits) => bits,
+            Self::PerTable(bits) => bits / keys.max(1) as f64,
+        }
+    }
+}
+
 impl TableWriter {
-    /// Begins table `id`, which is meant for `level` and whose filter may spend so many bits per key.
+    /// Begins table `id`, which is meant for `level` and whose filter may spend so much.
     pub(crate) fn new(
         context: &Arc<TableContext>,
         id: u64,
         level: usize,
-        filter_bits_per_key: Option<f64>,
+        filter_budget: Option<FilterBudget>,
     ) -> Result<Self> {
         let block_options = context.options.block;
         Ok(Self {
             id,
-            filter_bits_per_key,
+            filter_budget,
             store: Store::new(context, id, level)?,
             block: BlockBuilder::new(&*context.format, &block_options),
             separators: Separators::default(),
@@ -150,7 +168,7 @@ impl TableWriter {
     fn write_sections(&mut self) -> Result<Vec<u8>> {
         let input = FilterInput {
             hashes: &self.hashes,
-            bits_per_key: self.filter_bits_per_key,
+            bits_per_key: self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len())),
             keys: self.kept.as_ref().and_then(KeptKeys::all),
         };
         let filter = self.context.bloom.component.build(&input);

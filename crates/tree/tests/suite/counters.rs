@@ -196,3 +196,31 @@ fn the_allocation_has_two_names_and_stays_until_it_is_named() {
     let error = under_bloom.with(&"bloom = { allocation = \"monky\" }".parse().unwrap()).unwrap_err();
     assert!(error.to_string().contains("did you mean \"monkey\""), "{error}");
 }
+
+/// The bits of memory of the filters, by table where there is one per level.
+fn filter_bits_of(entries: u64, allocation: &str) -> u64 {
+    let design = small_design(&format!(
+        "bloom = {{ kind = \"standard\", allocation = '{allocation}' }}\n\
+         memtable = {{ capacity = \"1MiB\" }}\ntable = {{ capacity = \"16MiB\" }}"
+    ));
+    let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
+    (0..entries).for_each(|number| tree.put(&key(number), &[1; 10]).unwrap());
+    tree.flush().unwrap();
+    assert_eq!(tree.stats().levels.iter().map(|level| level.tables).sum::<u64>(), 1);
+    (0..entries).for_each(|number| assert!(tree.get(&key(number)).unwrap().is_some()));
+    tree.stats().filter_bytes * 8
+}
+
+/// Both ways to say a number of bits come to that number, but for the last word and what a filter has beside its bits.
+#[test]
+fn filters_of_a_stated_size_have_it_whatever_the_keys() {
+    for entries in [2_000, 8_000, 20_000] {
+        for allocation in ["per-table(bits=40000)", "total(bits=40000)"] {
+            let bits = filter_bits_of(entries, allocation);
+            assert!((40_000..42_000).contains(&bits), "{allocation}, {entries} entries: {bits}");
+        }
+        assert!(filter_bits_of(entries, "uniform") >= entries * 10);
+    }
+    // Few keys: 64 bits for each at most.
+    assert!(filter_bits_of(100, "per-table(bits=40000)") < 100 * 64 + 2000);
+}

@@ -60,6 +60,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
          table = { capacity = \"32KiB\" }\nmemtable = { capacity = \"8KiB\" }",
         "memory = \"64KiB\"",
         "stall = { frozen_memtables = 1, level0_runs = 2 }",
+        "memtable = { entries = 7 }",
+        "allocation = \"per-table(bits=3000)\"",
         "table = { last_key = \"entry\" }",
         "range = { references = \"table\" }",
         "range = { readers = \"eager\" }",

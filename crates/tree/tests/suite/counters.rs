@@ -224,3 +224,54 @@ fn filters_of_a_stated_size_have_it_whatever_the_keys() {
     // Few keys: 64 bits for each at most.
     assert!(filter_bits_of(100, "per-table(bits=40000)") < 100 * 64 + 2000);
 }
+
+/// A memtable is frozen at its number of entries, or at its bytes, whichever comes first; what a log holds is cut alike.
+#[test]
+fn memtables_are_frozen_at_a_number_of_entries() {
+    for (entries, flushes) in [(1, 500), (10, 50), (100, 5), (0, 0)] {
+        let text = format!(
+            "memtable = {{ capacity = \"1MiB\", entries = {entries} }}\ncompaction = \"none\"\nwal = \"sync\""
+        );
+        let (design, storage) = (small_design(&text), memory());
+        let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+        // Writes are counted, not keys: the older version of a key takes its place as well.
+        (0..500).for_each(|number| tree.put(&key(number % 300), &[1; 30]).unwrap());
+        assert_eq!(tree.stats().counts.flushes, flushes, "{entries} entries");
+        let mut again = design.to_toml();
+        again.remove("storage");
+        assert_eq!(small_design(&again.to_string()), design, "{entries} entries");
+    }
+    let by_bytes = small_design("memtable = { entries = 1000 }\ncompaction = \"none\"");
+    let tree = open(&by_bytes, Mode::Counted, &memory(), Path::new(DIRECTORY));
+    (0..500).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    assert!(tree.stats().counts.flushes > 5, "2 KiB are full before");
+}
+
+#[test]
+fn a_log_is_replayed_into_memtables_of_as_many_entries() {
+    let storage = memory();
+    let text = |entries: u64| {
+        format!("memtable = {{ capacity = \"1MiB\", entries = {entries} }}\ncompaction = \"none\"")
+    };
+    let tree = open(&small_design(&text(0)), Mode::Counted, &storage, Path::new(DIRECTORY));
+    (0..95).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    drop(tree);
+    let tree = open(&small_design(&text(10)), Mode::Counted, &storage, Path::new(DIRECTORY));
+    assert_eq!(tree.stats().levels[0].runs, 10, "nine of ten entries and the rest");
+    (95..104).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    assert_eq!(tree.stats().levels[0].runs, 10);
+    tree.put(&key(104), &[1; 30]).unwrap();
+    assert_eq!(tree.stats().levels[0].runs, 11, "counted from the first write behind the log");
+}
+
+#[test]
+fn entries_stay_until_they_are_named_and_are_no_fraction() {
+    let design = small_design("memtable = { entries = 50 }");
+    let swapped = design.with(&"memtable = \"skiplist\"".parse().unwrap()).unwrap();
+    assert_eq!(swapped.memtable_entries, Some(50));
+    assert_eq!(swapped.with(&"memtable = { entries = 0 }".parse().unwrap()).unwrap().memtable_entries, None);
+    for wrong in ["-1", "1.5", "\"many\""] {
+        let error = design.with(&format!("memtable = {{ entries = {wrong} }}").parse().unwrap()).unwrap_err();
+        assert_eq!(error.path, ["memtable", "entries"], "{error}");
+    }
+}

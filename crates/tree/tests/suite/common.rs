@@ -38,6 +38,9 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
     let options = [
         "block = { restart_interval = 1 }",
         "block = { index = \"hash\" }",
+        "block = { index = \"hash\", index_load = 0.25, size = \"64KiB\", restart_interval = 100 }\n\
+         table = { capacity = \"64KiB\" }",
+        "block = { index = \"hash\", index_load = 4 }",
         "block = { index = \"fingerprint\" }",
         "block = { index = \"fingerprint\", restart_interval = 1 }",
         "block = { format = \"plain(version=1)\" }",

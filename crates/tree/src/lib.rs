@@ -43,9 +43,9 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Options,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Mapped, Options,
     RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions,
-    axis,
+    Verify, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

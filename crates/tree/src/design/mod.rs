@@ -11,8 +11,8 @@ use toml::{Table, Value};
 pub use axes::{AXES, axis};
 pub use error::DesignError;
 pub use options::{
-    BlockIndex, BlockOptions, Checksum, InlineWork, LastKey, Options, RangeOptions, StallOptions,
-    TableOptions, TableReaders, TableReferences, ThreadOptions,
+    BlockIndex, BlockOptions, Checksum, InlineWork, LastKey, Mapped, Options, RangeOptions, StallOptions,
+    TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;
 

@@ -56,9 +56,8 @@ fn runs(tree: &Tree) -> u64 {
 
 #[test]
 fn what_ranges_have_paid_for_is_merged_with_the_memtable() {
-    let modes =
-        [(Mode::Counted, "none"), (Mode::Timed, "none"), (Mode::Timed, "flush"), (Mode::Timed, "all")];
-    for (mode, inline) in modes {
+    let ways = [(Mode::Counted, "none"), (Mode::Timed, "none"), (Mode::Timed, "flush"), (Mode::Timed, "all")];
+    for (mode, inline) in ways {
         let tree = open(&inline_design(inline), mode, &memory(), Path::new("tree"));
         let model = fill(&tree, true);
         assert_eq!(runs(&tree), 3);

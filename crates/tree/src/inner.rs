@@ -100,6 +100,8 @@ pub(crate) struct Pending {
     pub(crate) log_seal: u64,
     /// What was written to the active memtable, as its capacity is counted.
     pub(crate) charged_bytes: u64,
+    /// The sequence number from which on the active memtable is full, whatever its bytes.
+    pub(crate) full_from: SequenceNumber,
     /// Framed records that the log does not have yet.
     pub(crate) records: Vec<u8>,
     /// The offset in the log at which `records` begins.
@@ -111,12 +113,19 @@ pub(crate) struct Pending {
 impl Pending {
     /// Nothing pending, after the writes up to `written`, before a new log under `log_seal` of which
     /// `synced_offset` is durable.
-    pub(crate) fn new(written: SequenceNumber, active: Arc<Slot>, log_seal: u64, synced_offset: u64) -> Self {
+    pub(crate) fn new(
+        design: &Design,
+        written: SequenceNumber,
+        active: Arc<Slot>,
+        log_seal: u64,
+        synced_offset: u64,
+    ) -> Self {
         Self {
             next_sequence: written + 1,
             active,
             log_seal,
             charged_bytes: 0,
+            full_from: design.full_from(written + 1),
             records: Vec::new(),
             log_offset: HEADER_BYTES as u64,
             synced_offset,

@@ -43,8 +43,9 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Mapped, Options, SECOND_NAMES,
-    StallOptions, TableOptions, ThreadOptions, Verify, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Mapped, Options,
+    RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions,
+    Verify, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

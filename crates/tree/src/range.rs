@@ -11,7 +11,7 @@ use crate::memory::MemtableCursor;
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
 use crate::stats::{AllCounters, Counters};
-use crate::table::RunCursor;
+use crate::table::{Holding, RunCursor};
 use crate::version::{SortedRun, View};
 
 /// The keys and values between two bounds, as they were when the range was opened.
@@ -213,13 +213,11 @@ impl Range {
             if passes == Some(false) {
                 continue;
             }
-            let first = match direction {
-                _ if tables.is_empty() => continue,
-                Direction::Forward => tables.start,
-                Direction::Backward => tables.end - 1,
-            };
-            let tables = Arc::clone(&run.tables);
-            approaches.push((passes, RunCursor::approach(tables, first, from, direction, counters)?));
+            if tables.is_empty() {
+                continue;
+            }
+            let holding = Holding::new(&run.tables, tables, direction, self.inner.design.options.range);
+            approaches.push((passes, RunCursor::approach(holding, from, direction, counters)?));
         }
         let memtables = self.view.memtables();
         let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));

@@ -275,6 +275,8 @@ pub(crate) struct Replay<'a> {
     state: &'a State,
     memtable: Box<dyn Memtable>,
     charged_bytes: u64,
+    /// The sequence number from which on the memtable is full, whatever its bytes.
+    full_from: SequenceNumber,
     /// The last sequence number taken.
     last_sequence: SequenceNumber,
 }
@@ -290,8 +292,9 @@ impl<'a> Replay<'a> {
     ) -> Result<SequenceNumber> {
         let policy = &*inner.memtables;
         let memtable = policy.create(inner.design.memtable_capacity.0 as usize);
-        let mut replay =
-            Self { inner, policy, state, memtable, charged_bytes: 0, last_sequence: state.flushed_sequence };
+        let last_sequence = state.flushed_sequence;
+        let full_from = inner.design.full_from(last_sequence + 1);
+        let mut replay = Self { inner, policy, state, memtable, charged_bytes: 0, full_from, last_sequence };
         for number in logs {
             match replay.take_log(*number) {
                 Ok(content) => {
@@ -322,7 +325,7 @@ impl<'a> Replay<'a> {
             self.memtable.insert(self.inner.hashed(entry.key), sequence, entry.value);
             self.last_sequence = sequence;
             self.charged_bytes += entry.user_bytes() as u64 + ENTRY_CHARGE_BYTES;
-            if self.charged_bytes >= self.inner.design.memtable_capacity.0 {
+            if self.charged_bytes >= self.inner.design.memtable_capacity.0 || sequence + 1 >= self.full_from {
                 outcome = self.flush();
             }
         })?;
@@ -338,6 +341,7 @@ impl<'a> Replay<'a> {
         let fresh = self.policy.create(self.inner.design.memtable_capacity.0 as usize);
         let full = std::mem::replace(&mut self.memtable, fresh);
         self.charged_bytes = 0;
+        self.full_from = self.inner.design.full_from(self.last_sequence + 1);
         full.freeze();
         let tables = self.inner.write_memtable(&*full)?;
         self.inner.install_replayed(Place { level: 0, run: self.inner.new_run() }, &tables)

@@ -114,11 +114,8 @@ impl OpenOptions {
             Err(error) if error.is_damage() => {}
             done => done?,
         }
-        inner.signals.state.lock().shape_changed = inner.mode == Mode::Timed;
-        let workers = match inner.mode {
-            Mode::Timed => Workers::start(&inner)?,
-            Mode::Counted => Workers::none(&inner),
-        };
+        inner.signals.state.lock().shape_changed = true;
+        let workers = Workers::start(&inner)?;
         Ok(Tree { inner, _workers: workers })
     }
 
@@ -184,6 +181,7 @@ impl OpenOptions {
                 last_sequence,
             )),
             pending: Mutex::new(Pending::new(
+                design,
                 last_sequence,
                 active,
                 log_seal,
@@ -238,7 +236,10 @@ impl Inner {
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
         self.visible.reset(last);
         self.log.lock().written = last;
-        self.pending.lock().next_sequence = last + 1;
+        let mut pending = self.pending.lock();
+        pending.next_sequence = last + 1;
+        pending.full_from = self.design.full_from(last + 1);
+        drop(pending);
         self.recovery = recovery;
         Ok(self)
     }

@@ -85,8 +85,16 @@ impl Inner {
         encode: impl FnOnce(&mut Vec<u8>),
     ) -> (Arc<Slot>, SequenceNumber, bool) {
         let mut pending = self.pending.lock();
-        let Pending { next_sequence, active, log_seal, charged_bytes, records, log_offset, synced_offset } =
-            &mut *pending;
+        let Pending {
+            next_sequence,
+            active,
+            log_seal,
+            charged_bytes,
+            full_from,
+            records,
+            log_offset,
+            synced_offset,
+        } = &mut *pending;
         let first = *next_sequence;
         *next_sequence += counts.operations();
         if self.wal_mode != WalMode::None {
@@ -94,7 +102,8 @@ impl Inner {
             frame(records, place, first, encode);
         }
         *charged_bytes += counts.charged_bytes();
-        (Arc::clone(active), first, *charged_bytes >= self.design.memtable_capacity.0)
+        let is_full = *charged_bytes >= self.design.memtable_capacity.0 || *next_sequence >= *full_from;
+        (Arc::clone(active), first, is_full)
     }
 
     /// Sees to it that the record that ends with `last` is with the log. Whoever comes first writes the
@@ -207,6 +216,7 @@ impl Inner {
         pending.active = Arc::clone(&fresh);
         pending.log_seal = seal;
         pending.charged_bytes = 0;
+        pending.full_from = self.design.full_from(pending.next_sequence);
         pending.log_offset = HEADER_BYTES as u64;
         pending.synced_offset = synced_when_new(self.wal_mode);
         let old = std::mem::replace(&mut log.file, file);

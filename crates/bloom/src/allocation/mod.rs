@@ -4,6 +4,8 @@ mod inverse;
 mod logarithmic;
 mod monkey;
 mod per_level;
+mod per_table;
+mod total;
 mod uniform;
 
 use catalog::Catalog;
@@ -21,6 +23,12 @@ pub trait Allocation: Send + Sync {
     /// # Panics
     /// If there is no such level.
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
+
+    /// The bits of the filter of every table, where they do not depend on its keys; they are spent then, and not what
+    /// [`bits_per_key`](Self::bits_per_key) says.
+    fn table_bits(&self) -> Option<f64> {
+        None
+    }
 
     /// Whether it only moves memory between levels.
     fn keeps_budget(&self) -> bool {
@@ -48,8 +56,28 @@ impl LevelLoad {
 pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog {
     axis: "allocation",
     summary: "how the memory for filters is shared out over the levels",
-    variants: &[uniform::VARIANT, monkey::VARIANT, inverse::VARIANT, per_level::VARIANT],
+    variants: &[
+        uniform::VARIANT,
+        monkey::VARIANT,
+        inverse::VARIANT,
+        per_level::VARIANT,
+        total::VARIANT,
+        per_table::VARIANT,
+    ],
 };
+
+/// The most bits that a filter may be given: 128 GiB.
+const MAX_BITS: u64 = 1 << 40;
+
+/// Takes a parameter that is a number of bits.
+fn bits_param(bits: u64) -> Result<f64, String> {
+    match (1..=MAX_BITS).contains(&bits) {
+        true => Ok(bits as f64),
+        false => {
+            Err(format!("bits is {bits}; it must be from 1 to {MAX_BITS}, and bloom = \"none\" spends none"))
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -121,7 +121,7 @@ impl Sweep {
             let part = match paths::split(&factor.path)[..] {
                 [ENGINE, ..] => engine_label(engine),
                 ["design", ..] if !is_tree(engine) && swept[at].is_empty() => continue,
-                ["design", "memtable", "capacity"] => format!("{}={}", names[at], swept[at]),
+                ["design", "memtable", "capacity" | "entries"] => format!("{}={}", names[at], swept[at]),
                 ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
                 _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
                 _ => continue,
@@ -285,7 +285,7 @@ impl Parts {
         match path[..] {
             [ENGINE, parameter] => self.engine.params().contains_key(parameter),
             ["design", ref rest @ ..] if !is_tree(&self.engine) && !is_term(rest) => false,
-            ["design", "memtable", "capacity"] => true,
+            ["design", "memtable", "capacity" | "entries"] => true,
             ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
                 self.design.choice(axis_name).params().contains_key(parameter)
             }
@@ -393,6 +393,10 @@ mod tests {
         assert_eq!(
             labels("\"design.memtable.capacity\" = [\"1MiB\", \"2MiB\"]"),
             ["memtable.capacity=1MiB", "memtable.capacity=2MiB"]
+        );
+        assert_eq!(
+            labels("\"design.memtable.entries\" = [1_000, 0]"),
+            ["memtable.entries=1000", "memtable.entries=0"]
         );
         assert_eq!(labels("\"phase.look.keys.theta\" = [0.5, 0.9]"), ["theta=0.5", "theta=0.9"]);
         assert_eq!(

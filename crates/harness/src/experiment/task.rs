@@ -79,6 +79,7 @@ impl Task {
             // Whoever measures a memtable says by its entries how much it takes.
             if let Some(Value::Table(memtable)) = table.get_mut("memtable") {
                 memtable.remove("capacity");
+                memtable.remove("entries");
             }
         }
         table
@@ -89,8 +90,8 @@ impl Task {
         let component = self.component()?;
         let (axis, reads) = (component.axis(), component.reads());
         match path {
-            ["memtable", "capacity"] if reads.contains(&"memtable") => Some(format!(
-                "subject = \"{axis}\" makes room for all of component.entries; nothing reads memtable.capacity"
+            ["memtable", limit @ ("capacity" | "entries")] if reads.contains(&"memtable") => Some(format!(
+                "subject = \"{axis}\" makes room for all of component.entries; nothing reads memtable.{limit}"
             )),
             [key, ..] if !reads.contains(key) => {
                 let reads = reads.iter().map(|key| format!("design.{key}")).collect::<Vec<_>>().join(" and ");

@@ -11,7 +11,8 @@ use toml::{Table, Value};
 pub use axes::{AXES, axis};
 pub use error::DesignError;
 pub use options::{
-    BlockIndex, BlockOptions, Checksum, Mapped, Options, StallOptions, TableOptions, ThreadOptions, Verify,
+    BlockIndex, BlockOptions, Checksum, InlineWork, LastKey, Mapped, Options, RangeOptions, StallOptions,
+    TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;
 
@@ -22,6 +23,8 @@ pub struct Design {
     choices: Vec<Choice>,
     /// The bytes of keys and values (plus eight per entry) after which a memtable is frozen.
     pub memtable_capacity: ByteSize,
+    /// The writes after which a memtable is frozen, if its capacity is not reached before.
+    pub memtable_entries: Option<u64>,
     /// What is no axis of its own.
     pub options: Options,
 }
@@ -53,6 +56,11 @@ impl Design {
         limits
     }
 
+    /// The sequence number from which on a memtable is full that takes the writes from number `first` on.
+    pub(crate) fn full_from(&self, first: u64) -> u64 {
+        self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
+    }
+
     /// The design as TOML, every choice and option spelt out.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
@@ -61,6 +69,8 @@ impl Design {
             if let (axes::MEMTABLE, Value::Table(memtable)) = (axis, &mut value) {
                 memtable
                     .insert(overlay::CAPACITY.to_owned(), Value::String(self.memtable_capacity.to_string()));
+                let entries = self.memtable_entries.map(|entries| Value::Integer(entries.cast_signed()));
+                memtable.extend(entries.map(|entries| (overlay::ENTRIES.to_owned(), entries)));
             }
             table.insert(axis.to_owned(), value);
         }

@@ -1,4 +1,4 @@
-//! The plain options of a design: blocks, tables, stalls, threads, and the memory limit.
+//! The plain options of a design: blocks, tables, ranges, stalls, threads, and the memory limit.
 
 use catalog::ByteSize;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,8 @@ pub struct Options {
     pub block: BlockOptions,
     /// How blocks are laid out in tables.
     pub table: TableOptions,
+    /// What a range takes hold of when it is opened.
+    pub range: RangeOptions,
     /// When writers wait.
     pub stall: StallOptions,
     /// What work is shared out to threads.
@@ -32,6 +34,8 @@ pub struct BlockOptions {
     pub restart_interval: u32,
     /// What a block carries to find a key without a search.
     pub index: BlockIndex,
+    /// Index `hash`: keys per bucket, 0.25 to 4. Three for four buckets is what `RocksDB` found to pay.
+    pub index_load: f64,
     /// Whether blocks start at multiples of their size, so that their places need no directory.
     pub align: bool,
     /// The checksum under each block.
@@ -108,6 +112,54 @@ impl Checksum {
 pub struct TableOptions {
     /// The bytes of keys and values at which a table is closed and the next one begun.
     pub capacity: ByteSize,
+    /// Where the largest key of a table, which stands in its properties, is taken from.
+    pub last_key: LastKey,
+}
+
+/// Where the writer of a table takes its largest key from. Tables are the same, byte for byte. Source: Fjall 2.1,
+/// "Less cloning in segment writer".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LastKey {
+    /// From the last block, at the end.
+    #[default]
+    Block,
+    /// Every key is copied into an allocation of its own, since each may be the last one: the older way.
+    Entry,
+}
+
+/// What a range takes hold of when it is opened. Answers are the same. Source: Fjall 2.1, "Reducing large range scan
+/// initialization costs".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RangeOptions {
+    /// What keeps the tables of a run alive while the range walks it.
+    pub references: TableReferences,
+    /// When the readers of a run's tables are made.
+    pub readers: TableReaders,
+}
+
+/// What keeps the tables of a run alive while a range walks it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableReferences {
+    /// One reference to the run, which is immutable: as many references as runs, whatever their tables.
+    #[default]
+    Run,
+    /// One reference to each table that can have keys of the range, in a list of the range's own: the older way.
+    Table,
+}
+
+/// When the readers of a run's tables are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableReaders {
+    /// One for the run, which goes on to a table when it gets there.
+    #[default]
+    Lazy,
+    /// One for each table that can have keys of the range, all when the range is opened; blocks are read when they are
+    /// reached. The older way.
+    Eager,
 }
 
 /// When writers wait.
@@ -128,11 +180,26 @@ pub struct ThreadOptions {
     /// `RocksDB`'s option of that name. In `counted` mode they are merged one after the other, so that counters
     /// and tables depend on this number, and on no machine.
     pub max_subcompactions: usize,
+    /// What the write that makes it due does itself.
+    pub inline: InlineWork,
+}
+
+/// What the write that fills a memtable does itself before it returns, in `timed` mode; in `counted` mode that is all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InlineWork {
+    /// Nothing: flushes and compactions have threads of their own.
+    #[default]
+    None,
+    /// The flush; compactions have a thread of their own.
+    Flush,
+    /// The flush, and then every compaction that is due.
+    All,
 }
 
 impl Default for ThreadOptions {
     fn default() -> Self {
-        Self { max_subcompactions: 1 }
+        Self { max_subcompactions: 1, inline: InlineWork::None }
     }
 }
 
@@ -142,6 +209,7 @@ impl Default for BlockOptions {
             size: ByteSize(4 << 10),
             restart_interval: 16,
             index: BlockIndex::None,
+            index_load: 0.75,
             align: false,
             checksum: Checksum::Crc32c,
             verify: Verify::Once,
@@ -152,7 +220,7 @@ impl Default for BlockOptions {
 
 impl Default for TableOptions {
     fn default() -> Self {
-        Self { capacity: ByteSize(64 << 20) }
+        Self { capacity: ByteSize(64 << 20), last_key: LastKey::Block }
     }
 }
 
@@ -185,6 +253,14 @@ impl Options {
                 "block",
                 "restart_interval",
                 format!("the restart interval is 1 to 4096, not {interval}"),
+            ));
+        }
+        if !(0.25..=4.0).contains(&self.block.index_load) {
+            let load = self.block.index_load;
+            return Err((
+                "block",
+                "index_load",
+                format!("the load of an index is 0.25 to 4 keys, not {load}"),
             ));
         }
         if !(size..=MAX_TABLE_BYTES).contains(&self.table.capacity.0) {

@@ -12,8 +12,11 @@ use crate::table::FORMATS;
 /// The key that belongs to the memtable axis as such, whatever the variant.
 pub(super) const CAPACITY: &str = "capacity";
 
+/// The other key of that axis: a number of entries.
+pub(super) const ENTRIES: &str = "entries";
+
 /// The groups of plain options, by their names in TOML.
-const GROUPS: [&str; 5] = ["block", "table", "stall", "threads", "memory"];
+const GROUPS: [&str; 6] = ["block", "table", "range", "stall", "threads", "memory"];
 
 /// Axes that have a second name, as a key of this group or axis.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
@@ -26,7 +29,8 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * `memtable.capacity` belongs to the axis and stays until it is named. So do `bloom.allocation` and
+    /// * `memtable.capacity` and `memtable.entries` belong to the axis and stay until they are named; 0 entries are no
+    ///   limit. So do `bloom.allocation` and
     ///   `block.format`, which are the axes `allocation` and `format` under the names that experiments use.
     ///
     /// # Errors
@@ -110,6 +114,9 @@ impl Design {
             if let Some(capacity) = table.remove(CAPACITY) {
                 self.memtable_capacity = read_capacity(capacity)?;
             }
+            if let Some(entries) = table.remove(ENTRIES) {
+                self.memtable_entries = read_entries(&entries)?;
+            }
             if table.is_empty() {
                 return Ok(());
             }
@@ -146,6 +153,7 @@ impl Default for Design {
         let baseline = Self {
             choices: AXES.iter().map(|axis| axis.baseline()).collect(),
             memtable_capacity: ByteSize(16 << 20),
+            memtable_entries: None,
             options: Options::default(),
         };
         let text = include_str!("default.toml");
@@ -215,6 +223,16 @@ fn read_capacity(value: Value) -> Result<ByteSize, DesignError> {
             format!("memtable.capacity: {}", error.message()),
         )
     })
+}
+
+/// The limit on entries; 0 stands for none.
+fn read_entries(value: &Value) -> Result<Option<u64>, DesignError> {
+    let entries = value.as_integer().and_then(|entries| u64::try_from(entries).ok());
+    let entries = entries.ok_or_else(|| {
+        let message = format!("memtable.entries: a number of entries, and 0 for no limit, not {value}");
+        DesignError::at(axes::MEMTABLE, Some(ENTRIES.to_owned()), message)
+    })?;
+    Ok(Some(entries).filter(|entries| *entries > 0))
 }
 
 fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), DesignError> {

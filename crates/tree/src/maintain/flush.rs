@@ -8,6 +8,8 @@ use memtable::Memtable;
 
 use super::install::Change;
 use super::run_writer::RunWriter;
+use super::workers::PanicWatch;
+use crate::design::InlineWork;
 use crate::error::Result;
 use crate::inner::{Inner, Mode};
 use crate::version::TableRef;
@@ -51,10 +53,24 @@ impl Inner {
         Ok(tables)
     }
 
-    /// In `counted` mode: does all background work that is due, now.
+    /// Whether the write that fills a memtable flushes it.
+    pub(crate) fn flushes_inline(&self) -> bool {
+        self.mode == Mode::Counted || self.design.options.threads.inline != InlineWork::None
+    }
+
+    /// Whether the write that changes the shape of the tree does the compactions that are due then.
+    pub(crate) fn compacts_inline(&self) -> bool {
+        self.mode == Mode::Counted || self.design.options.threads.inline == InlineWork::All
+    }
+
+    /// Does all work now that is due and has no thread of its own. Who comes while another is at it waits for that one
+    /// and goes on with what is left, so that what was due before the call is done after it.
     pub(crate) fn work_inline(&self) -> Result<()> {
-        if self.mode == Mode::Counted {
+        let _watch = PanicWatch(self);
+        if self.flushes_inline() {
             while self.flush_oldest().map_err(|error| self.fail(error))? {}
+        }
+        if self.compacts_inline() {
             while self.compact_next().map_err(|error| self.fail(error))? {}
         }
         Ok(())
@@ -84,7 +100,7 @@ impl Inner {
         self.wait_while(|inner| {
             // Under the lock a flush that has emptied the list has also told the compactor.
             let state = inner.signals.state.lock();
-            let compactor_busy = inner.mode == Mode::Timed && (state.shape_changed || state.compacting);
+            let compactor_busy = !inner.compacts_inline() && (state.shape_changed || state.compacting);
             compactor_busy || !inner.view.load().frozen.is_empty()
         })
     }

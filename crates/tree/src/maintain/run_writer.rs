@@ -7,7 +7,7 @@ use types::Entry;
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
-use crate::table::{TableWriter, table_path};
+use crate::table::{FilterBudget, TableWriter, table_path};
 use crate::version::TableRef;
 
 /// Writes one sorted run, cut into tables of the design's capacity. Tables of a run that is given up are
@@ -16,7 +16,7 @@ pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
     /// What its filters may spend, where an allocation says.
-    filter_bits_per_key: Option<f64>,
+    filter_budget: Option<FilterBudget>,
     /// The number and the writer of the table being written.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
@@ -27,15 +27,18 @@ impl<'a> RunWriter<'a> {
     pub(super) fn new(inner: &'a Inner, level: usize, loads: &[LevelLoad]) -> Self {
         let context = &inner.context;
         let own = context.bloom.component.bits_per_key();
-        let filter_bits_per_key = own.map(|own| context.allocation.bits_per_key(own, loads, level));
-        Self { inner, level, filter_bits_per_key, current: None, tables: Vec::new() }
+        let filter_budget = own.map(|own| match context.allocation.table_bits() {
+            Some(bits) => FilterBudget::PerTable(bits),
+            None => FilterBudget::PerKey(context.allocation.bits_per_key(own, loads, level)),
+        });
+        Self { inner, level, filter_budget, current: None, tables: Vec::new() }
     }
 
     /// Appends an entry; its key is above the last one.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if self.current.is_none() {
             let id = self.inner.new_file();
-            let writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_bits_per_key)?;
+            let writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_budget)?;
             self.current = Some((id, writer));
         }
         let (_, writer) = self.current.as_mut().expect("a table was begun");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use compaction::{RangeWork, merge_down_to, worth_merging};
 
 use crate::error::Result;
-use crate::inner::{Inner, Mode};
+use crate::inner::Inner;
 use crate::version::View;
 
 /// A thread asks whether a merge is paid for whenever it has opened so many ranges.
@@ -21,7 +21,7 @@ struct Wanted {
 
 impl Inner {
     /// Takes note of one more range of this thread: the compactor is woken where ranges have paid for a merge, or,
-    /// in `counted` mode, the merge is done now.
+    /// where there is none, the merge is done now.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         if self.policy.seek_price() > 0 && ranges.is_multiple_of(RANGES_BETWEEN_ASKING) {
@@ -34,13 +34,12 @@ impl Inner {
         if self.wanted_by_ranges(&self.view.load()).is_none() {
             return;
         }
-        match self.mode {
+        if self.compacts_inline() {
             // What fails is no fault of the range, which can go on; it is noted, and the next write tells.
-            Mode::Counted => drop(self.work_inline()),
-            Mode::Timed => {
-                self.signals.state.lock().shape_changed = true;
-                self.signals.notify();
-            }
+            drop(self.work_inline());
+        } else {
+            self.signals.state.lock().shape_changed = true;
+            self.signals.notify();
         }
     }
 

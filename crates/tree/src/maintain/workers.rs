@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::inner::Inner;
+use crate::inner::{Inner, Mode};
 use crate::wal::WalMode;
 
 /// The background threads of one tree; dropping them ends and joins them.
@@ -16,17 +16,19 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// No threads: for `counted` mode.
-    pub(crate) fn none(inner: &Arc<Inner>) -> Self {
-        Self { inner: Arc::clone(inner), threads: Vec::new() }
-    }
-
-    /// Starts a flusher, a compactor and, if the log is synced at a period, a syncer.
+    /// Starts a flusher and a compactor, unless writers do their work, and a syncer, if the log is synced at a period.
+    /// In `counted` mode there is none of them.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
-        let mut workers = Self::none(inner);
-        workers.spawn("lsm-flush", super::super::inner::Inner::flush_until_stopped)?;
-        workers.spawn("lsm-compact", super::super::inner::Inner::compact_until_stopped)?;
-        if let WalMode::Interval(period_ns) = inner.wal_mode {
+        let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
+        if !inner.flushes_inline() {
+            workers.spawn("lsm-flush", Inner::flush_until_stopped)?;
+        }
+        if !inner.compacts_inline() {
+            workers.spawn("lsm-compact", Inner::compact_until_stopped)?;
+        }
+        if inner.mode == Mode::Timed
+            && let WalMode::Interval(period_ns) = inner.wal_mode
+        {
             workers
                 .spawn("lsm-sync", move |inner| inner.sync_until_stopped(Duration::from_nanos(period_ns)))?;
         }
@@ -49,14 +51,14 @@ impl Workers {
     }
 }
 
-/// Fails the tree if its thread panics: nobody else would tell those who wait for that thread.
-struct PanicWatch<'a>(&'a Inner);
+/// Fails the tree if a thread panics while it does the tree's work: nobody else would tell those who wait for it.
+pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let name = std::thread::current().name().unwrap_or_default().to_owned();
-            self.0.fail(Error::Failed(format!("the background thread {name} panicked")));
+            self.0.fail(Error::Failed(format!("the thread {name} panicked while it flushed or compacted")));
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct Draft {
     /// The last key added.
     pub(super) last_key: Vec<u8>,
     index: BlockIndex,
+    /// Keys per bucket of an index by hash.
+    index_load: f64,
     /// The hash of each key, where an index is wanted.
     hashes: Vec<KeyHash>,
 }
@@ -43,8 +45,8 @@ pub struct Draft {
 impl BlockBuilder {
     /// A builder of blocks of a format.
     pub fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
-        let draft =
-            Draft { bytes: Vec::new(), last_key: Vec::new(), index: options.index, hashes: Vec::new() };
+        let BlockOptions { index, index_load, .. } = *options;
+        let draft = Draft { bytes: Vec::new(), last_key: Vec::new(), index, index_load, hashes: Vec::new() };
         Self { writer: format.writer(options), draft, entries: 0 }
     }
 
@@ -62,7 +64,7 @@ impl BlockBuilder {
         let entries = self.entries + 1;
         let index = match self.draft.index {
             BlockIndex::None => 0,
-            BlockIndex::Hash => hash_index::bucket_count(entries),
+            BlockIndex::Hash => hash_index::bucket_count(entries, self.draft.index_load),
             BlockIndex::Fingerprint => fingerprints::len(entries),
         };
         let around = self.writer.bytes_around(entry.key.len()) + index + TAIL_BYTES;
@@ -103,7 +105,7 @@ impl Draft {
         let index_at = self.bytes.len();
         match self.index {
             BlockIndex::None => {}
-            BlockIndex::Hash => hash_index::build(&self.hashes, interval, &mut self.bytes),
+            BlockIndex::Hash => hash_index::build(&self.hashes, interval, self.index_load, &mut self.bytes),
             BlockIndex::Fingerprint => fingerprints::build(&self.hashes, interval, &mut self.bytes),
         }
         let index_len = self.bytes.len() - index_at;

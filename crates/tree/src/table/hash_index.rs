@@ -12,9 +12,6 @@ const COLLISION: u8 = 254;
 /// Restart points that a bucket can name; a block with more goes without an index.
 const MAX_RESTARTS: usize = 254;
 
-/// Keys per bucket: the share of buckets in use that RocksDB found to pay.
-const KEYS_PER_BUCKET: f64 = 0.75;
-
 /// What a bucket says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bucket {
@@ -26,13 +23,13 @@ pub(super) enum Bucket {
     Collision,
 }
 
-/// Appends the buckets for keys with these hashes, every `interval`-th of which is a restart point, or
-/// nothing where an index is impossible.
-pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
+/// Appends the buckets, one for so many keys, for keys with these hashes, every `interval`-th of which is a restart
+/// point, or nothing where an index is impossible.
+pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, out: &mut Vec<u8>) {
     if hashes.len().div_ceil(interval) > MAX_RESTARTS {
         return;
     }
-    let count = bucket_count(hashes.len());
+    let count = bucket_count(hashes.len(), keys_per_bucket);
     let start = out.len();
     out.resize(start + count, EMPTY);
     let buckets = &mut out[start..];
@@ -49,8 +46,8 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
 }
 
 /// The buckets that an index over `keys` keys has.
-pub(super) fn bucket_count(keys: usize) -> usize {
-    (keys as f64 / KEYS_PER_BUCKET).ceil() as usize
+pub(super) fn bucket_count(keys: usize, keys_per_bucket: f64) -> usize {
+    (keys as f64 / keys_per_bucket).ceil() as usize
 }
 
 /// What the index says of a hash.
@@ -77,12 +74,29 @@ mod tests {
     fn every_key_finds_its_restart_point_or_a_collision() {
         let hashes: Vec<KeyHash> =
             (0..200u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+        // How many are found directly, at a load of 3/4, of 1 and of 4.
+        for (load, count, least) in [(0.75, 267, 80), (1.0, 200, 60), (4.0, 50, 0)] {
+            let buckets = buckets(&hashes, load);
+            assert_eq!(buckets.len(), count);
+            let direct = direct(&hashes, &buckets);
+            assert!(direct >= least, "only {direct} of 200 keys are found directly at {load}");
+        }
+        let mut none = Vec::new();
+        build(&[KeyHash(0); 300], 1, 0.75, &mut none);
+        assert!(none.is_empty());
+    }
+
+    fn buckets(hashes: &[KeyHash], load: f64) -> Vec<u8> {
         let mut buckets = Vec::new();
-        build(&hashes, 16, &mut buckets);
-        assert_eq!(bucket_count(hashes.len()), buckets.len());
+        build(hashes, 16, load, &mut buckets);
+        buckets
+    }
+
+    /// The keys that are found without a search; all others collide.
+    fn direct(hashes: &[KeyHash], buckets: &[u8]) -> usize {
         let mut direct = 0;
         for (entry, hash) in hashes.iter().enumerate() {
-            match lookup(&buckets, *hash) {
+            match lookup(buckets, *hash) {
                 Bucket::Restart(found) => {
                     assert_eq!(usize::from(found), entry / 16);
                     direct += 1;
@@ -91,9 +105,6 @@ mod tests {
                 Bucket::Empty => panic!("a key of the block is reported absent"),
             }
         }
-        assert!(direct > 80, "only {direct} of 200 keys are found directly");
-        buckets.clear();
-        build(&[KeyHash(0); 300], 1, &mut buckets);
-        assert!(buckets.is_empty());
+        direct
     }
 }

@@ -8,6 +8,7 @@ use memory::prefetch_all;
 use types::{Bytes, Direction, Entry};
 
 use super::block_cursor::BlockCursor;
+use super::holding::{Holding, Reader, Readers, first_block};
 use super::reader::Table;
 use crate::error::{Error, Result};
 use crate::merge::Source;
@@ -48,6 +49,8 @@ pub(crate) struct RunCursor {
     /// The block being walked.
     block: u32,
     cursor: BlockCursor,
+    /// Readers of tables that are not entered yet, where they were made when the range was opened.
+    readers: Option<Box<Readers>>,
     /// Streaming: blocks read and not yet entered; the first is the one behind `block`.
     ahead: VecDeque<Bytes>,
 }
@@ -77,15 +80,15 @@ impl Source for RunCursor {
 }
 
 impl RunCursor {
-    /// A cursor for a range, on its way to the first entry of the run in `direction` that `from` allows. `first` is the
-    /// number of the first table in `direction` that can hold such an entry.
+    /// A cursor for a range over what it holds of a run, on its way to the first entry in `direction` that `from`
+    /// allows.
     pub(crate) fn approach(
-        tables: Arc<[Arc<Table>]>,
-        first: usize,
+        Holding { tables, first, mut readers }: Holding,
         from: Bound<&[u8]>,
         direction: Direction,
         counters: &AllCounters,
     ) -> Result<Approach> {
+        let reader = readers.as_mut().and_then(|readers| readers.take(first));
         let mut cursor = Self {
             last_blocks: tables.last().map_or(0, |table| table.block_count()),
             tables,
@@ -93,7 +96,8 @@ impl RunCursor {
             mode: ReadMode::Cached,
             table: Some(first),
             block: 0,
-            cursor: BlockCursor::default(),
+            cursor: reader.map_or_else(BlockCursor::default, |reader| reader.cursor),
+            readers,
             ahead: VecDeque::new(),
         };
         cursor.block = match from {
@@ -131,6 +135,7 @@ impl RunCursor {
             mode: ReadMode::Streaming,
             block: 0,
             cursor: BlockCursor::default(),
+            readers: None,
             ahead: VecDeque::new(),
         };
         let standing = match low {
@@ -198,16 +203,19 @@ impl RunCursor {
 
     /// The block of a table that is walked first.
     fn first_block(&self, at: usize) -> u32 {
-        match self.direction {
-            Direction::Forward => 0,
-            Direction::Backward => self.tables[at].block_count() - 1,
-        }
+        first_block(&self.tables[at], self.direction)
     }
 
     /// Stands before the first entry of the current table; `false` where there is none.
     fn enter_table(&mut self, counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
-        self.block = self.first_block(at);
+        self.block = match self.readers.as_mut().and_then(|readers| readers.take(at)) {
+            Some(Reader { first_block, cursor }) => {
+                self.cursor = cursor;
+                first_block
+            }
+            None => self.first_block(at),
+        };
         self.ahead.clear();
         self.enter_block(counters)?;
         Ok(true)

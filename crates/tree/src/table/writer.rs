@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use bloom::FilterInput;
 use fence::{FenceInput, Separators};
-use types::{Entry, KeyHash, KeyList, common_prefix};
+use types::{Entry, KeyHash, common_prefix};
 
 use super::Properties;
 use super::block_builder::BlockBuilder;
 use super::footer::Footer;
+use super::kept_keys::KeptKeys;
 use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext};
 use super::store::Store;
 use crate::checksum::checksum;
@@ -20,13 +21,13 @@ pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
     /// What its filter may spend, where an allocation says.
-    filter_bits_per_key: Option<f64>,
+    filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
-    /// The keys, where the filter is built from them.
-    keys: Option<KeyList>,
+    /// Copies of keys, where something asks for them.
+    kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
     /// The last key of the block before the one being built.
     previous_last_key: Vec<u8>,
@@ -34,23 +35,41 @@ pub(crate) struct TableWriter {
     properties: Properties,
 }
 
+/// The bits that the filter of a table may spend.
+#[derive(Clone, Copy)]
+pub(crate) enum FilterBudget {
+    /// So many for each key.
+    PerKey(f64),
+    /// So many for all keys together, whose number is known at the end.
+    PerTable(f64),
+}
+
+impl FilterBudget {
+    fn bits_per_key(self, keys: usize) -> f64 {
+        match self {
+            Self::PerKey(bits) => bits,
+            Self::PerTable(bits) => bits / keys.max(1) as f64,
+        }
+    }
+}
+
 impl TableWriter {
-    /// Begins table `id`, which is meant for `level` and whose filter may spend so many bits per key.
+    /// Begins table `id`, which is meant for `level` and whose filter may spend so much.
     pub(crate) fn new(
         context: &Arc<TableContext>,
         id: u64,
         level: usize,
-        filter_bits_per_key: Option<f64>,
+        filter_budget: Option<FilterBudget>,
     ) -> Result<Self> {
         let block_options = context.options.block;
         Ok(Self {
             id,
-            filter_bits_per_key,
+            filter_budget,
             store: Store::new(context, id, level)?,
             block: BlockBuilder::new(&*context.format, &block_options),
             separators: Separators::default(),
             hashes: Vec::new(),
-            keys: context.bloom.component.needs_keys().then(KeyList::default),
+            kept: KeptKeys::new(context.bloom.component.needs_keys(), context.options.table.last_key),
             block_starts: Vec::new(),
             previous_last_key: Vec::new(),
             first_key: Vec::new(),
@@ -89,8 +108,8 @@ impl TableWriter {
         }
         let hash = self.context.hash.component.hash(entry.key);
         self.hashes.push(hash);
-        if let Some(keys) = &mut self.keys {
-            keys.push(entry.key);
+        if let Some(kept) = &mut self.kept {
+            kept.push(entry.key);
         }
         self.block.add(entry, hash);
         self.properties.entries += 1;
@@ -118,7 +137,8 @@ impl TableWriter {
     pub(crate) fn finish(mut self) -> Result<Table> {
         assert!(!self.is_empty(), "a table has at least one entry");
         self.properties.smallest = std::mem::take(&mut self.first_key).into();
-        self.properties.largest = self.block.last_key().into();
+        let last = self.kept.as_mut().and_then(KeptKeys::take_last);
+        self.properties.largest = last.unwrap_or_else(|| self.block.last_key().into());
         self.close_block()?;
         self.store.learn()?;
         let footer = self.write_sections()?;
@@ -148,8 +168,8 @@ impl TableWriter {
     fn write_sections(&mut self) -> Result<Vec<u8>> {
         let input = FilterInput {
             hashes: &self.hashes,
-            bits_per_key: self.filter_bits_per_key,
-            keys: self.keys.as_ref(),
+            bits_per_key: self.filter_budget.map(|budget| budget.bits_per_key(self.hashes.len())),
+            keys: self.kept.as_ref().and_then(KeptKeys::all),
         };
         let filter = self.context.bloom.component.build(&input);
         let filter = self.store.append_section(&filter, 1)?;

@@ -336,3 +336,13 @@ fn every_read_is_right_while_many_threads_write_in_timed_mode() {
         in_time(&text, move || stress(&design, Mode::Timed));
     }
 }
+
+#[test]
+fn every_read_is_right_while_writers_flush_and_compact() {
+    for text in ["inline = \"flush\"", "inline = \"all\""] {
+        for stall in ["frozen_memtables = 1, level0_runs = 2", "frozen_memtables = 3"] {
+            let design = small_design(&format!("threads = {{ {text} }}\nstall = {{ {stall} }}"));
+            in_time(text, move || stress(&design, Mode::Timed));
+        }
+    }
+}

@@ -196,3 +196,82 @@ fn the_allocation_has_two_names_and_stays_until_it_is_named() {
     let error = under_bloom.with(&"bloom = { allocation = \"monky\" }".parse().unwrap()).unwrap_err();
     assert!(error.to_string().contains("did you mean \"monkey\""), "{error}");
 }
+
+/// The bits of memory of the filters, by table where there is one per level.
+fn filter_bits_of(entries: u64, allocation: &str) -> u64 {
+    let design = small_design(&format!(
+        "bloom = {{ kind = \"standard\", allocation = '{allocation}' }}\n\
+         memtable = {{ capacity = \"1MiB\" }}\ntable = {{ capacity = \"16MiB\" }}"
+    ));
+    let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
+    (0..entries).for_each(|number| tree.put(&key(number), &[1; 10]).unwrap());
+    tree.flush().unwrap();
+    assert_eq!(tree.stats().levels.iter().map(|level| level.tables).sum::<u64>(), 1);
+    (0..entries).for_each(|number| assert!(tree.get(&key(number)).unwrap().is_some()));
+    tree.stats().filter_bytes * 8
+}
+
+/// Both ways to say a number of bits come to that number, but for the last word and what a filter has beside its bits.
+#[test]
+fn filters_of_a_stated_size_have_it_whatever_the_keys() {
+    for entries in [2_000, 8_000, 20_000] {
+        for allocation in ["per-table(bits=40000)", "total(bits=40000)"] {
+            let bits = filter_bits_of(entries, allocation);
+            assert!((40_000..42_000).contains(&bits), "{allocation}, {entries} entries: {bits}");
+        }
+        assert!(filter_bits_of(entries, "uniform") >= entries * 10);
+    }
+    // Few keys: 64 bits for each at most.
+    assert!(filter_bits_of(100, "per-table(bits=40000)") < 100 * 64 + 2000);
+}
+
+/// A memtable is frozen at its number of entries, or at its bytes, whichever comes first; what a log holds is cut alike.
+#[test]
+fn memtables_are_frozen_at_a_number_of_entries() {
+    for (entries, flushes) in [(1, 500), (10, 50), (100, 5), (0, 0)] {
+        let text = format!(
+            "memtable = {{ capacity = \"1MiB\", entries = {entries} }}\ncompaction = \"none\"\nwal = \"sync\""
+        );
+        let (design, storage) = (small_design(&text), memory());
+        let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
+        // Writes are counted, not keys: the older version of a key takes its place as well.
+        (0..500).for_each(|number| tree.put(&key(number % 300), &[1; 30]).unwrap());
+        assert_eq!(tree.stats().counts.flushes, flushes, "{entries} entries");
+        let mut again = design.to_toml();
+        again.remove("storage");
+        assert_eq!(small_design(&again.to_string()), design, "{entries} entries");
+    }
+    let by_bytes = small_design("memtable = { entries = 1000 }\ncompaction = \"none\"");
+    let tree = open(&by_bytes, Mode::Counted, &memory(), Path::new(DIRECTORY));
+    (0..500).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    assert!(tree.stats().counts.flushes > 5, "2 KiB are full before");
+}
+
+#[test]
+fn a_log_is_replayed_into_memtables_of_as_many_entries() {
+    let storage = memory();
+    let text = |entries: u64| {
+        format!("memtable = {{ capacity = \"1MiB\", entries = {entries} }}\ncompaction = \"none\"")
+    };
+    let tree = open(&small_design(&text(0)), Mode::Counted, &storage, Path::new(DIRECTORY));
+    (0..95).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    drop(tree);
+    let tree = open(&small_design(&text(10)), Mode::Counted, &storage, Path::new(DIRECTORY));
+    assert_eq!(tree.stats().levels[0].runs, 10, "nine of ten entries and the rest");
+    (95..104).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    assert_eq!(tree.stats().levels[0].runs, 10);
+    tree.put(&key(104), &[1; 30]).unwrap();
+    assert_eq!(tree.stats().levels[0].runs, 11, "counted from the first write behind the log");
+}
+
+#[test]
+fn entries_stay_until_they_are_named_and_are_no_fraction() {
+    let design = small_design("memtable = { entries = 50 }");
+    let swapped = design.with(&"memtable = \"skiplist\"".parse().unwrap()).unwrap();
+    assert_eq!(swapped.memtable_entries, Some(50));
+    assert_eq!(swapped.with(&"memtable = { entries = 0 }".parse().unwrap()).unwrap().memtable_entries, None);
+    for wrong in ["-1", "1.5", "\"many\""] {
+        let error = design.with(&format!("memtable = {{ entries = {wrong} }}").parse().unwrap()).unwrap_err();
+        assert_eq!(error.path, ["memtable", "entries"], "{error}");
+    }
+}

@@ -9,6 +9,8 @@ mod counters;
 mod crash;
 mod damage;
 mod dropping;
+mod holding;
+mod inline;
 mod mapped;
 mod model;
 mod power;

@@ -234,16 +234,18 @@ fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
 }
 
 fn fail_everywhere(wal: &'static str, kinds: &'static [Unsynced]) {
-    // Of the first, parts of one merge are written at the same time.
-    for (compaction, parts) in [("leveled", 3), ("tiered", 1)] {
+    // Of the first, parts of one merge are written at the same time; in the third, writers do all work.
+    for (compaction, parts, inline) in [("leveled", 3, "none"), ("tiered", 1, "none"), ("leveled", 1, "all")]
+    {
         let design = small_design(&format!(
-            "wal = \"{wal}\"\ncompaction = \"{compaction}\"\nthreads = {{ max_subcompactions = {parts} }}"
+            "wal = \"{wal}\"\ncompaction = \"{compaction}\"\n\
+             threads = {{ max_subcompactions = {parts}, inline = \"{inline}\" }}"
         ));
         in_time(wal, move || {
             let images = images(&design, wal, kinds);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
             images.iter().for_each(|image| check(&design, wal, image, &mut random));
-            println!("wal = {wal}, {compaction}: {} images", images.len());
+            println!("wal = {wal}, {compaction}, inline = {inline}: {} images", images.len());
         });
     }
 }

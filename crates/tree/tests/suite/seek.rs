@@ -12,6 +12,11 @@ const PRICES: &str = r#"
     memtable = { capacity = "64KiB" }
 "#;
 
+/// With this much of the work done by those who make it due.
+fn inline_design(inline: &str) -> Design {
+    small_design(&format!("{PRICES}threads = {{ inline = \"{inline}\" }}"))
+}
+
 fn free() -> Design {
     small_design(&PRICES.replace("1KiB", "0B"))
 }
@@ -51,14 +56,15 @@ fn runs(tree: &Tree) -> u64 {
 
 #[test]
 fn what_ranges_have_paid_for_is_merged_with_the_memtable() {
-    for mode in [Mode::Counted, Mode::Timed] {
-        let tree = open(&small_design(PRICES), mode, &memory(), Path::new("tree"));
+    let ways = [(Mode::Counted, "none"), (Mode::Timed, "none"), (Mode::Timed, "flush"), (Mode::Timed, "all")];
+    for (mode, inline) in ways {
+        let tree = open(&inline_design(inline), mode, &memory(), Path::new("tree"));
         let model = fill(&tree, true);
         assert_eq!(runs(&tree), 3);
         read(&tree, &model, 640);
         tree.settle().unwrap();
         let counts = tree.stats().counts;
-        assert_eq!((runs(&tree), counts.compactions, counts.flushes), (1, 1, 4), "{mode:?}");
+        assert_eq!((runs(&tree), counts.compactions, counts.flushes), (1, 1, 4), "{mode:?}, {inline}");
         // What comes next looks into one source.
         let before = tree.stats().counts;
         read(&tree, &model, 640);
@@ -111,7 +117,11 @@ fn runs_that_do_not_overlap_cost_ranges_nothing() {
 
 #[test]
 fn readers_and_writers_meet_merges_for_ranges() {
-    let tree = open(&small_design(PRICES), Mode::Timed, &memory(), Path::new("tree"));
+    ["none", "flush", "all"].into_iter().for_each(readers_and_writers);
+}
+
+fn readers_and_writers(inline: &str) {
+    let tree = open(&inline_design(inline), Mode::Timed, &memory(), Path::new("tree"));
     let model = fill(&tree, true);
     std::thread::scope(|scope| {
         for reader in 0..3 {

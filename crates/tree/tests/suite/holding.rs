@@ -1,0 +1,127 @@
+//! What ranges hold and what table writers copy: the older ways give the same answers and the same bytes.
+
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use lsmbench_tree::{Counts, Design, Mode, OpenOptions, Tree};
+use storage::{Memory, Purpose, Storage};
+
+use crate::common::{memory, open, small_design};
+use crate::probe::is_a;
+
+const DIRECTORY: &str = "tree";
+
+fn key(number: u64) -> Vec<u8> {
+    format!("key{number:06}").into_bytes()
+}
+
+fn filled(design: &Design, storage: &Arc<dyn Storage>) -> Tree {
+    let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
+    let tree = options.identity(1).open(DIRECTORY).unwrap();
+    (0..3001).for_each(|number| tree.put(&key(number * 7919 % 3001), &number.to_be_bytes()).unwrap());
+    tree.flush().unwrap();
+    tree
+}
+
+/// All tables of a tree, by name.
+fn tables(storage: &Memory) -> Vec<(String, Vec<u8>)> {
+    let mut names = storage.list(Path::new(DIRECTORY)).unwrap();
+    names.retain(|name| is_a(name, "table"));
+    names.sort();
+    let read = |name: String| {
+        let file = storage.open(&Path::new(DIRECTORY).join(&name), Purpose::Table).unwrap();
+        let bytes = file.read(0, file.len() as usize).unwrap().to_vec();
+        (name, bytes)
+    };
+    names.into_iter().map(read).collect()
+}
+
+#[test]
+fn a_last_key_copied_for_every_entry_leaves_the_same_tables() {
+    for more in ["", "bloom = \"grafite\"", "format = \"btree-page\""] {
+        let written = ["block", "entry"].map(|last_key| {
+            let memory = Arc::new(Memory::default());
+            let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
+            let text = format!("{more}\ntable = {{ last_key = \"{last_key}\" }}");
+            drop(filled(&small_design(&text), &storage));
+            tables(&memory)
+        });
+        assert!(written[0].len() > 20, "{more}");
+        assert!(written[0] == written[1], "{more}");
+    }
+}
+
+/// What ranges of ten keys count, from both ends.
+fn counts_of_ranges(tree: &Tree) -> Counts {
+    let before = tree.stats().counts;
+    for number in (0..2900).step_by(37) {
+        let (low, high) = (key(number), key(number + 10));
+        let (low, high) = (Bound::Included(&low[..]), Bound::Excluded(&high[..]));
+        let mut range = tree.range((low, high)).unwrap();
+        for at in 0..5 {
+            assert_eq!(range.next().unwrap().unwrap().0, key(number + at));
+            assert_eq!(range.next_back().unwrap().unwrap().0, key(number + 9 - at));
+        }
+        assert!(range.next().unwrap().is_none());
+        // Open to one side, where a run has many tables behind the first entry.
+        assert_eq!(tree.range((low, Bound::Unbounded)).unwrap().next().unwrap().unwrap().0, key(number));
+        assert_eq!(
+            tree.range((Bound::Unbounded, high)).unwrap().next_back().unwrap().unwrap().0,
+            key(number + 9)
+        );
+    }
+    tree.stats().counts.since(&before)
+}
+
+/// Readers that are made at once read no block before they are reached.
+#[test]
+fn readers_made_at_once_read_what_lazy_ones_read() {
+    let counts = |text: &str| counts_of_ranges(&filled(&small_design(text), &memory()));
+    let lazy = counts("cache = \"none\"");
+    assert!(lazy.blocks_read > 300, "{lazy:?}");
+    for range in ["readers = \"eager\"", "references = \"table\", readers = \"eager\""] {
+        let counts = counts(&format!("cache = \"none\"\nrange = {{ {range} }}"));
+        assert_eq!(counts, lazy, "{range}");
+    }
+}
+
+/// Tables that were merged away stay for as long as a range walks them, and no longer.
+#[test]
+fn a_range_keeps_its_tables_whatever_it_holds_them_by() {
+    for range in ["references = \"run\"", "references = \"table\"", "readers = \"eager\""] {
+        let memory = Arc::new(Memory::default());
+        let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
+        let tree = filled(&small_design(&format!("range = {{ {range} }}")), &storage);
+        let before = tables(&memory).len();
+        let mut walk = tree.range(..).unwrap();
+        assert_eq!(walk.next().unwrap().unwrap().0, key(0));
+        (0..3001).for_each(|number| tree.put(&key(number), b"new").unwrap());
+        tree.compact().unwrap();
+        let during = tables(&memory).len();
+        for number in 1..3001 {
+            let (found, value) = walk.next().unwrap().unwrap();
+            assert!(found == key(number) && value != b"new", "{range}: {number}");
+        }
+        drop(walk);
+        let after = tables(&memory).len();
+        assert!(during >= before + after, "{range}: {before}, {during}, {after}");
+    }
+}
+
+#[test]
+fn the_switches_are_said_in_toml_and_misspellings_are_refused() {
+    let design = small_design("range = { references = \"table\" }\ntable = { last_key = \"entry\" }");
+    let again = Design::default().with(&design.to_toml()).unwrap();
+    assert_eq!(again, design);
+    for (text, key) in [
+        ("range = { readers = \"early\" }", "range.readers"),
+        ("range = { reference = \"run\" }", "reference"),
+        ("table = { last_key = \"item\" }", "table.last_key"),
+        ("threads = { inline = \"flushes\" }", "threads.inline"),
+    ] {
+        let error = Design::default().with(&text.parse().unwrap()).unwrap_err().to_string();
+        assert!(error.contains(key), "{text}: {error}");
+    }
+    assert!(open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY)).get(b"a").unwrap().is_none());
+}

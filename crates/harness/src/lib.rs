@@ -1,5 +1,6 @@
 //! `lsmbench`: experiments on LSM-trees, from the command line.
 
+mod allocation;
 mod calibration;
 mod charts;
 mod cli;

@@ -329,6 +329,10 @@ columns! {
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
     /// Bytes of memory held by filters and fences together, by engines that do not tell them apart.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;
+    /// How often an operation asks for memory: allocations by the thread that does it, a batch or a range as one
+    /// operation. What other threads flush and merge meanwhile is not among them. Our own tree only, whose allocations the
+    /// program sees; `timed` mode only.
+    ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, false;
 }
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.

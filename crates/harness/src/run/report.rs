@@ -231,6 +231,10 @@ impl PhaseReport<'_> {
         if totals.found + totals.missing > 0 {
             row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
         }
+        // Other engines allocate where the program does not see it, and counters do not depend on a library of Rust.
+        if self.mode == RunMode::Timed && self.measured.of_tree().is_some() && totals.operations > 0 {
+            row.set(&c::ALLOCATIONS_PER_OP, totals.allocations as f64 / totals.operations as f64);
+        }
     }
 
     fn seconds(&self) -> Option<f64> {

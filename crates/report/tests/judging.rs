@@ -281,7 +281,8 @@ impl Made<'_> {
         let all = || self.rule.ids.all().iter().map(|id| self.claims.get(id).unwrap());
         let fits = || all().filter(|claim| self.cells(claim) == there);
         let other = fits().find(|claim| claim.metric == self.claim.metric).or_else(|| fits().next());
-        let other = other.unwrap_or_else(|| panic!("no claim stands for the other side of {}", self.claim.id));
+        let other =
+            other.unwrap_or_else(|| panic!("no claim stands for the other side of {}", self.claim.id));
         OTHER * other.value
     }
 

@@ -6,6 +6,7 @@ mod published;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use plot::Width;
 use report::{
     Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, RunNote, System, Tally, assemble, judge,
     pages,
@@ -275,12 +276,22 @@ fn note(manifest: &Manifest) -> RunNote {
 
 fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
     let Ok((manifest, table)) = &found.rows else { return Ok(Vec::new()) };
-    let charts = charts::charts(&found.folder, table, &found.experiment.charts, manifest)?;
-    let picture = |(spec, chart): (&plot::ChartSpec, plot::Chart)| {
-        let title = spec.title.clone().unwrap_or_else(|| found.experiment.question.clone());
-        Picture { name: format!("{}-{}", found.experiment.name, spec.file_stem()), title, svg: chart.svg() }
+    let charts = |specs: &[plot::ChartSpec], width| {
+        let drawn = charts::charts(&found.folder, table, specs, manifest, width)?;
+        let owned = drawn.into_iter().map(|(spec, chart)| (spec.clone(), chart));
+        Ok::<Vec<(plot::ChartSpec, plot::Chart)>, Problem>(owned.collect())
     };
-    Ok(charts.into_iter().map(picture).collect())
+    let (specs, full): (Vec<plot::ChartSpec>, Vec<plot::Chart>) =
+        charts(&found.experiment.charts, Width::Full)?.into_iter().unzip();
+    // Only those that have something to show are drawn again.
+    let phone = charts(&specs, Width::Phone)?;
+    let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| Picture {
+        name: format!("{}-{}", found.experiment.name, spec.file_stem()),
+        title: spec.title.clone().unwrap_or_else(|| found.experiment.question.clone()),
+        svg: chart.svg(),
+        phone: phone.svg(),
+    });
+    Ok(pictures.collect())
 }
 
 /// What a full experiment says at its paths.

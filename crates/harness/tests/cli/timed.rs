@@ -228,6 +228,88 @@ count = 1
     );
     let (one, hundred) = (per_operation("load"), per_operation("batch"));
     assert!(
+        hundred >= 1.0 && hundred > one,
+        "{one} a put, {hundred} a batch of 100, which is made anew each time"
+    );
+    bench.ok(&["run", "x.toml", "--set", "trials.mode=counted"]);
+}
+
+/// A device that serves a thousand reads per second, and an objective that lets a queue of a hundred pass.
+const SEARCH: &str = r#"
+question = "?"
+[design]
+memtable = { capacity = "64KiB" }
+cache    = "none"
+storage  = { kind = "simulated", read_latency = "1ms", write_latency = "0ns", sync_latency = "0ns", queue_depth = 1 }
+[[phase]]
+name   = "load"
+insert = 2_000
+[[phase]]
+name       = "serve"
+operations = 500
+mix        = { get = 0.9, insert = 0.1 }
+rate       = { p99 = "100ms", from = 100, to = 50_000, within = 0.5 }
+[trials]
+count = 1
+check = 1
+"#;
+
+#[test]
+fn a_search_finds_what_the_device_serves() {
+    let bench = Bench::new();
+    bench.write("x.toml", SEARCH);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let rows = bench.rows("x");
+    let [row] = of(&rows, "serve", "all")[..] else { panic!("one probe has the row") };
+    let rate = number(row, &c::SUSTAINED_OPS_PER_SECOND);
+    // Nine of ten operations read, which takes 450 ms, and the last may wait for 100.
+    assert!((100.0..1_600.0).contains(&rate), "{rate}");
+    assert_eq!(text(row, &c::RATE_LIMIT), "p99");
+    assert!(number(row, &c::RATE_PROBES) >= 5.0);
+    assert_eq!(text(row, &c::TARGET_OPS_PER_SECOND), text(row, &c::SUSTAINED_OPS_PER_SECOND));
+    assert!(number(row, &c::RESPONSE_P99_NS) <= 1e8);
+    bench.ok(&["run", "x.toml", "--set", "trials.mode=counted", "--out", "counted"]);
+}
+
+#[test]
+fn allocations_are_those_of_the_operation() {
+    let bench = Bench::new();
+    let experiment = r#"
+question = "?"
+[design]
+memtable = { capacity = "64MiB" }
+wal      = "none"
+[[phase]]
+name   = "load"
+insert = 5_000
+value  = { kind = "fixed", bytes = 32 }
+[[phase]]
+name       = "get"
+operations = 5_000
+mix        = { get = 1 }
+[[phase]]
+name       = "batch"
+operations = 50
+mix        = { batch = 1 }
+batch      = 100
+value      = { kind = "fixed", bytes = 32 }
+[trials]
+count = 1
+"#;
+    bench.write("x.toml", experiment);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let rows = bench.rows("x");
+    let per_operation = |phase: &str| {
+        let row = rows.iter().find(|row| text(row, &c::PHASE) == phase && text(row, &c::OPERATION) == "all");
+        number(row.unwrap(), &c::ALLOCATIONS_PER_OP)
+    };
+    assert!(
+        per_operation("get") < 0.1,
+        "a get from the memtable allocates nothing: {}",
+        per_operation("get")
+    );
+    let (one, hundred) = (per_operation("load"), per_operation("batch"));
+    assert!(
         (0.001..10.0).contains(&one) && hundred > 5.0 * one.min(1.0),
         "{one} a put, {hundred} a batch of 100"
     );

@@ -1,21 +1,30 @@
-//! The allocator of the program: the system's, with the calls of each thread counted.
+//! The allocator of the program `lsmbench`: the system's, with the calls of each thread counted.
 //!
 //! A count per thread says what an operation itself allocates, whatever flushes and compactions do beside it, and costs
-//! an addition to memory that no other thread touches. Engines in C++ allocate past it.
+//! an addition to memory that no other thread touches. Engines in C++ allocate past it. The program names it its
+//! allocator; others that use this library may have one of their own, and then nothing is counted.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+#[cfg(test)]
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 /// The system's allocator, counted.
-struct Counting;
+pub struct Counting;
 
 thread_local! {
     /// How often this thread has asked for memory, or for more of it.
     static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Whether allocations are counted: where the program's allocator is this one.
+pub(crate) fn are_counted() -> bool {
+    let before = allocations();
+    drop(std::hint::black_box(Box::new(0_u8)));
+    allocations() > before
 }
 
 /// How often this thread has asked for memory so far.
@@ -71,6 +80,7 @@ mod tests {
         grown.reserve_exact(5000);
         drop(Box::new([0_u8; 100]));
         assert_eq!(allocations() - before, 3, "memory, more of it, and a box");
+        assert!(are_counted());
         std::thread::scope(|scope| {
             let before = allocations();
             scope.spawn(|| drop(vec![0_u8; 1 << 20])).join().unwrap();

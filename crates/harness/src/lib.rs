@@ -1,6 +1,7 @@
 //! `lsmbench`: experiments on LSM-trees, from the command line.
 
-mod allocation;
+#[doc(hidden)]
+pub mod allocation;
 mod calibration;
 mod charts;
 mod cli;

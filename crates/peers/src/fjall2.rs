@@ -10,7 +10,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::budget::{Budget, Codec, Log};
+use crate::budget::{Budget, Codec, Log, Reads};
 use crate::bundled::{self, cache, log, memtable, unequal};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -72,8 +72,10 @@ impl Peer for Fjall2 {
             "{} frozen memtables: Fjall stalls by rules of its own",
             budget.frozen_memtables
         )));
-        if budget.direct {
-            lines.push(unequal("direct I/O: Fjall has none"));
+        match budget.reads {
+            Reads::Copied => {}
+            Reads::Mapped => lines.push(unequal("mapped tables: Fjall copies blocks out of its files")),
+            Reads::Direct => lines.push(unequal("direct I/O: Fjall has none")),
         }
         lines
     }

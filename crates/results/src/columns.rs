@@ -329,6 +329,10 @@ columns! {
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
     /// Bytes of memory held by filters and fences together, by engines that do not tell them apart.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;
+    /// Blocks that gets and ranges used where they lie in mapped tables: neither read nor from the cache.
+    BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, true;
+    /// Memtables and sorted runs that had keys of a range, per range.
+    SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, true;
     /// How often an operation asks for memory: allocations by the thread that does it, a batch or a range as one
     /// operation. What other threads flush and merge meanwhile is not among them. Our own tree only, whose allocations the
     /// program sees; `timed` mode only.

@@ -174,7 +174,7 @@ impl OpenOptions {
             view: ArcSwap::from_pointee(View {
                 active: Arc::clone(&active),
                 frozen: Vec::new(),
-                version: Arc::new(Version::new(levels, culling)),
+                version: Arc::new(Version::new(levels, culling, compaction::RangeWork::default())),
             }),
             visible: Visible::new(last_sequence),
             flushing: Mutex::new(()),

@@ -13,7 +13,7 @@ pub mod quantity;
 mod scan;
 
 pub use already_hashed::AlreadyHashed;
-pub use batch::EntryBatch;
+pub use batch::{Entries, EntryBatch};
 pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
 pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};

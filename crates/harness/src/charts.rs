@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plot::{Chart, ChartSpec, Context, Order, PlotError};
+use plot::{Chart, ChartSpec, Context, Order, PlotError, Width};
 use results::{Folder, Manifest, Row, Table, columns as c};
 use tree::AXES;
 
@@ -21,7 +21,7 @@ pub(crate) fn draw_all(
     folder: &Path,
 ) -> Outcome<Vec<PathBuf>> {
     let mut drawn = Vec::new();
-    for (spec, chart) in charts(results, table, specs, manifest)? {
+    for (spec, chart) in charts(results, table, specs, manifest, Width::Full)? {
         for ending in ["svg", "png"] {
             refuse_link(&folder.join(format!("{}.{ending}", spec.file_stem())))?;
         }
@@ -38,8 +38,9 @@ pub(crate) fn charts<'a>(
     table: &Table,
     specs: &'a [ChartSpec],
     manifest: &Manifest,
+    width: Width,
 ) -> Outcome<Vec<(&'a ChartSpec, Chart)>> {
-    let context = Context::of(manifest, catalog_order());
+    let context = Context { width, ..Context::of(manifest, catalog_order()) };
     let wrong = wrong_cells(table);
     let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
     if !wrong.is_empty() {

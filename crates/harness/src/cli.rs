@@ -293,6 +293,9 @@ pub(crate) struct ReportArguments {
     /// Run small, as each experiment's `quick` table says
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Run every cell so often, in place of what the experiments say: from 6 on values have intervals, which verdicts use
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) trials: Option<u64>,
     /// Run and write nothing: say whether the files in --out follow from the results, byte for byte
     #[arg(long)]
     pub(crate) check: bool,

@@ -1,5 +1,7 @@
 //! `lsmbench`: experiments on LSM-trees, from the command line.
 
+#[doc(hidden)]
+pub mod allocation;
 mod calibration;
 mod charts;
 mod cli;

@@ -44,7 +44,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     }
     captions.legend = legend_for(data, Sample::Box);
     let (ticks, unit) = scale.ticks(6, data.y.unit());
-    let length = 752.0 - ticks_width(&ticks);
+    let length = captions.inner() - ticks_width(&ticks);
     let standing = Labels::of_names(&labels, length);
     let bars = names.len() * data.series.len();
     let is_lying = standing.is_upright() || bars > 40;
@@ -80,7 +80,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
 
 /// The chart on its side: a row per bar, as high as it needs to be.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
-    let (names, left) = names_down(labels, 240.0, 3);
+    let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
     let group = (data.series.len() as f64 * LYING + LYING_GAP).max(lines * LINE + LYING_GAP);
     let mut page = compose(captions, labels.len() as f64 * group + 30.0);
@@ -91,7 +91,7 @@ fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> S
         right: room.right - NUMBER,
         bottom: room.bottom - LABEL * 1.2 - 12.0,
     };
-    let (ticks, _) = scale.ticks(5, data.y.unit());
+    let (ticks, _) = scale.ticks((captions.inner() / 100.0).clamp(2.0, 5.0) as usize, data.y.unit());
     for tick in &ticks {
         let x = rect.left + tick.at * rect.width();
         scene.line(&[(x, rect.top), (x, rect.bottom)], 1.0, GRID);

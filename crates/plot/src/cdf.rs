@@ -149,7 +149,7 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<Scene
     };
     let round = |count: usize| -> Vec<Tick> { x.ticks(count, Unit::Nanoseconds).0 };
     let write = |number| format::value(number, Unit::Nanoseconds);
-    let labels = Labels::of_ticks(&fitting_ticks(x, &[f64::NAN], 660.0, write, round));
+    let labels = Labels::of_ticks(&fitting_ticks(x, &[f64::NAN], captions.inner() - 92.0, write, round));
     let mut page = compose(captions, 0.0);
     let (scene, room) = (&mut page.scene, page.room);
     let rect = Rect {

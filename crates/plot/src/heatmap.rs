@@ -33,9 +33,9 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     }
     captions.upwards = format!("colour: {}", describe(&data.y, "", Side::Upwards));
     captions.across = data.x.title().into();
-    let (names, left) = names_down(&rows, 200.0, 2);
+    let (names, left) = names_down(&rows, (0.3 * captions.inner()).min(200.0), 2);
     let row = ROW.max(names.iter().map(|lines| lines.len() as f64 * LINE + 6.0).fold(0.0, f64::max));
-    let labels = Labels::of_names(&columns, 752.0 - left);
+    let labels = Labels::of_names(&columns, captions.inner() - left);
     let heading = data.legend.clone().unwrap_or_default();
     let mut page = compose(captions, rows.len() as f64 * row + labels.height() + KEY + 2.0 * LINE);
     let (scene, room) = (&mut page.scene, page.room);

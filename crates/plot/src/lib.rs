@@ -32,6 +32,7 @@ use results::{Better, Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
 pub use order::Order;
+pub use page::Width;
 pub use spec::{ChartFile, ChartKind, ChartSpec, Choice, Scalar};
 
 use data::{Data, trials};
@@ -56,6 +57,8 @@ pub struct Context {
     pub is_quick: bool,
     /// The order and the looks of labels.
     pub order: Order,
+    /// How wide the page is.
+    pub width: Width,
     /// What a point is of, where it is not what its trials say: the subtitle says this in place of their number.
     pub points: Option<String>,
 }
@@ -77,6 +80,7 @@ impl Context {
             run_id: manifest.run_id.clone(),
             is_quick: manifest.quick,
             order,
+            width: Width::Full,
             points: None,
         }
     }
@@ -113,6 +117,7 @@ impl Chart {
     ) -> Result<Self, PlotError> {
         let title = spec.title.clone().unwrap_or_else(|| context.question.clone());
         let captions = |facts: &[String], spread: String| Captions {
+            width: context.width,
             title: title.clone(),
             subtitle: subtitle(facts, &spread),
             origin: origin(context),

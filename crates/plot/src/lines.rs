@@ -32,7 +32,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let y = upwards(data, spec)?;
     let (ticks, unit) = y.ticks(6, data.y.unit());
     captions.upwards = crate::describe(&data.y, unit, crate::Side::Upwards);
-    let (labels, unit) = labels(data, x, 700.0);
+    let (labels, unit) = labels(data, x, captions.inner() - 52.0);
     captions.across = crate::describe(&data.x, unit, crate::Side::Across);
     captions.legend = legend(data, spec);
     captions.notes.extend(off_axis(data, x, y));

@@ -1,7 +1,7 @@
 //! The page around a plot: title and facts above, legend, notes and origin below.
 //!
-//! The page is 800 pixels wide and as high as its content asks, 500 at least. No text is smaller than 12
-//! pixels.
+//! The page is 800 pixels wide and as high as its content asks, 500 at least; that of a phone is 360 wide. No text is
+//! smaller than 12 pixels.
 
 use crate::data::{Data, Known, Series};
 use crate::font;
@@ -9,10 +9,8 @@ use crate::font::{Anchor, Weight};
 use crate::palette::{AXIS, Color, FAINT, INK, Mark, Style, TEXT};
 use crate::scene::{Rect, Scene, Shape, Text, cut, wrap, wrap_evenly};
 
-/// The width of every page.
-pub(crate) const WIDTH: f64 = 800.0;
-/// The height of a page whose content asks no more.
-const HEIGHT: f64 = 500.0;
+/// The height of a page whose content asks no more, as a share of its width.
+const HEIGHT: f64 = 0.625;
 /// The lowest a plot may become; the page grows instead.
 const LEAST_PLOT: f64 = 250.0;
 /// White around everything.
@@ -29,6 +27,7 @@ const LEGEND_ROW: f64 = 19.0;
 /// What is said around a plot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Captions {
+    pub width: Width,
     pub title: String,
     pub subtitle: String,
     /// What the verdict is on what is shown.
@@ -40,6 +39,40 @@ pub(crate) struct Captions {
     pub legend: Option<Legend>,
     pub notes: Vec<String>,
     pub origin: String,
+}
+
+impl Captions {
+    /// The pixels between the margins.
+    pub(crate) fn inner(&self) -> f64 {
+        self.width.pixels() - 2.0 * MARGIN
+    }
+}
+
+/// How wide a page is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Width {
+    /// 800 pixels.
+    #[default]
+    Full,
+    /// 360 pixels, for a screen held in a hand.
+    Phone,
+}
+
+impl Width {
+    fn pixels(self) -> f64 {
+        match self {
+            Self::Full => 800.0,
+            Self::Phone => 360.0,
+        }
+    }
+
+    /// So many lines where so many are enough on a full page.
+    fn lines(self, full: usize) -> usize {
+        match self {
+            Self::Full => full,
+            Self::Phone => 3 * full,
+        }
+    }
 }
 
 /// The names of the series.
@@ -94,7 +127,7 @@ impl Page {
         if let Some(Shape::Text(text)) = self.across.and_then(|at| self.scene.shapes.get_mut(at)) {
             let half = font::width(&text.line, text.size, text.weight) / 2.0;
             let middle = f64::midpoint(plot.left, plot.right);
-            text.x = middle.min(WIDTH - MARGIN - half).max(MARGIN + half);
+            text.x = middle.min(self.scene.width - MARGIN - half).max(MARGIN + half);
         }
         self.scene
     }
@@ -102,11 +135,12 @@ impl Page {
 
 /// Sets the captions around a plot that needs at least `plot` pixels of height, ticks included.
 pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
-    let mut scene = Scene::new(WIDTH);
+    let width = captions.width.pixels();
+    let mut scene = Scene::new(width);
     let top = head(&mut scene, captions);
-    let mut foot = Scene::new(WIDTH);
+    let mut foot = Scene::new(width);
     let foot_height = foot_of(&mut foot, captions);
-    let height = (top + plot.max(LEAST_PLOT) + foot_height).max(HEIGHT).ceil();
+    let height = (top + plot.max(LEAST_PLOT) + foot_height).max(HEIGHT * width).ceil();
     let bottom = height - foot_height;
     let across = (!captions.across.is_empty()).then_some(scene.shapes.len());
     for mut shape in foot.shapes {
@@ -114,28 +148,29 @@ pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
         scene.shapes.push(shape);
     }
     scene.height = height;
-    Page { scene, room: Rect { left: MARGIN, top, right: WIDTH - MARGIN, bottom }, across }
+    Page { scene, room: Rect { left: MARGIN, top, right: width - MARGIN, bottom }, across }
 }
 
 /// Title, subtitle and what stands upwards; returns where they end.
 fn head(scene: &mut Scene, captions: &Captions) -> f64 {
-    let width = WIDTH - 2.0 * MARGIN;
+    let width = captions.inner();
+    let lines = |full: usize| captions.width.lines(full);
     let mut y = MARGIN - 4.0;
-    for line in wrap_evenly(&captions.title, width, TITLE, Weight::Bold, 3) {
+    for line in wrap_evenly(&captions.title, width, TITLE, Weight::Bold, lines(3)) {
         y += TITLE * font::LINE_EM;
         scene.text(Text::new(line, MARGIN, y - 5.0, TITLE, INK).bold());
     }
     y += 2.0;
-    for line in wrap(&captions.subtitle, width, BODY, Weight::Regular, 3) {
+    for line in wrap(&captions.subtitle, width, BODY, Weight::Regular, lines(3)) {
         y += BODY * font::LINE_EM;
         scene.text(Text::new(line, MARGIN, y - 4.0, BODY, FAINT));
     }
-    for line in wrap(&captions.verdict, width, BODY, Weight::Regular, 3) {
+    for line in wrap(&captions.verdict, width, BODY, Weight::Regular, lines(3)) {
         y += BODY * font::LINE_EM;
         scene.text(Text::new(line, MARGIN, y - 4.0, BODY, TEXT));
     }
     y += 12.0;
-    for line in wrap(&captions.upwards, width, BODY, Weight::Regular, 2) {
+    for line in wrap(&captions.upwards, width, BODY, Weight::Regular, lines(2)) {
         y += BODY * font::LINE_EM;
         scene.text(Text::new(line, MARGIN, y - 4.0, BODY, TEXT));
     }
@@ -144,34 +179,34 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
 
 /// What stands across, legend, notes and origin, from 0 downwards; returns their height.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
-    let width = WIDTH - 2.0 * MARGIN;
+    let width = captions.inner();
     let mut y = 0.0;
     if !captions.across.is_empty() {
         y += BODY * font::LINE_EM;
         let line = cut(&captions.across, width, BODY, Weight::Regular);
-        scene.text(Text::new(line, WIDTH / 2.0, y - 4.0, BODY, TEXT).anchored(Anchor::Middle));
+        scene.text(Text::new(line, scene.width / 2.0, y - 4.0, BODY, TEXT).anchored(Anchor::Middle));
     }
     if let Some(legend) = &captions.legend {
         y = legend_of(scene, legend, y + 10.0);
     }
     y += 10.0;
     for note in &captions.notes {
-        for line in wrap(note, width, LABEL, Weight::Regular, 2) {
+        for line in wrap(note, width, LABEL, Weight::Regular, captions.width.lines(2)) {
             y += LABEL * font::LINE_EM;
             scene.text(Text::new(line, MARGIN, y - 4.0, LABEL, TEXT));
         }
     }
     y += LABEL * font::LINE_EM;
     let line = cut(&captions.origin, width, LABEL, Weight::Regular);
-    scene.text(Text::new(line, WIDTH - MARGIN, y - 4.0, LABEL, FAINT).anchored(Anchor::End));
+    scene.text(Text::new(line, scene.width - MARGIN, y - 4.0, LABEL, FAINT).anchored(Anchor::End));
     y + 12.0
 }
 
 /// The legend in columns of equal width; returns where it ends.
 fn legend_of(scene: &mut Scene, legend: &Legend, top: f64) -> f64 {
-    let heading = cut(&legend.heading, 200.0, BODY, Weight::Regular);
+    let heading = cut(&legend.heading, scene.width / 4.0, BODY, Weight::Regular);
     let indent = if heading.is_empty() { 0.0 } else { font::width(&heading, BODY, Weight::Regular) + 18.0 };
-    let width = WIDTH - 2.0 * MARGIN - indent;
+    let width = scene.width - 2.0 * MARGIN - indent;
     let label = |text: &str| font::width(text, BODY, Weight::Regular);
     let widest = legend.entries.iter().map(|(text, _)| label(text)).fold(0.0, f64::max);
     let column = (SAMPLE + widest + 22.0).min(width);

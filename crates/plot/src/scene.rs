@@ -1,7 +1,7 @@
 //! A drawing as a list of shapes, before any back end: what layout makes, what tests look at, what both
 //! back ends draw.
 //!
-//! Coordinates are pixels of the 800-pixel-wide page, y downwards.
+//! Coordinates are pixels of the page, y downwards.
 
 use crate::font::{self, Anchor, Weight};
 use crate::palette::{Color, Mark};

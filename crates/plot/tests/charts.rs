@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use lsmbench_plot as plot;
-use plot::{Chart, ChartKind, ChartSpec, Choice, Context, Order, Scalar};
+use plot::{Chart, ChartKind, ChartSpec, Choice, Context, Order, Scalar, Width};
 use results::{CellInfo, Folder, Group, Manifest};
 use tempfile::TempDir;
 
@@ -28,6 +28,11 @@ fn draw(sample: &Sample) -> Chart {
         .unwrap_or_else(|error| panic!("{}: {error}", sample.name))
 }
 
+/// The same chart, narrow enough for a phone.
+fn on_phone(sample: Sample) -> Sample {
+    Sample { context: Context { width: Width::Phone, ..sample.context }, ..sample }
+}
+
 /// The texts of an SVG, each with the attributes a test asks for.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
@@ -48,7 +53,20 @@ fn no_chart_has_text_off_the_page_or_over_other_text() {
     assert_eq!(kinds.len(), 7, "a kind of chart is missing: {kinds:?}");
     for sample in samples {
         assert_eq!(draw(&sample).flaws(), Vec::<String>::new(), "{}", sample.name);
+        let phone = on_phone(sample);
+        assert_eq!(draw(&phone).flaws(), Vec::<String>::new(), "{} on a phone", phone.name);
     }
+}
+
+#[test]
+fn a_chart_for_a_phone_is_narrow_and_says_the_same() {
+    let (_folder, mut samples) = samples();
+    let sample = samples.swap_remove(0);
+    let full = draw(&sample).svg();
+    let phone = draw(&on_phone(sample)).svg();
+    assert!(full.contains("width=\"800\"") && phone.contains("width=\"360\""));
+    let said = |svg: &str| texts(svg).concat().split_whitespace().collect::<String>();
+    assert!(said(&phone).contains(&texts(&full)[0].split_whitespace().collect::<String>()));
 }
 
 #[test]

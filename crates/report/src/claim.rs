@@ -43,12 +43,32 @@ pub enum Standing {
     /// Of prose.
     #[serde(rename = "about")]
     About,
-    /// The lower end of a range.
+    /// "More than".
     #[serde(rename = "at least")]
     AtLeast,
-    /// The upper end of a range, or "up to".
+    /// "No more than".
     #[serde(rename = "at most")]
     AtMost,
+    /// "Up to": what the largest of several reaches.
+    #[serde(rename = "up to")]
+    UpTo,
+    /// The lower end of a range, of which another claim is the upper one.
+    #[serde(rename = "from")]
+    From,
+    /// The upper end of a range, of which another claim is the lower one.
+    #[serde(rename = "to")]
+    To,
+}
+
+impl Standing {
+    /// What the other end of a range is.
+    fn other_end(self) -> Option<Self> {
+        match self {
+            Self::From => Some(Self::To),
+            Self::To => Some(Self::From),
+            Self::Exact | Self::About | Self::AtLeast | Self::AtMost | Self::UpTo => None,
+        }
+    }
 }
 
 impl Claim {
@@ -83,7 +103,14 @@ impl Claims {
                 record.deserialize(Some(&header)).map_err(|error| row(said(&error, &header)))?;
             claims.add(claim).map_err(row)?;
         }
-        Ok(claims)
+        let is_alone =
+            |claim: &&Claim| claim.standing.other_end().is_some() && claims.other_end(claim).is_none();
+        match claims.claims.iter().find(is_alone) {
+            Some(claim) => {
+                Err(whole(format!("{} is one end of a range, and the other is missing", claim.id)))
+            }
+            None => Ok(claims),
+        }
     }
 
     fn add(&mut self, claim: Claim) -> Result<(), String> {
@@ -109,6 +136,16 @@ impl Claims {
     /// The claim of this name.
     pub fn get(&self, id: &str) -> Option<&Claim> {
         self.places.get(id).map(|at| &self.claims[*at])
+    }
+
+    /// The claim that is the other end of the range that a claim is one end of.
+    pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
+        let standing = claim.standing.other_end()?;
+        let said = |claim: &Claim| {
+            (claim.section.clone(), claim.subject.clone(), claim.metric.clone(), claim.params.clone())
+        };
+        let own = said(claim);
+        self.claims.iter().find(|other| other.standing == standing && said(other) == own)
     }
 
     /// All of them.
@@ -164,6 +201,16 @@ mod tests {
         assert!(claim.has("gets", "1e1") && claim.has("mix", "50/50"));
         assert!(!claim.has("gets", "1") && !claim.has("puts", "10"));
         assert!(claims.get("a-2").is_none());
+    }
+
+    #[test]
+    fn ends_of_a_range_find_each_other() {
+        let claims =
+            read("a-1,2,,x,m,k=1,1,x,from\na-2,2,,x,m,k=2,9,x,up to\na-3,2,,x,m,k=1,3,x,to\n").unwrap();
+        let other = |id: &str| claims.other_end(claims.get(id).unwrap()).map(|claim| claim.id.as_str());
+        assert_eq!([other("a-1"), other("a-2"), other("a-3")], [Some("a-3"), None, Some("a-1")]);
+        let error = read("a-1,2,,x,m,k=1,1,x,from\na-2,2,,x,m,k=2,3,x,to\n").unwrap_err();
+        assert!(error.contains("a-1 is one end of a range"), "{error}");
     }
 
     #[test]

@@ -191,7 +191,9 @@ impl Check {
         let evidence = Evidence { runs: Err("nothing runs"), cores: None, facts: &Nothing };
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
-        let holds = judged.finding == Finding::Reproduced;
+        // A side need not reach its bound to hold.
+        let is_kept = self.bound.is_some() && judged.finding == Finding::DirectionOnly;
+        let holds = judged.finding == Finding::Reproduced || is_kept;
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
     }
 
@@ -252,6 +254,7 @@ mod tests {
         assert_eq!(ruling(&[7.8]), Ruling::Refuted);
         assert_eq!(ruling(&[7.8, 9.6]), Ruling::Decided);
         assert_eq!(ruling(&[9.6]), Ruling::Stands);
+        assert_eq!(ruling(&[7.8, 20.0]), Ruling::Decided, "more than must be is possible");
         assert_eq!(settled(&format!("{HEAD}open = \"why\"")).unwrap().ruling, Ruling::Open);
         let found = settled(&format!("{HEAD}{}", side(7.8))).unwrap();
         assert!((found.checked[0].computed - 9.585).abs() < 1e-3);

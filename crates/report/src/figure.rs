@@ -22,6 +22,8 @@ pub struct Picture {
     pub title: String,
     /// The chart.
     pub svg: String,
+    /// The chart as narrow as a phone.
+    pub phone: String,
 }
 
 /// The run that an answer stands on.

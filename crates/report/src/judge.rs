@@ -8,7 +8,8 @@ use results::{Better, Table};
 use crate::compute::{Force, find, resolve};
 use crate::form::{Measured, crossing, lead};
 use crate::lookup::{Lookup, cores, scales};
-use crate::reading::{better, points, read};
+use crate::reading::{better, points, read, values};
+use crate::weigh::{Weighed, slack};
 use crate::{At, Bound, Claim, Claims, Compare, Facts, Quantity, Rule, Standing, Way};
 
 /// What a claim comes to.
@@ -166,76 +167,53 @@ impl Case<'_> {
         match theory {
             Err(reason) => Judgement { reason, ..shown },
             Ok((force, theory)) => {
-                let holds = self.agrees_with(theory);
-                let finding = match (holds, force) {
-                    (true, _) => Finding::Reproduced,
-                    (false, Force::Must) => Finding::Impossible,
-                    (false, Force::Should) => Finding::NotReproduced,
-                };
-                let derived = || match (self.rule.bound, holds) {
-                    (Some(Bound::AtLeast), true) => "at least the bound, as it must be",
-                    (Some(Bound::AtMost), true) => "at most the bound, as it must be",
-                    (Some(Bound::AtLeast), false) => "below the least that is possible",
-                    (Some(Bound::AtMost), false) => "above the most that is possible",
-                    (None, true) => "what the computation gives",
-                    (None, false) => "not what the computation gives",
-                };
-                let reason = self.rule.reason.clone().unwrap_or_else(|| derived().to_owned());
+                let (finding, derived) = self.held_to(theory, force);
+                let reason = self.rule.reason.clone().unwrap_or_else(|| derived.to_owned());
                 Judgement { theory: Some(theory), finding, reason, ..shown }
             }
         }
     }
 
-    /// Whether the claim is what it must be, or on its side of the bound.
-    fn agrees_with(&self, theory: f64) -> bool {
-        let (value, slack) = (self.claim.value, self.slack(self.claim.value));
+    /// What follows from a computation, and why: a claim is what it must be, or as it can be. A bound that is kept, and
+    /// not nearly reached, shows no more than that.
+    fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
+        let value = self.claim.value;
+        let slack = slack(Compare::Value, self.rule.tolerance, value);
+        let (is_near, is_below, is_above) =
+            ((value - theory).abs() <= slack, value < theory - slack, value > theory + slack);
+        let otherwise = match force {
+            Force::Given if is_near => {
+                return (
+                    Finding::NotTestable,
+                    "a parameter of the document, which the experiment takes over",
+                );
+            }
+            Force::Must => Finding::Impossible,
+            Force::Should | Force::Given => Finding::NotReproduced,
+        };
         match (self.rule.bound, self.claim.standing) {
-            (Some(Bound::AtLeast), _) => value >= theory - slack,
-            (Some(Bound::AtMost), _) => value <= theory + slack,
-            (None, standing) => holds(standing, value, theory, slack),
+            (Some(Bound::AtLeast), _) if is_below => (otherwise, "below the least that is possible"),
+            (Some(Bound::AtMost), _) if is_above => (otherwise, "above the most that is possible"),
+            (Some(_), _) if is_near => (Finding::Reproduced, "the bound itself, within the tolerance"),
+            (Some(_), _) => (Finding::DirectionOnly, "on the possible side of the bound, which says no more"),
+            (None, Standing::AtLeast) if is_below => (Finding::Reproduced, "the computation gives more"),
+            (None, Standing::AtMost) if is_above => (Finding::Reproduced, "the computation gives less"),
+            (None, _) if is_near => (Finding::Reproduced, "what the computation gives"),
+            (None, Standing::UpTo) if is_above && theory > 0.0 && force == Force::Should => {
+                (Finding::DirectionOnly, "the computation gives less at its best")
+            }
+            (None, _) => (otherwise, "not what the computation gives"),
         }
-    }
-
-    /// How far from a claim a number may lie: the tolerance, and what is lost in arithmetic.
-    fn slack(&self, claimed: f64) -> f64 {
-        let relative = self.rule.tolerance + 1e-9;
-        if claimed == 0.0 { relative } else { relative * claimed.abs() }
     }
 
     /// What follows from a claim and a measurement.
     fn weigh(&self, claimed: f64, measured: Measured) -> (Finding, String) {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
-        let value = measured.value;
-        let side = compare.neutral().map_or(0.0, |neutral| direction(claimed - neutral));
-        let own = compare.neutral().map_or(0.0, |neutral| direction(value - neutral));
-        let is_unsure = |neutral: f64| {
-            measured.interval.is_some_and(|found| found.low <= neutral && neutral <= found.high)
-        };
-        let slack = if compare == Compare::Rank { 0.5 } else { self.slack(claimed) };
-        let percent = 100.0 * self.rule.tolerance;
-        let contradicts = side * own < 0.0;
-        if holds(self.claim.standing, claimed, value, slack) && !contradicts {
-            let how = match (compare, self.claim.standing) {
-                (Compare::Rank, _) => "the same place in the order".to_owned(),
-                (_, Standing::AtLeast) => format!("at least as claimed, within {percent} %"),
-                (_, Standing::AtMost) => format!("at most as claimed, within {percent} %"),
-                _ => format!("within {percent} % of the claim"),
-            };
-            return (Finding::Reproduced, how);
-        }
-        match compare.neutral() {
-            None if compare == Compare::Rank => {
-                (Finding::NotReproduced, "another place in the order".to_owned())
-            }
-            Some(neutral) if side != 0.0 && is_unsure(neutral) => {
-                (Finding::NotReproduced, "the interval holds no difference at all".to_owned())
-            }
-            Some(_) if contradicts => (Finding::NotReproduced, "the other way round".to_owned()),
-            Some(_) if side != 0.0 && own != 0.0 => {
-                (Finding::DirectionOnly, format!("the same way, but more than {percent} % off the claim"))
-            }
-            _ => (Finding::NotReproduced, format!("more than {percent} % off the claim")),
-        }
+        // The other end in the form of the claim, which is a ratio where it is one.
+        let form = self.other_claim().map_or(1.0, |other| 1.0 / other.value);
+        let other_end = self.claims.other_end(self.claim).map(|other| other.value * form);
+        let (standing, tolerance) = (self.claim.standing, self.rule.tolerance);
+        Weighed { compare, standing, claimed, other_end, tolerance }.against(measured)
     }
 
     /// The claim and its measurement in one form, or why there is no measurement.
@@ -261,29 +239,60 @@ impl Case<'_> {
         let measured = match (compare, &self.rule.at) {
             (Compare::Rank, _) => self.rank(runs, quantity)?,
             (_, Some(at)) => self.crossed(runs, quantity, at, compare, better)?,
-            (_, None) => self.compared(runs, quantity, compare, better)?,
+            (_, None) if self.rule.sweep.is_empty() => self.compared(runs, quantity, compare, better, &[])?,
+            (_, None) => self.farthest(runs, quantity, compare, better)?,
         };
         Ok(Beside { claimed, measured })
     }
 
-    /// The number of each trial in the form of the claim.
+    /// The number of each trial in the form of the claim, at a place of the sweep.
     fn compared(
         &self,
         runs: &Table,
         quantity: &Quantity,
         compare: Compare,
         better: Better,
+        place: &[(&str, &str)],
     ) -> Result<Measured, String> {
         let (scale, scale_other) = scales(self.rule, self.claim);
-        let own = read(runs, &Lookup::of(self.rule, self.claim), quantity, scale)?;
+        let own = read(runs, &Lookup::of(self.rule, self.claim).at(place), quantity, scale)?;
         let other = Lookup::of_other(self.rule, self.claim)
             .map(|lookup| {
-                read(runs, &lookup, quantity, scale_other).map_err(|why| format!("the other side: {why}"))
+                read(runs, &lookup.at(place), quantity, scale_other)
+                    .map_err(|why| format!("the other side: {why}"))
             })
             .transpose()?;
         compare
             .measured(better, &own, other.as_ref())
             .ok_or_else(|| "the two sides have no trial in common, or one of them is 0".to_owned())
+    }
+
+    /// The farthest in the claimed direction that a measurement comes anywhere in the sweep. Places at which only one
+    /// side ran are left out.
+    fn farthest(
+        &self,
+        runs: &Table,
+        quantity: &Quantity,
+        compare: Compare,
+        better: Better,
+    ) -> Result<Measured, String> {
+        let places = values(runs, &Lookup::of(self.rule, self.claim), self.rule.sweep.all())?;
+        let columns = self.rule.sweep.all().iter().map(String::as_str);
+        let all = places.iter().map(|place| {
+            let place: Vec<(&str, &str)> = columns.clone().zip(place.iter().map(String::as_str)).collect();
+            self.compared(runs, quantity, compare, better, &place)
+        });
+        let mut all: Vec<Result<Measured, String>> = all.collect();
+        let is_measured = |one: &Result<Measured, String>| one.is_ok();
+        if all.iter().any(is_measured) {
+            all.retain(is_measured);
+        }
+        let mut found = all.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let is_low = compare.neutral().is_some_and(|neutral| self.claim.value < neutral);
+        found.sort_by(|one, other| one.value.total_cmp(&other.value));
+        if is_low { found.first() } else { found.last() }
+            .copied()
+            .ok_or_else(|| "not run: the sweep has no place".to_owned())
     }
 
     /// Where a curve crosses a value, or where a subject leads; the factor of two crossings.
@@ -373,18 +382,4 @@ impl Case<'_> {
         let alike = |claim: &&Claim| claim.metric == self.claim.metric;
         fits().find(alike).or_else(|| fits().next())
     }
-}
-
-/// Whether a number is as claimed: near it, or on its side where the claim is one end of a range.
-fn holds(standing: Standing, claimed: f64, value: f64, slack: f64) -> bool {
-    match standing {
-        Standing::Exact | Standing::About => (value - claimed).abs() <= slack,
-        Standing::AtLeast => value >= claimed - slack,
-        Standing::AtMost => value <= claimed + slack,
-    }
-}
-
-/// -1, 0 or 1.
-fn direction(difference: f64) -> f64 {
-    if difference == 0.0 { 0.0 } else { difference.signum() }
 }

@@ -28,6 +28,7 @@ mod sheet;
 mod source;
 mod text;
 mod texts;
+mod weigh;
 
 pub use argument::Argument;
 pub use claim::{Claim, Claims, Standing};

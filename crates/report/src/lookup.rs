@@ -62,6 +62,14 @@ impl Lookup {
         self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
     }
 
+    /// The same at one place of a sweep: columns and their values.
+    pub(crate) fn at(mut self, place: &[(&str, &str)]) -> Self {
+        for (column, text) in place {
+            self.columns.insert((*column).to_owned(), Texts::from([*text]));
+        }
+        self
+    }
+
     /// The same without a column.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();

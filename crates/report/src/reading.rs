@@ -57,6 +57,23 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
     Ok(points)
 }
 
+/// The different values of some columns together, among the rows that a lookup finds.
+///
+/// # Errors
+/// As [`read`]; a column that the results do not have.
+pub(crate) fn values(
+    table: &Table,
+    lookup: &Lookup,
+    columns: &[String],
+) -> Result<BTreeSet<Vec<String>>, String> {
+    let at = |column: &String| {
+        table.schema().position(column).ok_or_else(|| format!("not run: the results have no column {column}"))
+    };
+    let places = columns.iter().map(at).collect::<Result<Vec<_>, String>>()?;
+    let of = |row: &&Row| places.iter().map(|at| row.cells()[*at].to_string()).collect();
+    Ok(rows(table, lookup)?.iter().map(of).collect())
+}
+
 /// The rows that a lookup finds.
 fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     let mut places = Vec::new();

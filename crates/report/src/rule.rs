@@ -28,6 +28,8 @@ pub struct Rule {
     pub filter: BTreeMap<String, Texts>,
     /// Columns and their values by the claim's subject. Without any the subject selects nothing.
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
+    /// Swept columns over which a claim of "up to" says what the largest is.
+    pub sweep: Texts,
     /// Columns by parameter of the claim.
     pub params: BTreeMap<String, ParamColumn>,
     /// How many cores it takes.
@@ -123,7 +125,7 @@ type Fault = (&'static str, String);
 
 impl Rule {
     /// The keys of the table.
-    pub const KEYS: [&str; 21] = [
+    pub const KEYS: [&str; 22] = [
         "ids",
         "metric",
         "figure",
@@ -132,6 +134,7 @@ impl Rule {
         "operation",
         "where",
         "subjects",
+        "sweep",
         "params",
         "cores",
         "compare",
@@ -168,7 +171,8 @@ impl Rule {
             .filter(|(name, _)| !self.params.contains_key(*name))
             .map(|(name, _)| ("to", name));
         let at = self.at.iter().map(|at| ("at", at.column.as_str()));
-        measured.chain(filter).chain(subjects).chain(params).chain(to).chain(at)
+        let sweep = self.sweep.all().iter().map(|name| ("sweep", name.as_str()));
+        measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
     /// The values that it selects in a column, each with the key that names them.
@@ -229,6 +233,7 @@ impl Rule {
             ("column", self.column.is_some()),
             ("compare", self.compare.is_some()),
             ("to", self.to.is_some()),
+            ("sweep", !self.sweep.is_empty()),
             ("computed", self.computed.is_some()),
             ("with", !self.with.is_empty()),
         ];
@@ -304,6 +309,9 @@ impl Rule {
             )),
             (_, Some(at)) if at.by.is_some() && self.to.is_none() => {
                 Err(("at", "ahead of what? say to = \"a subject\"".to_owned()))
+            }
+            _ if !self.sweep.is_empty() && (crosses || compare == Compare::Rank) => {
+                Err(("sweep", "nothing reads a sweep in this comparison".to_owned()))
             }
             (_, Some(_)) if !matches!(compare, Compare::Crossing | Compare::Factor) => {
                 Err(("at", "crossings are compared by \"crossing\" or \"factor\"".to_owned()))

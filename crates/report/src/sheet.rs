@@ -1,6 +1,6 @@
 //! What stands behind an experiment: the figures that it answers, and how.
 
-use crate::{Claim, Claims, ParamColumn, Rule, Scale, Source, Way};
+use crate::{Claim, Claims, ParamColumn, Rule, Scale, Source, Standing, Way};
 
 /// The figures that a file answers, and how each claim about them is answered.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,6 +99,9 @@ fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
             "subjects",
             format!("{id} is about \"{}\", which subjects does not have", claim.subject),
         ));
+    }
+    if !rule.sweep.is_empty() && claim.standing != Standing::UpTo {
+        return Err(("sweep", format!("{id} is no claim of \"up to\", and stands for one place of a sweep")));
     }
     for (param, column) in &rule.params {
         let Some(value) = claim.params.get(param) else {

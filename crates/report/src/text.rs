@@ -55,6 +55,9 @@ pub(crate) fn stated(claim: &Claim) -> String {
         Standing::About => "about ",
         Standing::AtLeast => "at least ",
         Standing::AtMost => "at most ",
+        Standing::UpTo => "up to ",
+        Standing::From => "from ",
+        Standing::To => "to ",
     };
     format!("{standing}{} {}", number(claim.value), claim.unit)
 }

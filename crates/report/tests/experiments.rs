@@ -36,7 +36,7 @@ fn most_claims_are_run() {
     let count = |way| all.iter().map(|sheet| sheet.count(way)).sum::<usize>();
     assert_eq!(
         [Way::Run, Way::Computed, Way::Untestable].map(count),
-        [461, 104, 146],
+        [461, 103, 147],
         "run, computed, untestable"
     );
     let sources: usize = all.iter().map(|sheet| sheet.sources.len()).sum();
@@ -47,7 +47,7 @@ fn most_claims_are_run() {
 fn most_contradictions_are_settled_by_computation() {
     let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
     let counts = Ruling::ALL.map(|ruling| all.iter().filter(|one| one.ruling == ruling).count());
-    assert_eq!(counts, [53, 29, 1, 31], "refuted, one side holds, holds, open");
+    assert_eq!(counts, [54, 28, 1, 31], "refuted, one side holds, holds, open");
     for (at, one) in all.iter().enumerate() {
         let id = &one.contradiction.id;
         assert!(all[..at].iter().all(|other| other.contradiction.id != *id), "{id} stands twice");

@@ -50,6 +50,7 @@ fn report() -> Vec<Page> {
                         name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                         title: "A \"chart\"".to_owned(),
                         svg: "<svg></svg>".to_owned(),
+                        phone: "<svg id=\"phone\"></svg>".to_owned(),
                     }],
                     judged: judged.collect(),
                 });

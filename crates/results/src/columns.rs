@@ -333,6 +333,10 @@ columns! {
     BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, true;
     /// Memtables and sorted runs that had keys of a range, per range.
     SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, true;
+    /// How often an operation asks for memory: allocations by the thread that does it, a batch or a range as one
+    /// operation. What other threads flush and merge meanwhile is not among them. Our own tree only, whose allocations the
+    /// program sees; `timed` mode only.
+    ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, false;
 }
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.

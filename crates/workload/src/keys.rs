@@ -5,6 +5,7 @@ mod exponential;
 mod hotspot;
 mod latest;
 mod mixgraph;
+mod normal;
 mod permuted;
 mod power;
 mod sequential;
@@ -30,6 +31,7 @@ pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog {
         hotspot::VARIANT,
         exponential::VARIANT,
         mixgraph::VARIANT,
+        normal::VARIANT,
         sequential::VARIANT,
     ],
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use catalog::{Choice, laws};
 use lsmbench_workload as workload;
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal as NormalLaw};
 use workload::{
     FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, Plan, Random, Scope, Standing, Workload,
 };
@@ -14,7 +14,12 @@ use workload::{
 /// Every distribution with its defaults, and some with other parameters.
 fn distributions() -> Vec<(String, Box<dyn KeyDistribution>)> {
     let more = ["zipfian(theta=0)", "zipfian(theta=1)", "zipfian(theta=1.3)", "latest(theta=1)"];
-    let hotspots = ["hotspot(data=0.01, accesses=0.5)", "hotspot(contiguous=true)", "exponential(frac=0.1)"];
+    let hotspots = [
+        "hotspot(data=0.01, accesses=0.5)",
+        "hotspot(contiguous=true)",
+        "exponential(frac=0.1)",
+        "normal(mean=0.1, deviation=0.3)",
+    ];
     let labels = more.into_iter().chain(hotspots).map(|label| KEYS.choose(&label.into()).unwrap());
     KEYS.all().chain(labels).map(|choice| (choice.label(), KEYS.build(&choice).unwrap())).collect()
 }
@@ -133,11 +138,16 @@ fn indexes_match_their_exact_probabilities() {
     let age = |key: u64| (KEYS - key) as f64;
     let exponential_mean = -0.857_142_857_1 / 0.05f64.ln() * KEYS as f64;
     let within = move |age: f64| (-age / exponential_mean).exp();
-    let laws: [(&str, Weight); 5] = [
+    let normal = NormalLaw::new(0.4 * KEYS as f64, 0.2 * KEYS as f64).unwrap();
+    let laws: [(&str, Weight); 6] = [
         ("uniform", Box::new(|_| 1.0)),
         ("zipfian(theta=0)", Box::new(|_| 1.0)),
         ("latest(theta=1.1)", Box::new(move |key| age(key).powf(-1.1))),
         ("exponential", Box::new(move |key| within(age(key) - 1.0) - within(age(key)))),
+        (
+            "normal(mean=0.4, deviation=0.2)",
+            Box::new(move |key| normal.cdf(key as f64 + 1.0) - normal.cdf(key as f64)),
+        ),
         ("hotspot(contiguous=true)", Box::new(|key| if key < KEYS / 5 { 0.8 / 0.2 } else { 0.2 / 0.8 })),
     ];
     for (label, weight) in laws {

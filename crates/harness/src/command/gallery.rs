@@ -73,7 +73,7 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     let table = results::Table::read(&folder.runs())?;
     let manifest = results::Manifest::read(&folder.manifest())?;
     let first = experiment.charts.get(..1).unwrap_or_default();
-    let charts = charts::charts(&folder, &table, first, &manifest)?;
+    let charts = charts::charts(&folder, &table, first, &manifest, plot::Width::Full)?;
     let (spec, chart) =
         charts.first().ok_or_else(|| Problem::new(format!("{} has no chart to show", experiment.name)))?;
     let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);

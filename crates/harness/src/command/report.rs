@@ -6,6 +6,7 @@ mod published;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use plot::Width;
 use report::{
     Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, RunNote, System, Tally, assemble, judge,
     pages,
@@ -16,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::charts;
 use crate::cli::ReportArguments;
-use crate::experiment::{AnswerFile, Experiment, Overrides};
+use crate::experiment::{AnswerFile, Experiment, Overrides, RunMode};
 use crate::interrupt;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
@@ -30,18 +31,17 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     let results = results_folder(arguments);
     let kept = Published::read(&results)?;
     let quick = arguments.quick || kept.as_ref().is_some_and(|kept| kept.quick);
-    let overrides = Overrides { quick, ..Overrides::default() };
     let load = |file: &AnswerFile| match file.runs {
-        true => Experiment::load(&file.path, &overrides).map(Some),
+        true => load(file, quick, arguments.trials).map(Some),
         false => Ok(None),
     };
     let experiments = files.iter().map(load).collect::<Outcome<Vec<_>>>()?;
     let mut found = Vec::new();
     for (file, experiment) in files.iter().zip(&experiments) {
-        let Some(experiment) = experiment else { continue };
+        let Some((experiment, overrides)) = experiment else { continue };
         let absent = match arguments.check || kept.is_some() {
             true => None,
-            false => missing_run(&file.path, experiment, &results, arguments.allow_debug, &overrides)?,
+            false => missing_run(&file.path, experiment, &results, arguments.allow_debug, overrides)?,
         };
         if interrupt::is_requested() {
             return Ok(true);
@@ -69,6 +69,17 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     write(&out, &pages)?;
     print(&summary(&report.systems, &out))?;
     Ok(true)
+}
+
+/// An experiment, and what it was overridden by. Where no time is measured, trials are all alike, and none are added.
+fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experiment, Overrides)> {
+    let overrides = Overrides { quick, ..Overrides::default() };
+    let experiment = Experiment::load(&file.path, &overrides)?;
+    if trials.is_none() || experiment.trials.mode == RunMode::Counted {
+        return Ok((experiment, overrides));
+    }
+    let overrides = Overrides { trials, ..overrides };
+    Ok((Experiment::load(&file.path, &overrides)?, overrides))
 }
 
 /// The folder of results: the one that is given, or the one in git where only what is kept is looked at.
@@ -265,12 +276,22 @@ fn note(manifest: &Manifest) -> RunNote {
 
 fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
     let Ok((manifest, table)) = &found.rows else { return Ok(Vec::new()) };
-    let charts = charts::charts(&found.folder, table, &found.experiment.charts, manifest)?;
-    let picture = |(spec, chart): (&plot::ChartSpec, plot::Chart)| {
-        let title = spec.title.clone().unwrap_or_else(|| found.experiment.question.clone());
-        Picture { name: format!("{}-{}", found.experiment.name, spec.file_stem()), title, svg: chart.svg() }
+    let charts = |specs: &[plot::ChartSpec], width| {
+        let drawn = charts::charts(&found.folder, table, specs, manifest, width)?;
+        let owned = drawn.into_iter().map(|(spec, chart)| (spec.clone(), chart));
+        Ok::<Vec<(plot::ChartSpec, plot::Chart)>, Problem>(owned.collect())
     };
-    Ok(charts.into_iter().map(picture).collect())
+    let (specs, full): (Vec<plot::ChartSpec>, Vec<plot::Chart>) =
+        charts(&found.experiment.charts, Width::Full)?.into_iter().unzip();
+    // Only those that have something to show are drawn again.
+    let phone = charts(&specs, Width::Phone)?;
+    let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| Picture {
+        name: format!("{}-{}", found.experiment.name, spec.file_stem()),
+        title: spec.title.clone().unwrap_or_else(|| found.experiment.question.clone()),
+        svg: chart.svg(),
+        phone: phone.svg(),
+    });
+    Ok(pictures.collect())
 }
 
 /// What a full experiment says at its paths.

@@ -12,6 +12,7 @@ use workload::{
 use super::replay::Replay;
 use super::timeline::{Second, Share, Timeline};
 use super::warm_up::Gate;
+use crate::allocation::allocations;
 use crate::experiment::RunMode;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
@@ -59,6 +60,8 @@ pub(super) struct KindTotals {
     pub(super) found: u64,
     /// Keys asked for and not found.
     pub(super) missing: u64,
+    /// How often the threads that did them asked for memory on the way.
+    pub(super) allocations: u64,
     /// Service times.
     pub(super) service: Histogram,
     /// Response times, in an open loop.
@@ -70,6 +73,7 @@ impl KindTotals {
         self.operations += other.operations;
         self.found += other.found;
         self.missing += other.missing;
+        self.allocations += other.allocations;
         self.service.merge(&other.service);
         if other.response.count() > 0 {
             self.response.merge(&other.response);
@@ -77,14 +81,15 @@ impl KindTotals {
     }
 
     #[inline]
-    fn count(&mut self, outcome: Outcome) {
+    fn count(&mut self, outcome: Outcome, allocations: u64) {
         self.operations += 1;
+        self.allocations += allocations;
         self.found += u64::from(outcome.found);
         self.missing += u64::from(outcome.missing);
     }
 
     fn clear(&mut self) {
-        (self.operations, self.found, self.missing) = (0, 0, 0);
+        (self.operations, self.found, self.missing, self.allocations) = (0, 0, 0, 0);
         self.service.clear();
         if self.response.count() > 0 {
             self.response.clear();
@@ -359,20 +364,22 @@ impl<'a> Worker<'a> {
             rate @ Rate::Open { .. } => self.wait_for_turn(rate),
         };
         let check = self.record.wants();
-        let outcome = if self.is_timed() {
+        let allocated = allocations();
+        let (outcome, allocated) = if self.is_timed() {
             let start = self.shared.clock.now();
             let outcome = act(&mut self.performer, check)?;
             self.end = self.shared.clock.now();
+            let allocated = allocations() - allocated;
             self.note(kind, due, start);
-            outcome
+            (outcome, allocated)
         } else {
             let outcome = act(&mut self.performer, check)?;
             if self.deadline.is_some() {
                 self.end = self.shared.clock.now();
             }
-            outcome
+            (outcome, allocations() - allocated)
         };
-        self.second[kind as usize].get_or_insert_default().count(outcome);
+        self.second[kind as usize].get_or_insert_default().count(outcome, allocated);
         self.record.done(|| self.performer.digest());
         Ok(())
     }

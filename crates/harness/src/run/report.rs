@@ -17,6 +17,7 @@ use super::timeline::Sample;
 use super::truth::Checked;
 use super::warm_up::Warmed;
 use super::{peer, probe, steadiness};
+use crate::allocation;
 use crate::experiment::RunMode;
 
 /// The name of the row of all operations.
@@ -230,6 +231,11 @@ impl PhaseReport<'_> {
         // Nothing else asks for keys that can be found or missing.
         if totals.found + totals.missing > 0 {
             row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
+        }
+        // Other engines allocate where the program does not see it, and counters do not depend on a library of Rust.
+        let is_ours = self.mode == RunMode::Timed && self.measured.of_tree().is_some();
+        if is_ours && totals.operations > 0 && allocation::are_counted() {
+            row.set(&c::ALLOCATIONS_PER_OP, totals.allocations as f64 / totals.operations as f64);
         }
     }
 

@@ -57,3 +57,90 @@ fn the_report_in_git_follows_from_the_results_in_git() {
         wrong.err
     );
 }
+
+const CLAIMS: &str = "id,section,figure,subject,metric,params,value,unit,bound
+a-1,1,E1,binary,size,,12,bytes,exact
+a-2,1,E1,eytzinger,size,,12,bytes,exact
+a-3,1,E1,eytzinger,saved,,30,%,up to
+";
+
+const ANSWER: &str = r#"
+question = "?"
+subject  = "fence"
+
+[component]
+keys       = { kind = "u64", bytes = "8B" }
+operations = 4_096
+
+[sweep]
+"component.entries" = [500, 1_000]
+"design.fence"      = ["binary", "eytzinger"]
+
+[trials]
+count = 1
+
+[[chart]]
+kind   = "line"
+x      = "component.entries"
+y      = "bytes_per_entry"
+series = "design.fence"
+filter = { phase = "build" }
+
+[source]
+document = "a"
+figure   = "E1"
+title    = "Sizes"
+sections = ["1"]
+
+[[claim]]
+ids       = "a-1, a-2"
+metric    = "size"
+column    = "bytes_per_entry"
+phase     = "build"
+where     = { "component.entries" = "1000" }
+compare   = "value"
+subjects  = { binary = { "design.fence" = "binary" }, eytzinger = { "design.fence" = "eytzinger" } }
+tolerance = 0.1
+
+[[claim]]
+ids       = "a-3"
+metric    = "saved"
+column    = "bytes_per_entry"
+phase     = "build"
+sweep     = "component.entries"
+compare   = "percent-less"
+to        = "binary"
+subjects  = { binary = { "design.fence" = "binary" }, eytzinger = { "design.fence" = "eytzinger" } }
+tolerance = 0.25
+"#;
+
+#[test]
+fn more_trials_are_added_to_those_that_ran_and_give_intervals() {
+    let bench = Bench::new();
+    bench.write("a/claims.csv", CLAIMS);
+    bench.write("a/e1.toml", ANSWER);
+    let judged = |trials: &str| {
+        bench.ok(&["report", "a", "--allow-debug", "--trials", trials]);
+        let text = bench.read("results/report/claims.csv");
+        let rows: Vec<Vec<String>> = csv::Reader::from_reader(text.as_bytes())
+            .records()
+            .map(|row| row.unwrap().iter().map(str::to_owned).collect())
+            .collect();
+        (rows, bench.manifest("component-e1"))
+    };
+    let (once, first) = judged("1");
+    let (often, all) = judged("6");
+    assert_eq!((first.trials, all.trials), (1, 6));
+    assert_eq!(first.run_id, all.run_id, "the trial that was there is one of the six");
+    let verdicts = |rows: &[Vec<String>]| rows.iter().map(|row| row[9].clone()).collect::<Vec<_>>();
+    assert_eq!(verdicts(&once), ["reproduced", "not reproduced", "reproduced"], "{once:?}");
+    assert_eq!(verdicts(&often), verdicts(&once), "bytes are the same in each trial");
+    assert!(
+        once.iter().all(|row| row[6].is_empty()) && often.iter().all(|row| !row[6].is_empty()),
+        "{often:?}"
+    );
+    let page = bench.read("results/report/a.html");
+    for width in ["width=\"800\"", "width=\"360\""] {
+        assert_eq!(page.matches(width).count(), 1, "{width}");
+    }
+}

@@ -188,3 +188,50 @@ fn a_search_finds_what_the_device_serves() {
     assert!(number(row, &c::RESPONSE_P99_NS) <= 1e8);
     bench.ok(&["run", "x.toml", "--set", "trials.mode=counted", "--out", "counted"]);
 }
+
+#[test]
+fn allocations_are_those_of_the_operation() {
+    let bench = Bench::new();
+    let experiment = r#"
+question = "?"
+[design]
+memtable = { capacity = "64MiB" }
+wal      = "none"
+[[phase]]
+name   = "load"
+insert = 5_000
+value  = { kind = "fixed", bytes = 32 }
+[[phase]]
+name       = "get"
+operations = 5_000
+mix        = { get = 1 }
+[[phase]]
+name       = "batch"
+operations = 50
+mix        = { batch = 1 }
+batch      = 100
+value      = { kind = "fixed", bytes = 32 }
+[trials]
+count = 1
+"#;
+    bench.write("x.toml", experiment);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let rows = bench.rows("x");
+    let per_operation = |phase: &str| {
+        let row = rows.iter().find(|row| text(row, &c::PHASE) == phase && text(row, &c::OPERATION) == "all");
+        number(row.unwrap(), &c::ALLOCATIONS_PER_OP)
+    };
+    assert!(
+        per_operation("get") < 0.1,
+        "a get from the memtable allocates nothing: {}",
+        per_operation("get")
+    );
+    let (one, hundred) = (per_operation("load"), per_operation("batch"));
+    assert!(
+        hundred >= 1.0 && hundred > one,
+        "{one} a put, {hundred} a batch of 100, which is made anew each time"
+    );
+    bench.ok(&["run", "x.toml", "--set", "trials.mode=counted", "--out", "counted"]);
+    let counted = results::Table::read(&bench.path("counted/x/runs.csv")).unwrap();
+    assert!(counted.rows().iter().all(|row| row.get(&c::ALLOCATIONS_PER_OP).number().is_none()));
+}

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lsmbench_plot::{ChartKind, ChartSpec, Context, Order};
+use lsmbench_plot::{ChartKind, ChartSpec, Context, Order, Width};
 use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
     OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
@@ -147,6 +147,7 @@ fn context(question: &str) -> Context {
         run_id: "5f1c0a9be27d4433".to_owned(),
         is_quick: false,
         order,
+        width: Width::Full,
         points: None,
     }
 }

@@ -33,6 +33,8 @@ pub enum Force {
     Must,
     /// Not reproduced: the result is a mean of what chance does, or rests on a choice that the document leaves open.
     Should,
+    /// Not reproduced; and not tested where it says the same, since the result was taken from the document.
+    Given,
 }
 
 /// The result, or why there is none.
@@ -56,10 +58,15 @@ const fn should(computation: Computation) -> Computation {
     Computation { force: Force::Should, ..computation }
 }
 
+/// One that was taken from the document.
+const fn given(computation: Computation) -> Computation {
+    Computation { force: Force::Given, ..computation }
+}
+
 /// All computations.
 pub const COMPUTATIONS: &[Computation] = &[
     with("constant", &["value"], arithmetic::constant),
-    should(with("setting", &["path", "scale", "plus"], arithmetic::setting)),
+    given(with("setting", &["path", "scale", "plus"], arithmetic::setting)),
     with("claim", &["of"], arithmetic::claim),
     with("quotient", &["numerator", "denominator"], arithmetic::quotient),
     with("floor_quotient", &["numerator", "denominator"], arithmetic::floor_quotient),

@@ -172,7 +172,13 @@ fn answered(answer: &Answer) -> String {
     if !answer.charts.is_empty() {
         text.push_str("<div class=\"charts\">\n");
         for chart in &answer.charts {
-            let _ = writeln!(text, "<figure aria-label=\"{}\">{}</figure>", escape(&chart.title), chart.svg);
+            let _ = writeln!(
+                text,
+                "<figure aria-label=\"{}\"><div class=\"wide\">{}</div><div class=\"narrow\">{}</div></figure>",
+                escape(&chart.title),
+                chart.svg,
+                chart.phone
+            );
         }
         text.push_str("</div>\n");
     }

@@ -1,0 +1,104 @@
+//! The allocator of the program `lsmbench`: the system's, with the calls of each thread counted.
+//!
+//! A count per thread says what an operation itself allocates, whatever flushes and compactions do beside it, and costs
+//! an addition to memory that no other thread touches. Engines in C++ allocate past it. The program names it its
+//! allocator; others that use this library may have one of their own, and then nothing is counted.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The system's allocator, counted.
+pub struct Counting;
+
+thread_local! {
+    /// How often this thread has asked for memory, or for more of it.
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Whether allocations are counted: where the program's allocator is this one.
+pub(crate) fn are_counted() -> bool {
+    let before = allocations();
+    drop(std::hint::black_box(Box::new(0_u8)));
+    allocations() > before
+}
+
+/// How often this thread has asked for memory so far.
+#[inline]
+pub(crate) fn allocations() -> u64 {
+    COUNT.get()
+}
+
+#[inline]
+fn count() {
+    COUNT.set(COUNT.get() + 1);
+}
+
+// SAFETY: every call is handed to the system's allocator as it is. The counter is a thread-local without a destructor
+// or lazy initialisation, so that to use it neither allocates nor can fail while a thread ends.
+unsafe impl GlobalAlloc for Counting {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use super::*;
+
+    /// Asks for memory, whatever the compiler thinks of it.
+    fn ask(bytes: usize) -> Vec<u8> {
+        black_box(Vec::with_capacity(black_box(bytes)))
+    }
+
+    #[test]
+    fn what_a_thread_asks_for_is_counted_and_nothing_else() {
+        let before = allocations();
+        let mut grown = ask(10);
+        grown.reserve_exact(5000);
+        drop((black_box(grown), ask(100)));
+        assert_eq!(allocations() - before, 3, "memory, more of it, and other memory");
+        assert!(are_counted());
+        std::thread::scope(|scope| {
+            let before = allocations();
+            scope.spawn(|| (0..1000).for_each(|_| drop(ask(1)))).join().unwrap();
+            let to_spawn = allocations() - before;
+            let other = scope.spawn(|| {
+                let before = allocations();
+                (0..1000).for_each(|_| drop(ask(1)));
+                allocations() - before
+            });
+            assert_eq!(other.join().unwrap(), 1000);
+            assert!(to_spawn < 100, "{to_spawn} of them are this thread's");
+        });
+    }
+}

@@ -1,0 +1,301 @@
+//! The weighing of a claim against its measurement: the band in which a measurement reproduces the claim, and what
+//! follows outside of it.
+
+use crate::form::Measured;
+use crate::{Compare, Finding, Standing};
+
+/// A claimed difference of less than this share of what both sides would have alike is none.
+const EVEN: f64 = 0.05;
+
+/// How near to such a claim a measurement lies that reproduces it, whatever the tolerance.
+const EVEN_TOLERANCE: f64 = 0.1;
+
+/// The share of a claimed difference that a measurement has at least which reproduces it, whatever the tolerance.
+const SHARE_REPRODUCED: f64 = 0.5;
+
+/// The share of a claimed difference below which a measurement does not even have its direction.
+const SHARE_DIRECTION: f64 = 0.1;
+
+/// A claim in the form of its measurement, with all that says how near the two must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weighed {
+    pub(crate) compare: Compare,
+    pub(crate) standing: Standing,
+    pub(crate) claimed: f64,
+    /// The other end, where the claim is one end of a range.
+    pub(crate) other_end: Option<f64>,
+    pub(crate) tolerance: f64,
+}
+
+impl Weighed {
+    /// What follows from a measurement, and why.
+    pub(crate) fn against(&self, measured: Measured) -> (Finding, String) {
+        let percent = 100.0 * self.tolerance();
+        let claims_difference = self.neutral().is_some_and(|neutral| self.difference(neutral) != 0.0);
+        let holds_none = self.neutral().is_some_and(|neutral| {
+            measured.interval.is_some_and(|found| found.low <= neutral && neutral <= found.high)
+        });
+        if claims_difference && holds_none {
+            return (Finding::NotReproduced, "the interval holds no difference at all".to_owned());
+        }
+        if self.meets(measured) {
+            return (Finding::Reproduced, self.agreement(percent));
+        }
+        if self.compare == Compare::Rank {
+            return (Finding::NotReproduced, "another place in the order".to_owned());
+        }
+        let off = match (self.standing, self.ends()) {
+            (Standing::From | Standing::To, (low, high)) => {
+                format!("more than {percent} % outside of {low} to {high}")
+            }
+            (Standing::UpTo, _) => format!("the largest is more than {percent} % off the claim"),
+            _ => format!("more than {percent} % off the claim"),
+        };
+        let Some(neutral) = self.neutral() else { return (Finding::NotReproduced, off) };
+        if !claims_difference {
+            let reason = "a difference where the claim has none";
+            return (Finding::NotReproduced, reason.to_owned());
+        }
+        match self.share(neutral, measured.value) {
+            share if share < 0.0 => (Finding::NotReproduced, "the other way round".to_owned()),
+            share if share < SHARE_DIRECTION => (
+                Finding::NotReproduced,
+                "hardly a difference: less than a tenth of the claimed one".to_owned(),
+            ),
+            share if share < SHARE_REPRODUCED && self.is_within(measured.value) => (
+                Finding::DirectionOnly,
+                "the same way, but less than half of the claimed difference".to_owned(),
+            ),
+            _ => (Finding::DirectionOnly, format!("the same way, but {off}")),
+        }
+    }
+
+    /// Whether the band has the measurement in it, or meets an interval that is no wider than itself: a wide one would
+    /// meet any.
+    fn meets(&self, measured: Measured) -> bool {
+        let (low, high) = self.band();
+        let is_in = (low..=high).contains(&measured.value);
+        let touches = measured.interval.is_some_and(|found| {
+            found.low <= high && found.high >= low && found.high - found.low <= high - low
+        });
+        is_in || touches
+    }
+
+    /// From where to where a measurement reproduces the claim.
+    fn band(&self) -> (f64, f64) {
+        let (low, high) = self.tolerated();
+        let Some(neutral) = self.neutral() else { return (low, high) };
+        let (least, most) = self.ends();
+        // At least half of the claimed difference, in the logarithm where the form is a factor.
+        let half = |claimed: f64| match neutral == 0.0 {
+            true => claimed * SHARE_REPRODUCED,
+            false => neutral * (claimed / neutral).powf(SHARE_REPRODUCED),
+        };
+        match self.difference(neutral) {
+            side if side > 0.0 => (low.max(half(least)), high),
+            side if side < 0.0 => (low, high.min(half(most))),
+            _ => (low, high),
+        }
+    }
+
+    /// From where to where the tolerance reaches.
+    fn tolerated(&self) -> (f64, f64) {
+        let (least, most) = self.ends();
+        let (below, above) = (least - self.slack(least), most + self.slack(most));
+        match self.standing {
+            Standing::AtLeast => (below, f64::INFINITY),
+            Standing::AtMost => (f64::NEG_INFINITY, above),
+            _ => (below, above),
+        }
+    }
+
+    fn is_within(&self, value: f64) -> bool {
+        let (low, high) = self.tolerated();
+        (low..=high).contains(&value)
+    }
+
+    /// The ends of the claim: of a range both, else the claim itself.
+    fn ends(&self) -> (f64, f64) {
+        let other = self.other_end.unwrap_or(self.claimed);
+        (self.claimed.min(other), self.claimed.max(other))
+    }
+
+    /// How far from an end a number may lie: the tolerance, and what is lost in arithmetic.
+    fn slack(&self, end: f64) -> f64 {
+        slack(self.compare, self.tolerance(), end)
+    }
+
+    /// The tolerance of the rule, or that of a claim that both sides are alike.
+    fn tolerance(&self) -> f64 {
+        let is_even = self.neutral().is_some_and(|neutral| neutral != 0.0 && self.difference(neutral) == 0.0);
+        if is_even { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
+    }
+
+    /// What both sides would come to if they were alike.
+    fn neutral(&self) -> Option<f64> {
+        self.compare.neutral()
+    }
+
+    /// Which way the claimed difference goes: -1, 1, or 0 where there is none, or a range has both.
+    fn difference(&self, neutral: f64) -> f64 {
+        let way = |end: f64| match neutral == 0.0 {
+            true if end == 0.0 => 0.0,
+            true => end.signum(),
+            false if (end / neutral - 1.0).abs() < EVEN => 0.0,
+            false => (end - neutral).signum(),
+        };
+        let (least, most) = self.ends();
+        if way(least) * way(most) > 0.0 { way(least) } else { 0.0 }
+    }
+
+    /// How much of the claimed difference a measurement has; less than 0 where it goes the other way.
+    fn share(&self, neutral: f64, value: f64) -> f64 {
+        let (least, most) = self.ends();
+        let nearest = if self.difference(neutral) > 0.0 { least } else { most };
+        match neutral == 0.0 {
+            true => value / nearest,
+            // A factor that is not above 0 is as far the other way as can be.
+            false if value <= 0.0 || nearest <= 0.0 => (value - neutral) / (nearest - neutral),
+            false => (value / neutral).ln() / (nearest / neutral).ln(),
+        }
+    }
+
+    fn agreement(&self, percent: f64) -> String {
+        match (self.compare, self.standing) {
+            (Compare::Rank, _) => "the same place in the order".to_owned(),
+            (_, Standing::AtLeast) => format!("at least as claimed, within {percent} %"),
+            (_, Standing::AtMost) => format!("at most as claimed, within {percent} %"),
+            (_, Standing::UpTo) => format!("the largest is within {percent} % of the claim"),
+            (_, Standing::From | Standing::To) => {
+                let (low, high) = self.ends();
+                format!("within {low} to {high}, give or take {percent} %")
+            }
+            (_, Standing::Exact | Standing::About) => format!("within {percent} % of the claim"),
+        }
+    }
+}
+
+/// How far from a number of a claim another may lie: a share of it, and the share itself where the number is 0; half a
+/// place in an order.
+pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
+    let relative = tolerance + 1e-9;
+    match (compare, end == 0.0) {
+        (Compare::Rank, _) => 0.5,
+        (_, true) => relative,
+        (_, false) => relative * end.abs(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::Interval;
+
+    use super::*;
+
+    const CLAIM: Weighed = Weighed {
+        compare: Compare::Factor,
+        standing: Standing::Exact,
+        claimed: 2.0,
+        other_end: None,
+        tolerance: 0.25,
+    };
+
+    fn finding(claim: Weighed, value: f64) -> Finding {
+        claim.against(Measured::plain(value)).0
+    }
+
+    fn with(claim: Weighed, value: f64, low: f64, high: f64) -> Finding {
+        claim.against(Measured { value, interval: Some(Interval { low, high }) }).0
+    }
+
+    #[test]
+    fn a_number_is_reproduced_near_it_and_half_of_its_difference_at_least() {
+        for (value, expected) in [
+            (1.6, Finding::Reproduced),
+            (2.5, Finding::Reproduced),
+            (1.3, Finding::DirectionOnly),
+            (3.0, Finding::DirectionOnly),
+            (1.05, Finding::NotReproduced),
+            (0.9, Finding::NotReproduced),
+            (-1.0, Finding::NotReproduced),
+        ] {
+            assert_eq!(finding(CLAIM, value), expected, "{value}");
+        }
+        let small = Weighed { claimed: 1.2, ..CLAIM };
+        assert_eq!(finding(small, 1.1), Finding::Reproduced);
+        assert_eq!(finding(small, 1.05), Finding::DirectionOnly, "within the tolerance, and a quarter of it");
+        let less = Weighed { claimed: 0.8, ..CLAIM };
+        assert_eq!(finding(less, 0.95), Finding::DirectionOnly);
+        assert_eq!(finding(less, 0.85), Finding::Reproduced);
+        assert_eq!(finding(less, 1.01), Finding::NotReproduced);
+    }
+
+    #[test]
+    fn two_that_are_alike_have_no_direction() {
+        let even = Weighed { claimed: 1.004, ..CLAIM };
+        assert_eq!(finding(even, 0.996), Finding::Reproduced);
+        assert_eq!(finding(even, 1.2), Finding::NotReproduced, "the tolerance would let it pass");
+        assert_eq!(finding(even, 0.8), Finding::NotReproduced);
+        let of = Weighed { compare: Compare::PercentOf, claimed: 98.0, ..CLAIM };
+        assert_eq!(finding(of, 103.0), Finding::Reproduced);
+        assert_eq!(finding(of, 120.0), Finding::NotReproduced);
+    }
+
+    #[test]
+    fn up_to_is_what_the_largest_reaches() {
+        let up_to = Weighed { standing: Standing::UpTo, claimed: 2.5, ..CLAIM };
+        assert_eq!(finding(up_to, 2.0), Finding::Reproduced);
+        assert_eq!(finding(up_to, 1.6), Finding::DirectionOnly, "above 1 but short");
+        assert_eq!(finding(up_to, 4.0), Finding::DirectionOnly, "more than was claimed is another claim");
+        assert_eq!(finding(up_to, 0.9), Finding::NotReproduced);
+        let most = Weighed { standing: Standing::AtMost, compare: Compare::Value, claimed: 1.0, ..CLAIM };
+        assert_eq!(finding(most, 0.1), Finding::Reproduced, "no more than one is also none");
+        assert_eq!(finding(most, 1.3), Finding::NotReproduced);
+    }
+
+    #[test]
+    fn both_ends_of_a_range_hold_or_neither() {
+        for (standing, claimed, other) in [(Standing::From, 2.0, 5.0), (Standing::To, 5.0, 2.0)] {
+            let end = Weighed {
+                compare: Compare::Value,
+                standing,
+                claimed,
+                other_end: Some(other),
+                tolerance: 0.1,
+            };
+            for (value, expected) in [
+                (1.9, Finding::Reproduced),
+                (5.4, Finding::Reproduced),
+                (1.7, Finding::NotReproduced),
+                (7.5, Finding::NotReproduced),
+            ] {
+                assert_eq!(finding(end, value), expected, "{standing:?} {value}");
+            }
+            let factor = Weighed { compare: Compare::Factor, ..end };
+            assert_eq!(finding(factor, 1.6), Finding::DirectionOnly);
+            assert_eq!(finding(factor, 0.5), Finding::NotReproduced);
+        }
+    }
+
+    #[test]
+    fn an_interval_that_meets_the_band_reproduces_unless_it_would_meet_any() {
+        assert_eq!(with(CLAIM, 1.4, 1.3, 1.55), Finding::Reproduced);
+        assert_eq!(with(CLAIM, 1.4, 1.3, 1.45), Finding::DirectionOnly);
+        assert_eq!(with(CLAIM, 1.4, 1.1, 4.0), Finding::DirectionOnly, "wider than the band");
+        assert_eq!(with(CLAIM, 1.9, 1.2, 4.0), Finding::Reproduced, "the median is in the band");
+        assert_eq!(with(CLAIM, 1.9, 0.9, 4.0), Finding::NotReproduced, "it may be no difference");
+        let percent = Weighed { compare: Compare::PercentLess, claimed: 10.0, ..CLAIM };
+        assert_eq!(with(percent, 9.0, -1.0, 12.0), Finding::NotReproduced);
+        assert_eq!(with(percent, 6.0, 5.0, 7.6), Finding::Reproduced);
+        let value = Weighed { compare: Compare::Value, claimed: 10.0, tolerance: 0.1, ..CLAIM };
+        assert_eq!(with(value, 12.0, 10.9, 12.1), Finding::Reproduced);
+        assert_eq!(with(value, 12.0, 8.0, 14.0), Finding::NotReproduced);
+    }
+
+    #[test]
+    fn an_order_has_places() {
+        let rank = Weighed { compare: Compare::Rank, claimed: 2.0, tolerance: 0.0, ..CLAIM };
+        assert_eq!(finding(rank, 2.0), Finding::Reproduced);
+        assert_eq!(finding(rank, 3.0), Finding::NotReproduced);
+    }
+}

@@ -1,0 +1,121 @@
+//! Keys around a place, the farther the rarer, by the normal (Gaussian) law over their indexes.
+
+use catalog::{Build, Variant};
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use crate::random::Random;
+
+pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Normal>(
+    "normal",
+    "keys around a place, the farther the rarer, by the normal law",
+    "# Where the middle is and how far the standard deviation reaches, as parts of the keys.
+mean = 0.5
+deviation = 0.1
+",
+);
+
+/// The least share of draws that must fall on a key: the others are drawn again.
+const LEAST_WITHIN: f64 = 0.01;
+
+#[derive(Clone)]
+struct Normal(Params);
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { mean: 0.5, deviation: 0.1 }
+    }
+}
+
+impl Build<dyn KeyDistribution> for Normal {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
+        if !(0.0..=1.0).contains(&params.mean) {
+            return Err(format!("mean is {}; it is a part of the keys between 0 and 1", params.mean));
+        }
+        if !(params.deviation > 0.0 && params.deviation.is_finite()) {
+            return Err(format!("deviation is {}; it is a part of the keys above 0", params.deviation));
+        }
+        let normal = Self(params);
+        if normal.within(0.0, 1.0) < LEAST_WITHIN {
+            return Err("deviation is so large that the law is flat; use \"uniform\"".to_owned());
+        }
+        Ok(Box::new(normal))
+    }
+}
+
+impl Normal {
+    /// The share of draws, those that fall on no key among them, between two parts of the keys.
+    fn within(&self, from: f64, to: f64) -> f64 {
+        let Params { mean, deviation } = self.0;
+        let below = |part: f64| 0.5 * libm::erfc((mean - part) / (deviation * std::f64::consts::SQRT_2));
+        below(to) - below(from)
+    }
+}
+
+impl KeyDistribution for Normal {
+    fn sampler(&self, _: &Scope) -> Box<dyn KeySampler> {
+        Box::new(self.clone())
+    }
+
+    fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
+        // As near to the middle as there are keys.
+        let part = hottest as f64 / keys as f64;
+        let from = (self.0.mean - part / 2.0).clamp(0.0, 1.0 - part);
+        Some(self.within(from, from + part) / self.within(0.0, 1.0))
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::Together
+    }
+}
+
+/// The law moves with the keys that there are, and a draw that falls on none is made again.
+impl KeySampler for Normal {
+    fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
+        let Params { mean, deviation } = self.0;
+        for key in keys {
+            *key = loop {
+                let draw: f64 = StandardNormal.sample(random.generator());
+                let place = (mean + deviation * draw) * existing as f64;
+                if place >= 0.0 && place < existing as f64 {
+                    break place as u64;
+                }
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_laws_are_refused() {
+        for (mean, deviation) in
+            [(-0.1, 0.1), (1.1, 0.1), (f64::NAN, 0.1), (0.5, 0.0), (0.5, f64::INFINITY), (0.5, 1e6)]
+        {
+            assert!(Normal::build(Params { mean, deviation }).is_err(), "{mean} {deviation}");
+        }
+    }
+
+    /// The parameters mean what they say: 68.27 % fall within a standard deviation of the middle.
+    #[test]
+    fn two_thirds_fall_within_a_deviation() {
+        let share = |mean: f64, part: f64| {
+            Normal(Params { mean, deviation: 0.1 }).share(1000, (1000.0 * part) as u64).unwrap()
+        };
+        assert!((share(0.5, 0.2) - 0.6827).abs() < 1e-4, "{}", share(0.5, 0.2));
+        assert!((share(0.0, 0.1) - 0.6827).abs() < 1e-4, "half of the law at the edge of the keys");
+        assert!((share(0.3, 1.0) - 1.0).abs() < 1e-12);
+    }
+}

@@ -14,6 +14,7 @@ pub mod hostile;
 mod interrupt;
 mod league;
 mod lifeline;
+mod markdown;
 mod output;
 mod pairs;
 mod problem;
@@ -21,6 +22,7 @@ mod process;
 mod run;
 mod scratch;
 mod subject;
+mod targets;
 
 use std::process::ExitCode;
 

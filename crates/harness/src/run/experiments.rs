@@ -11,7 +11,7 @@ use results::{
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
-use super::home::{DataFolder, Home, check_writable, create_folder};
+use super::home::{DataFolder, Home, create_folder};
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
@@ -22,6 +22,7 @@ use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, peer as peer_of};
 use crate::output::{and_more, line, print};
 use crate::problem::{Outcome, Problem};
+use crate::targets::check_folder;
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]
@@ -155,7 +156,8 @@ impl<'a> Run<'a> {
             fits.map_err(|message| Problem::at(&experiment.file, None, message))?;
             estimates.push(estimate);
         }
-        [&options.out, &options.plots].into_iter().try_for_each(|folder| check_writable(folder))?;
+        check_folder(&options.out)?;
+        charts::check_targets(&experiment.charts, &options.plots.join(&experiment.name))?;
         let swept = experiment.swept();
         let run = Self {
             experiment,

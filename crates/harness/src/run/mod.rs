@@ -37,7 +37,7 @@ pub(crate) use doctor::examine;
 pub(crate) use environment::machine_info;
 pub(crate) use experiments::{Ending, RunOptions, run_all};
 pub(crate) use fixture::program_hash;
-pub(crate) use home::{check_name, create_folder, refuse_link};
+pub(crate) use home::{check_name, create_folder};
 pub(crate) use kept::{Kept, kept, refuse_while_running};
 pub(crate) use message::{Cells, read_messages};
 pub(crate) use peer::{engine_info, introduction};

@@ -86,12 +86,23 @@ fn a_league_is_of_engines() {
     let league = bench.ok(&["league", "results/x"]);
     assert!(league.contains("| engine | load: threads 1 | load: threads 2 | mixed: threads 1 |"), "{league}");
     assert!(league.contains("| lsmbench | **"), "{league}");
+    for again in ["results/x", "./results/../results/x"] {
+        let error = bench.run(&["league", "results/x", again]).refusal();
+        assert!(error.contains("twice") || error.contains("the same folder as results/x"), "{error}");
+    }
     let error = bench.run(&["league", "results/x", "--baseline", "nobody"]).refusal();
     assert!(error.contains("there is no row \"nobody\"; there are lsmbench"), "{error}");
     bench.write("y.toml", EXPERIMENT);
     bench.run(&["run", "y.toml", "--allow-debug"]).expect(0);
     let error = bench.run(&["league", "results/y"]).refusal();
     assert!(error.contains("it sweeps no engines"), "{error}");
+    // What would be markup in a name is text in the table, and the table keeps its columns.
+    let marked = over("[\"lsmbench\"]").replace("\"load\"", "\"a|b\"").replace("Which engine?", "*Which*?");
+    bench.write("z.toml", marked);
+    bench.run(&["run", "z.toml", "--allow-debug"]).expect(0);
+    let league = bench.ok(&["league", "results/z"]);
+    assert!(league.contains("| engine | a\\|b | mixed | "), "{league}");
+    assert!(league.starts_with("### z: \\*Which\\*?\n"), "{league}");
 }
 
 /// Whichever engines are on this machine and in this build run beside our own tree, and give its answers.

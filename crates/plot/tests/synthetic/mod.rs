@@ -148,6 +148,7 @@ fn context(question: &str) -> Context {
         is_quick: false,
         order,
         points: None,
+        brings: Vec::new(),
     }
 }
 

@@ -480,6 +480,9 @@ impl<'a> Run<'a> {
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
         let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
+        if manifest.quick {
+            let _ = writeln!(text, "  a quick run: smaller than the experiment means, and no answer to it");
+        }
         let _ = writeln!(text, "  results  {}", folder.runs().display());
         for chart in charts {
             let _ = writeln!(text, "  chart    {}", chart.display());

@@ -163,7 +163,7 @@ fn remove_begun(folder: &Path) {
 }
 
 /// Locks a folder against other runs, as long as the file is open.
-pub(super) fn lock(folder: &Path) -> Outcome<File> {
+fn lock(folder: &Path) -> Outcome<File> {
     let file =
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
     match file.try_lock() {

@@ -124,7 +124,10 @@ fn a_read_only_disk_is_named() {
         (&["shell", "db"][..], "db/lock: Read-only file system"),
         (&["shell", "new"], "cannot create directory new: Read-only file system"),
         (&["run", "small.toml"], "cannot write to results: .: Read-only file system"),
-        (&["run", "small.toml", "--out", "/tmp/x", "--plots", "here"], "cannot write to here: .: Read-only"),
+        (
+            &["run", "small.toml", "--out", "/tmp/x", "--plots", "here"],
+            "cannot write to here/small: .: Read-only",
+        ),
     ] {
         let Some(mut command) = read_only(&bench, arguments) else {
             skip("this machine lets nobody mount a folder for reading alone");

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use catalog::Choice;
 use compaction::{CATALOG, Load, simulate};
-use lsmbench_model::{Fluid as Model, growth, levels_and_runs, write_amp};
+use lsmbench_model::{Fluid as Model, growth, levels_and_runs, most_space_amp, write_amp};
 use toml::Value;
 
 /// Every key is new and every flush the same.
@@ -239,8 +239,8 @@ fn full_trees_take_no_more_space_than_the_bound() {
 #[test]
 fn the_textbook_s_space_is_known_of_its_policies_alone() {
     let most = |label: &str| {
-        let choice = compaction::CATALOG.choose(&toml::Value::String(label.to_owned())).unwrap();
-        model::most_space_amp(&choice)
+        let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
+        most_space_amp(&choice)
     };
     let near = |label: &str, expected: f64| {
         let most = most(label).unwrap();

@@ -12,6 +12,7 @@ use results::{
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home, create_folder};
+use super::limits::Limits;
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
@@ -422,7 +423,8 @@ impl<'a> Run<'a> {
         };
         let mut runs = rows(&self.schema, &report.rows)?;
         runs.iter_mut().for_each(Expectation::complete);
-        let marked = mark(&cell.design, &mut runs, &report.streams);
+        let limits = self.limits();
+        let marked = mark(&cell.design, &mut runs, &report.streams, limits);
         let marks = books.note(&cell.label, marked);
         if turn.again {
             books.noise.append(&runs)?;
@@ -444,6 +446,14 @@ impl<'a> Run<'a> {
         books.runs.append(&runs)?;
         books.seal(&self.home.folder().manifest())?;
         Ok(marks)
+    }
+
+    /// What bounds the times of this run.
+    fn limits(&self) -> Limits {
+        match self.experiment.trials.mode {
+            RunMode::Timed => Limits::of_this_machine(),
+            RunMode::Counted => Limits::OF_ANY,
+        }
     }
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {

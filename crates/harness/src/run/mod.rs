@@ -13,6 +13,7 @@ mod forecast;
 mod home;
 mod kept;
 mod levels;
+mod limits;
 mod manifest;
 mod memory_limit;
 mod message;

@@ -6,7 +6,7 @@
 //! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; the exact
 //! form stands there.
 
-use catalog::{Build, Variant};
+use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::leveled::Leveled;
@@ -18,7 +18,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
     "# Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
      level0_runs = 4\n\
      # How much larger each level is than the one above, 1.1 to 1000000.\n\
-     size_ratio = 10\n",
+     size_ratio = 10\n\
+     # What a range that opens one source less is worth, in bytes merged: as soon as ranges have paid for a\n\
+     # merge, it is done. At 0 B they have no say.\n\
+     seek_price = \"0 B\"\n",
 );
 
 /// Builds [`Leveled`] with a level 0 of several runs.
@@ -29,11 +32,12 @@ struct L0Tiered;
 struct Params {
     level0_runs: u64,
     size_ratio: f64,
+    seek_price: ByteSize,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { level0_runs: 4, size_ratio: 10.0 }
+        Self { level0_runs: 4, size_ratio: 10.0, seek_price: ByteSize(0) }
     }
 }
 
@@ -41,6 +45,7 @@ impl Build<dyn CompactionPolicy> for L0Tiered {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
-        Ok(Box::new(Leveled::new(params.size_ratio, params.level0_runs)?))
+        let leveled = Leveled::new(params.size_ratio, params.level0_runs)?;
+        Ok(Box::new(leveled.with_seek_price(params.seek_price)))
     }
 }

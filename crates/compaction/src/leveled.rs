@@ -25,7 +25,7 @@
 //! the last and dearest merge, right before the level is handed down, never is. The last level is filled
 //! only in part, and data cost less there than any of these terms.
 
-use catalog::{Build, Variant};
+use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
@@ -46,6 +46,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
 pub(crate) struct Leveled {
     size_ratio: f64,
     level0_runs: usize,
+    seek_price: ByteSize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,7 +76,13 @@ impl Leveled {
         Ok(Self {
             size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
             level0_runs: size_ratio::level0_runs(level0_runs)?,
+            seek_price: ByteSize(0),
         })
+    }
+
+    /// The policy with merges that ranges have paid for at this price.
+    pub(crate) fn with_seek_price(self, seek_price: ByteSize) -> Self {
+        Self { seek_price, ..self }
     }
 
     /// How full a level is: at 1 something must be done.
@@ -100,6 +107,10 @@ impl CompactionPolicy for Leveled {
             return Some(whole::merge_within(shape, level));
         }
         Some(whole::merge_into_next(shape, level))
+    }
+
+    fn seek_price(&self) -> u64 {
+        self.seek_price.0
     }
 }
 

@@ -19,6 +19,7 @@ mod one_leveling;
 mod partial;
 mod picker;
 mod policy;
+mod seek;
 mod shape;
 mod simulate;
 mod size_ratio;
@@ -34,6 +35,7 @@ use catalog::Catalog;
 
 pub use job::{Action, InvalidJob, Job};
 pub use policy::CompactionPolicy;
+pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, Place, Placed, Run, RunId, Shape, TableId, TableShape};
 pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simulate};
 

@@ -14,4 +14,10 @@ use crate::shape::Shape;
 pub trait CompactionPolicy: Send + Sync {
     /// The next job, or `None` where the shape is as the policy wants it.
     fn pick(&self, shape: &Shape) -> Option<Job>;
+
+    /// What it is worth to a range to open one source less, in bytes merged (see
+    /// [`worth_merging`](crate::worth_merging)); 0 where ranges have no say in what is merged.
+    fn seek_price(&self) -> u64 {
+        0
+    }
 }

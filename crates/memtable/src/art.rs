@@ -50,7 +50,7 @@ impl Build<dyn MemtablePolicy> for Policy {
 
 impl MemtablePolicy for Policy {
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
-        let arena = SharedArena::new(capacity_bytes, &self.pool);
+        let arena = Arc::new(SharedArena::new(capacity_bytes, &self.pool));
         Box::new(Art(RwLock::new(Tree { arena, nodes: Vec::new(), root: None, heap_bytes: 0 })))
     }
 }
@@ -60,7 +60,7 @@ struct Art(RwLock<Tree>);
 
 /// The tree. Nodes name each other by number, so that a long chain of them is dropped without recursion.
 struct Tree {
-    arena: SharedArena,
+    arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: Option<Child>,
     /// What nodes hold outside of themselves.
@@ -515,7 +515,7 @@ mod tests {
 
     fn tree() -> Tree {
         Tree {
-            arena: SharedArena::new(1 << 16, &Arc::default()),
+            arena: Arc::new(SharedArena::new(1 << 16, &Arc::default())),
             nodes: Vec::new(),
             root: None,
             heap_bytes: 0,

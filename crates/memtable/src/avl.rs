@@ -76,7 +76,7 @@ struct Node {
 
 /// The tree.
 struct Tree {
-    arena: SharedArena,
+    arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: u32,
 }
@@ -116,7 +116,7 @@ impl Path {
 
 impl Tree {
     fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
-        Self { arena: SharedArena::new(capacity_bytes, pool), nodes: Vec::new(), root: NONE }
+        Self { arena: Arc::new(SharedArena::new(capacity_bytes, pool)), nodes: Vec::new(), root: NONE }
     }
 
     fn node(&self, at: u32) -> &Node {

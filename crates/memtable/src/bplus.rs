@@ -276,7 +276,7 @@ fn set_fences(arena: &SharedArena, node: &Node, low: Option<Ref<Version>>, high:
 
 /// The tree.
 struct Tree {
-    arena: SharedArena,
+    arena: Arc<SharedArena>,
     root: AtomicRef<Node>,
     /// The levels of inner nodes; read and written under the root's version.
     height: AtomicUsize,
@@ -292,7 +292,7 @@ struct Visited<'a> {
 
 impl Tree {
     fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
-        let arena = SharedArena::new(capacity_bytes, pool);
+        let arena = Arc::new(SharedArena::new(capacity_bytes, pool));
         let root = AtomicRef::default();
         root.store(Some(arena.place(Node::default())));
         Self { arena, root, height: AtomicUsize::new(0) }

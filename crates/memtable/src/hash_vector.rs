@@ -348,7 +348,9 @@ impl Memtable for HashVector {
         batch: &mut EntryBatch,
     ) {
         let ordered = Ordered { arena: &self.arena, order: &self.order() };
-        versions::scan(&ordered, from, direction, snapshot, limit, &mut |entry: Entry<'_>| batch.push(entry));
+        versions::scan(&ordered, from, direction, snapshot, limit, &mut |record: Record<'_>| {
+            batch.push(record.entry());
+        });
     }
 
     fn freeze(&self) {
@@ -356,7 +358,8 @@ impl Memtable for HashVector {
     }
 
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
-        versions::drain(&Ordered { arena: &self.arena, order: &self.order() }, sink);
+        let ordered = Ordered { arena: &self.arena, order: &self.order() };
+        versions::drain(&ordered, &mut |record: Record<'_>| sink(record.entry()));
     }
 
     fn len(&self) -> usize {

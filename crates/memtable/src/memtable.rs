@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
+use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
 /// Makes the memtables of one tree, one after the other.
 pub trait MemtablePolicy: Send + Sync {
@@ -43,6 +43,19 @@ pub trait Memtable: Send + Sync {
         limit: usize,
         batch: &mut EntryBatch,
     );
+
+    /// As [`scan`](Self::scan), but what is handed out may stay where it stands, alive for as long as it is held.
+    fn entries(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+    ) -> Box<dyn Entries> {
+        let mut batch = EntryBatch::default();
+        self.scan(from, direction, snapshot, limit, &mut batch);
+        Box::new(batch)
+    }
 
     /// Tells that no insert will follow, so that structures that sort late can do so now. Called once, by
     /// the thread that is going to flush; readers keep reading meanwhile.

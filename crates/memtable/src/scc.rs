@@ -242,11 +242,14 @@ impl Memtable for Index {
         batch: &mut EntryBatch,
     ) {
         let open = Open { index: self, guard: &Guard::new() };
-        versions::scan(&open, from, direction, snapshot, limit, &mut |entry: Entry<'_>| batch.push(entry));
+        versions::scan(&open, from, direction, snapshot, limit, &mut |record: Record<'_>| {
+            batch.push(record.entry());
+        });
     }
 
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
-        versions::drain(&Open { index: self, guard: &Guard::new() }, sink);
+        let open = Open { index: self, guard: &Guard::new() };
+        versions::drain(&open, &mut |record: Record<'_>| sink(record.entry()));
     }
 
     fn len(&self) -> usize {

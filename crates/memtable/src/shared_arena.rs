@@ -13,6 +13,7 @@
 
 #![allow(unsafe_code)]
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::ptr;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use memmap2::{MmapMut, MmapOptions};
 use parking_lot::Mutex;
-use types::SequenceNumber;
+use types::{Entry, SequenceNumber};
 
 /// The bytes of a unit; every record begins at a multiple of it.
 const UNIT_BYTES: usize = 8;
@@ -67,6 +68,12 @@ impl<T> Clone for Ref<T> {
 }
 
 impl<T> Copy for Ref<T> {}
+
+impl<T> fmt::Debug for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref").field(&self.0).finish()
+    }
+}
 
 impl<T> PartialEq for Ref<T> {
     fn eq(&self, other: &Self) -> bool {
@@ -153,10 +160,20 @@ impl Link {
 /// A version, read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
+    /// Where it stands.
+    pub(crate) version: Ref<Version>,
     pub(crate) key: &'a [u8],
     pub(crate) sequence: SequenceNumber,
     /// `None` for a tombstone.
     pub(crate) value: Option<&'a [u8]>,
+}
+
+impl<'a> Record<'a> {
+    /// The version without its number.
+    #[inline]
+    pub(crate) fn entry(&self) -> Entry<'a> {
+        Entry { key: self.key, value: self.value }
+    }
 }
 
 /// Mapped memory that waits for the next arena.
@@ -275,7 +292,7 @@ impl SharedArena {
             let key = slice::from_raw_parts(at, key_len);
             let value =
                 (value_len != TOMBSTONE).then(|| slice::from_raw_parts(at.add(key_len), value_len as usize));
-            Record { key, sequence, value }
+            Record { version, key, sequence, value }
         }
     }
 

@@ -6,10 +6,11 @@
 
 use std::cmp::Ordering;
 use std::ops::Bound;
+use std::sync::Arc;
 
-use types::{Direction, Entry, Lookup, SequenceNumber};
+use types::{Direction, Entries, Entry, Lookup, SequenceNumber};
 
-use crate::shared_arena::Record;
+use crate::shared_arena::{Record, Ref, SharedArena, Version};
 
 /// A place in the order.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +74,8 @@ pub(crate) fn lookup(version: Option<Record<'_>>, value: &mut Vec<u8>) -> Lookup
     }
 }
 
-/// Hands up to `limit` entries, as of `snapshot`, to `sink`.
-pub(crate) fn scan<V: Versions, S: FnMut(Entry<'_>) + ?Sized>(
+/// Hands up to `limit` versions, as of `snapshot`, to `sink`.
+pub(crate) fn scan<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
     direction: Direction,
@@ -89,11 +90,11 @@ pub(crate) fn scan<V: Versions, S: FnMut(Entry<'_>) + ?Sized>(
 }
 
 /// The newest version of every key, in order.
-pub(crate) fn drain<V: Versions, S: FnMut(Entry<'_>) + ?Sized>(versions: &V, sink: &mut S) {
+pub(crate) fn drain<V: Versions, S: FnMut(Record<'_>) + ?Sized>(versions: &V, sink: &mut S) {
     ascend(versions, Bound::Unbounded, SequenceNumber::MAX, usize::MAX, sink);
 }
 
-fn ascend<V: Versions, S: FnMut(Entry<'_>) + ?Sized>(
+fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
     snapshot: SequenceNumber,
@@ -121,7 +122,7 @@ fn ascend<V: Versions, S: FnMut(Entry<'_>) + ?Sized>(
     }
 }
 
-fn descend<V: Versions, S: FnMut(Entry<'_>) + ?Sized>(
+fn descend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
     snapshot: SequenceNumber,
@@ -155,11 +156,31 @@ fn descend<V: Versions, S: FnMut(Entry<'_>) + ?Sized>(
 
 /// Hands a version to `sink`; says whether there is one.
 #[inline]
-fn emit<S: FnMut(Entry<'_>) + ?Sized>(version: Option<Record<'_>>, sink: &mut S) -> bool {
-    if let Some(Record { key, value, .. }) = version {
-        sink(Entry { key, value });
+fn emit<S: FnMut(Record<'_>) + ?Sized>(version: Option<Record<'_>>, sink: &mut S) -> bool {
+    version.inspect(|record| sink(*record)).is_some()
+}
+
+/// Versions that a scan found, where they stand.
+pub(crate) struct InPlace {
+    arena: Arc<SharedArena>,
+    versions: Vec<Ref<Version>>,
+}
+
+impl InPlace {
+    /// Versions of this arena.
+    pub(crate) fn new(arena: Arc<SharedArena>, versions: Vec<Ref<Version>>) -> Self {
+        Self { arena, versions }
     }
-    version.is_some()
+}
+
+impl Entries for InPlace {
+    fn len(&self) -> usize {
+        self.versions.len()
+    }
+
+    fn entry(&self, index: usize) -> Entry<'_> {
+        self.arena.record(self.versions[index]).entry()
+    }
 }
 
 /// The parts of [`Memtable`](crate::Memtable) that follow from an order of versions, which the method
@@ -183,11 +204,26 @@ macro_rules! read_versions {
             limit: usize,
             batch: &mut types::EntryBatch,
         ) {
-            let sink = &mut |entry: types::Entry<'_>| batch.push(entry);
+            let sink = &mut |record: $crate::shared_arena::Record<'_>| batch.push(record.entry());
             $crate::versions::scan(&*self.versions(), from, direction, snapshot, limit, sink);
         }
 
+        fn entries(
+            &self,
+            from: std::ops::Bound<&[u8]>,
+            direction: types::Direction,
+            snapshot: types::SequenceNumber,
+            limit: usize,
+        ) -> Box<dyn types::Entries> {
+            let versions = self.versions();
+            let mut found = Vec::with_capacity(limit.min(16));
+            let sink = &mut |record: $crate::shared_arena::Record<'_>| found.push(record.version);
+            $crate::versions::scan(&*versions, from, direction, snapshot, limit, sink);
+            Box::new($crate::versions::InPlace::new(std::sync::Arc::clone(&versions.arena), found))
+        }
+
         fn drain(&self, sink: &mut dyn FnMut(types::Entry<'_>)) {
+            let sink = &mut |record: $crate::shared_arena::Record<'_>| sink(record.entry());
             $crate::versions::drain(&*self.versions(), sink);
         }
     };

@@ -23,8 +23,19 @@ pub struct Budget {
     pub log: Log,
     /// Threads that flush and compact.
     pub background_threads: u32,
-    /// Whether files are read past the cache of the operating system.
-    pub direct: bool,
+    /// How files are read.
+    pub reads: Reads,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// By system calls that copy out of the cache of the operating system.
+    Copied,
+    /// Through memory maps.
+    Mapped,
+    /// Past the cache of the operating system.
+    Direct,
 }
 
 /// How blocks are compressed.
@@ -80,7 +91,7 @@ impl Default for Budget {
             codec: Codec::None,
             log: Log::Buffered,
             background_threads: 2,
-            direct: false,
+            reads: Reads::Mapped,
         }
     }
 }

@@ -9,7 +9,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::budget::{Budget, Codec, Log};
+use crate::budget::{Budget, Codec, Log, Reads};
 use crate::bundled::{self, cache, log, memtable, unequal, without_interval};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -66,8 +66,10 @@ impl Peer for Fjall {
             "{} frozen memtables: writers wait behind four of Fjall's, and nothing in it reads a cap on their bytes",
             budget.frozen_memtables
         )));
-        if budget.direct {
-            lines.push(unequal("direct I/O: Fjall has none"));
+        match budget.reads {
+            Reads::Copied => {}
+            Reads::Mapped => lines.push(unequal("mapped tables: Fjall copies blocks out of its files")),
+            Reads::Direct => lines.push(unequal("direct I/O: Fjall has none")),
         }
         lines
     }

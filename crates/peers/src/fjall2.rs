@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::budget::{Budget, Codec, Log};
+use crate::budget::{Budget, Codec, Log, Reads};
 use crate::bundled::{self, cache, log, memtable, unequal};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -89,8 +89,10 @@ impl Peer for Fjall2 {
                 .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
         }
         lines.push(write_buffer(budget));
-        if budget.direct {
-            lines.push(unequal("direct I/O: Fjall has none"));
+        match budget.reads {
+            Reads::Copied => {}
+            Reads::Mapped => lines.push(unequal("mapped tables: Fjall copies blocks out of its files")),
+            Reads::Direct => lines.push(unequal("direct I/O: Fjall has none")),
         }
         lines
     }

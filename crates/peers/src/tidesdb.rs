@@ -9,7 +9,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::budget::{Budget, Log};
+use crate::budget::{Budget, Log, Reads};
 use crate::bundled::{cache, log, memtable, unequal, without_codec};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -89,8 +89,10 @@ impl Peer for TidesDb {
             "its crate copies every key and value that is read once more than its C interface",
         ));
         lines.extend(without_codec(budget, "TidesDB without system libraries"));
-        if budget.direct {
-            lines.push(unequal("direct I/O: TidesDB has none"));
+        match budget.reads {
+            Reads::Copied => {}
+            Reads::Mapped => lines.push(unequal("mapped tables: TidesDB copies blocks out of its files")),
+            Reads::Direct => lines.push(unequal("direct I/O: TidesDB has none")),
         }
         lines
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::budget::{Budget, Log};
+use crate::budget::{Budget, Log, Reads};
 use crate::bundled::{cache, log, memtable, unequal, without_codec, without_interval};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -80,7 +80,7 @@ impl WiredTiger {
             }
         };
         // It does not start with less than a megabyte.
-        let direct = if budget.direct { ",direct_io=[data]" } else { "" };
+        let direct = if budget.reads == Reads::Direct { ",direct_io=[data]" } else { "" };
         format!("create,cache_size={},session_max=1024,{log}{direct}", budget.cache_bytes.max(8 << 20))
     }
 }

@@ -339,6 +339,10 @@ columns! {
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
     /// Bytes of memory held by filters and fences together, by engines that do not tell them apart.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;
+    /// Blocks that gets and ranges used where they lie in mapped tables: neither read nor from the cache.
+    BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, true;
+    /// Memtables and sorted runs that had keys of a range, per range.
+    SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, true;
 }
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.

@@ -106,6 +106,10 @@ impl ReadFile for MappedFile {
         Ok(Bytes::from_owner(Arc::clone(&self.map), start..start + len))
     }
 
+    fn is_mapped(&self) -> bool {
+        true
+    }
+
     fn len(&self) -> u64 {
         self.len
     }

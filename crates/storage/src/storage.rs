@@ -149,6 +149,12 @@ pub trait ReadFile: Send + Sync {
         1
     }
 
+    /// Whether what is read stands in memory already, and stays there: nothing is copied, and the same place gives
+    /// the same memory each time.
+    fn is_mapped(&self) -> bool {
+        false
+    }
+
     /// The length of the file when it was opened.
     fn len(&self) -> u64;
 

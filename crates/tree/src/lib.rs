@@ -44,8 +44,8 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Options, SECOND_NAMES, StallOptions,
-    TableOptions, ThreadOptions, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, Mapped, Options, SECOND_NAMES,
+    StallOptions, TableOptions, ThreadOptions, Verify, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

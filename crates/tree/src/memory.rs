@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memtable::Memtable;
-use types::{Direction, Entry, EntryBatch, SequenceNumber};
+use types::{Direction, Entries, Entry, SequenceNumber};
 
 use crate::merge::head;
 
@@ -39,9 +39,6 @@ impl Slot {
 /// The first batch of a walk is small, since most ranges are short or find little here.
 const FIRST_BATCH: usize = 16;
 
-/// The bytes of keys and values for which a walk makes room at first.
-const FIRST_BYTES: usize = 2 << 10;
-
 /// Later batches grow to this many entries.
 const LARGEST_BATCH: usize = 1024;
 
@@ -50,7 +47,7 @@ pub(crate) struct MemtableCursor {
     slot: Arc<Slot>,
     direction: Direction,
     snapshot: SequenceNumber,
-    batch: EntryBatch,
+    batch: Box<dyn Entries>,
     at: usize,
     /// The entries the next batch asks for; fewer than asked for means the end.
     limit: usize,
@@ -65,9 +62,8 @@ impl MemtableCursor {
         direction: Direction,
         snapshot: SequenceNumber,
     ) -> Option<Self> {
-        let mut batch = EntryBatch::with_room(FIRST_BATCH, FIRST_BYTES);
-        slot.memtable.scan(from, direction, snapshot, FIRST_BATCH, &mut batch);
-        let head = head(batch.iter().next()?.key);
+        let batch = slot.memtable.entries(from, direction, snapshot, FIRST_BATCH);
+        let head = (!batch.is_empty()).then(|| head(batch.entry(0).key))?;
         Some(Self { slot: Arc::clone(slot), direction, snapshot, batch, at: 0, limit: FIRST_BATCH, head })
     }
 
@@ -102,10 +98,9 @@ impl MemtableCursor {
         }
         let last = self.batch.entry(self.batch.len() - 1).key.to_vec();
         self.limit = (self.limit * 2).min(LARGEST_BATCH);
-        self.batch.clear();
         self.at = 0;
         let from = Bound::Excluded(last.as_slice());
-        self.slot.memtable.scan(from, self.direction, self.snapshot, self.limit, &mut self.batch);
+        self.batch = self.slot.memtable.entries(from, self.direction, self.snapshot, self.limit);
         !self.batch.is_empty()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use compaction::Levels;
+use compaction::{Levels, RangeWork};
 use fence::culling::Culling;
 use parking_lot::Mutex;
 use storage::Storage;
@@ -207,5 +207,9 @@ fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
 
 /// An empty memtable above tables.
 fn first_view(active: &Arc<Slot>, levels: Levels<TableRef>, culling: Arc<dyn Culling>) -> View {
-    View { active: Arc::clone(active), frozen: Vec::new(), version: Arc::new(Version::new(levels, culling)) }
+    View {
+        active: Arc::clone(active),
+        frozen: Vec::new(),
+        version: Arc::new(Version::new(levels, culling, RangeWork::default())),
+    }
 }

@@ -101,7 +101,9 @@ impl Range {
                 check_key(key)?;
             }
         }
-        inner.counters.local().ranges.bump();
+        let counters = inner.counters.local();
+        counters.ranges.bump();
+        inner.note_range(counters.ranges.get());
         let (low, high) = (bounds.start_bound().map(<[u8]>::to_vec), bounds.end_bound().map(<[u8]>::to_vec));
         let is_done = is_empty(&low, &high);
         Ok(Self {
@@ -221,14 +223,16 @@ impl Range {
         }
         let memtables = self.view.memtables();
         let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
+        let cursors = cursors.filter(|cursor| self.contains(cursor.entry().key));
         let mut sources: Vec<Cursor> = cursors.map(Cursor::Memtable).collect();
         for (passes, approach) in approaches {
-            let cursor = approach.land(from, counters)?;
-            if passes.is_some() && !cursor.as_ref().is_some_and(|cursor| self.contains(cursor.key())) {
+            let cursor = approach.land(from, counters)?.filter(|cursor| self.contains(cursor.key()));
+            if passes.is_some() && cursor.is_none() {
                 counters.local().range_filter_false_positives.bump();
             }
             sources.extend(cursor.map(Cursor::Run));
         }
+        counters.local().range_sources.add(sources.len() as u64);
         Ok(Merge::new(sources, direction))
     }
 

@@ -85,6 +85,8 @@ counters! {
     deletes,
     /// Ranges opened.
     ranges,
+    /// Memtables and runs that had keys of a range, counted for each of its ends that was read.
+    range_sources,
     /// Entries that ranges gave out.
     range_entries,
     /// Key and value bytes of puts and deletes.
@@ -113,6 +115,8 @@ counters! {
     blocks_read,
     /// Bytes of data blocks fetched from storage by gets and ranges.
     blocks_read_bytes,
+    /// Data blocks that gets and ranges used where they lie in mapped tables.
+    blocks_in_place,
     /// Data blocks that gets and ranges found in the cache.
     blocks_from_cache,
     /// Fence pages fetched from storage.

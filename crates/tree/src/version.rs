@@ -5,7 +5,7 @@ use std::ops::{Bound, Range};
 use std::sync::Arc;
 
 use bloom::LevelLoad;
-use compaction::{Levels, Placed, Shape, TableShape};
+use compaction::{Levels, Placed, RangeWork, Shape, TableShape};
 use fence::culling::{Culling, FileRanges, RunIndex};
 
 use crate::memory::Slot;
@@ -66,19 +66,21 @@ pub(crate) struct Version {
     pub(crate) levels: Levels<TableRef>,
     /// The same runs in the order in which they are read: the newest first.
     pub(crate) runs: Vec<SortedRun>,
+    /// What ranges had done when it came to be.
+    pub(crate) ranges_before: RangeWork,
     culling: Arc<dyn Culling>,
 }
 
 impl Version {
-    /// The version with these levels.
-    pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>) -> Self {
+    /// The version with these levels, after what ranges have done so far.
+    pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>, ranges_before: RangeWork) -> Self {
         let runs = levels.runs().map(|(level, run)| SortedRun::new(level, run, &*culling)).collect();
-        Self { levels, runs, culling }
+        Self { levels, runs, ranges_before, culling }
     }
 
     /// The version with other levels of the same tree.
-    pub(crate) fn with(&self, levels: Levels<TableRef>) -> Self {
-        Self::new(levels, Arc::clone(&self.culling))
+    pub(crate) fn with(&self, levels: Levels<TableRef>, ranges_before: RangeWork) -> Self {
+        Self::new(levels, Arc::clone(&self.culling), ranges_before)
     }
 
     /// All tables, from the newest run to the oldest.

@@ -175,6 +175,11 @@ impl Inner {
     /// Freezes `full`, unless another writer has done so already, and begins a new memtable and log.
     pub(crate) fn rotate(&self, full: &Arc<Slot>) -> Result<()> {
         self.wait_for_room(full)?;
+        self.begin_memtable(full)
+    }
+
+    /// As [`rotate`](Self::rotate), without a wait for those that are to be flushed.
+    pub(crate) fn begin_memtable(&self, full: &Arc<Slot>) -> Result<()> {
         let mut log = self.log.lock();
         if !Arc::ptr_eq(&self.pending.lock().active, full) {
             return Ok(());

@@ -1,9 +1,25 @@
-//! A run of entries copied out of an ordered source at once, so that a seam is crossed per batch and
-//! not per entry.
+//! A run of entries taken from an ordered source at once, so that its search is done per batch and not per entry.
 
 use crate::Entry;
 
-/// Entries in the order of their scan; keys and values stand in one arena.
+/// Entries in the order of their scan, wherever they stand.
+pub trait Entries: Send + Sync {
+    /// The number of entries.
+    fn len(&self) -> usize;
+
+    /// Whether there is no entry.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Entry number `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    fn entry(&self, index: usize) -> Entry<'_>;
+}
+
+/// Copies of entries in the order of their scan; keys and values stand in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct EntryBatch {
     arena: Vec<u8>,
@@ -79,6 +95,16 @@ impl EntryBatch {
     /// All entries, in the order of pushing.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
         (0..self.len()).map(|index| self.entry(index))
+    }
+}
+
+impl Entries for EntryBatch {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn entry(&self, index: usize) -> Entry<'_> {
+        self.entry(index)
     }
 }
 

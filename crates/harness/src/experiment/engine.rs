@@ -1,7 +1,7 @@
 //! Which engine a cell runs: our own tree, or another one with the terms of its design.
 
 use catalog::{Choice, ChoiceError, Limit};
-use peers::{Budget, CATALOG, Codec, Engine, Log, Peer, UNEQUAL};
+use peers::{Budget, CATALOG, Codec, Engine, Log, Peer, Reads, UNEQUAL};
 use toml::Value;
 use tree::Design;
 use types::quantity::parse_nanoseconds;
@@ -169,7 +169,11 @@ pub(crate) fn budget(design: &Design) -> Budget {
             _ => Log::Buffered,
         },
         background_threads: 1 + u32::try_from(options.threads.max_subcompactions).unwrap_or(u32::MAX - 1),
-        direct: design.choice("storage").kind() == "direct",
+        reads: match design.choice("storage").kind() {
+            "mmap" => Reads::Mapped,
+            "direct" => Reads::Direct,
+            _ => Reads::Copied,
+        },
     }
 }
 
@@ -185,7 +189,7 @@ pub(super) fn budget_differences(a: &Budget, b: &Budget) -> Vec<String> {
         ("compression", a.codec != b.codec),
         ("wal", a.log != b.log),
         ("threads.max_subcompactions", a.background_threads != b.background_threads),
-        ("storage", a.direct != b.direct),
+        ("storage", a.reads != b.reads),
     ]
     .into_iter()
     .filter(|(_, differs)| *differs)
@@ -218,7 +222,7 @@ mod tests {
             codec: Codec::Zstd { level: 7 },
             log: Log::Interval { period_ns: 5_000_000 },
             background_threads: 4,
-            direct: true,
+            reads: Reads::Direct,
             ..Budget::default()
         };
         assert_eq!(other, expected);

@@ -434,7 +434,8 @@ fn set_reads(row: &mut Cells, counts: &Counts) {
     let cached = counts.blocks_from_cache + counts.fence_pages_from_cache;
     row.set(&c::BLOCKS_READ, read)
         .set(&c::BLOCKS_READ_INDEX, counts.fence_pages_read)
-        .set(&c::BLOCKS_FROM_CACHE, cached);
+        .set(&c::BLOCKS_FROM_CACHE, cached)
+        .set(&c::BLOCKS_IN_PLACE, counts.blocks_in_place);
     if counts.gets > 0 {
         row.set(&c::BLOCKS_PER_GET, counts.blocks_searched as f64 / counts.gets as f64);
     }
@@ -452,6 +453,9 @@ fn set_reads(row: &mut Cells, counts: &Counts) {
     let empty = counts.range_filter_false_positives + counts.range_filter_negatives;
     if empty > 0 {
         row.set(&c::RANGE_FPR, counts.range_filter_false_positives as f64 / empty as f64);
+    }
+    if counts.ranges > 0 {
+        row.set(&c::SOURCES_PER_RANGE, counts.range_sources as f64 / counts.ranges as f64);
     }
     row.set(&c::FENCE_SEARCHES, counts.fence_searches);
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use lsmbench_memtable::{Memtable, MemtablePolicy};
-use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
+use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
 use crate::model::{Known, Model, Scan, Version, Write};
 
@@ -20,6 +20,7 @@ pub(crate) enum Fault {
     HidesTombstones,
     RepeatsTheBoundary,
     GoesOnPastTheLimit,
+    ForgetsValuesInPlace,
     LosesTheLastInsertAtFreeze,
     DrainsOldVersions,
 }
@@ -129,6 +130,23 @@ impl Memtable for Table {
                 batch.push(Entry { key: &key, value: value.as_deref() });
             }
         }
+    }
+
+    fn entries(
+        &self,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+    ) -> Box<dyn Entries> {
+        let mut batch = EntryBatch::default();
+        self.scan(from, direction, snapshot, limit, &mut batch);
+        if self.has(Fault::ForgetsValuesInPlace) {
+            let keys = batch.clone();
+            batch.clear();
+            keys.iter().for_each(|entry| batch.push(Entry { value: entry.value.map(|_| &b""[..]), ..entry }));
+        }
+        Box::new(batch)
     }
 
     fn freeze(&self) {

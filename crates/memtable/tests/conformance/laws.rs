@@ -5,7 +5,7 @@ use std::ops::Bound;
 use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
-use crate::model::{Known, Model, OwnedEntry, Scan, Write, drain, get, insert, scan};
+use crate::model::{Known, Model, OwnedEntry, Scan, Write, drain, entries, get, insert, scan};
 
 /// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
@@ -85,7 +85,9 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
                     probes.iter().flat_map(|key| [Bound::Included(&key[..]), Bound::Excluded(&key[..])]);
                 for from in bounds.chain([Bound::Unbounded]) {
                     let asked = Scan { from, direction, snapshot, limit };
-                    same(&format!("law 3: {asked:?}"), &scan(table, asked), &model.scan(asked))?;
+                    let expected = model.scan(asked);
+                    same(&format!("law 3: {asked:?}"), &scan(table, asked), &expected)?;
+                    same(&format!("law 3, in place: {asked:?}"), &entries(table, asked), &expected)?;
                 }
             }
             check_pages(table, model, direction, snapshot)?;

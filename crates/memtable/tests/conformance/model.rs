@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use lsmbench_memtable::Memtable;
-use types::{Direction, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
+use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
 
 /// One insert.
 #[derive(Clone, Debug)]
@@ -111,6 +111,14 @@ pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     let mut batch = EntryBatch::default();
     table.scan(scan.from, scan.direction, scan.snapshot, scan.limit, &mut batch);
     batch.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
+}
+
+/// What a scan finds, read where it stands.
+pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
+    let entries = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
+    let entry = |at| entries.entry(at);
+    let owned = |entry: Entry<'_>| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec));
+    (0..entries.len()).map(entry).map(owned).collect()
 }
 
 pub(crate) fn drain(table: &dyn Memtable) -> Vec<OwnedEntry> {

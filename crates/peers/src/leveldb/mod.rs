@@ -8,7 +8,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::budget::{Budget, Codec, Log};
+use crate::budget::{Budget, Codec, Log, Reads};
 use crate::bundled::{cache, log, memtable, unequal, without_interval};
 use crate::library::Wanted;
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
@@ -83,8 +83,8 @@ impl Peer for LevelDb {
             "{} frozen memtables, {} background threads: LevelDB has one of each",
             budget.frozen_memtables, budget.background_threads
         )));
-        if budget.direct {
-            lines.push(unequal("direct I/O: LevelDB reads memory maps"));
+        if budget.reads != Reads::Mapped {
+            lines.push(unequal("LevelDB reads its tables through memory maps"));
         }
         lines
     }

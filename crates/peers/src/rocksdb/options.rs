@@ -5,7 +5,7 @@
 
 use super::overrides::{Overrides, name_of};
 use super::{CacheKind, Params, Style};
-use crate::budget::{Budget, Codec, Log};
+use crate::budget::{Budget, Codec, Log, Reads};
 use crate::peer::UNEQUAL;
 
 /// All options, as `rocksdb_get_options_from_string` reads them.
@@ -91,10 +91,14 @@ fn terms(params: &Params, budget: &Budget) -> Vec<(String, Vec<String>)> {
     if params.compaction == Style::Universal {
         terms.push(("levels".to_owned(), vec!["compaction_style=kCompactionStyleUniversal".to_owned()]));
     }
-    if budget.direct {
-        let options = ["use_direct_reads=true", "use_direct_io_for_flush_and_compaction=true"];
-        terms.push(("direct I/O".to_owned(), options.map(str::to_owned).to_vec()));
-    }
+    let (reads, options): (&str, &[&str]) = match budget.reads {
+        Reads::Copied => ("tables read by system calls", &["allow_mmap_reads=false"]),
+        Reads::Mapped => ("mapped tables", &["allow_mmap_reads=true"]),
+        Reads::Direct => {
+            ("direct I/O", &["use_direct_reads=true", "use_direct_io_for_flush_and_compaction=true"])
+        }
+    };
+    terms.push((reads.to_owned(), options.iter().map(ToString::to_string).collect()));
     terms
 }
 
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_budget_becomes_options_and_lines() {
-        let budget = Budget { codec: Codec::Zstd { level: 3 }, direct: true, ..Budget::default() };
+        let budget = Budget { codec: Codec::Zstd { level: 3 }, reads: Reads::Direct, ..Budget::default() };
         let params = Params::default();
         let given = Overrides::parse("num_levels=5").unwrap();
         assert_eq!(

@@ -10,7 +10,9 @@ use toml::{Table, Value};
 
 pub use axes::{AXES, axis};
 pub use error::DesignError;
-pub use options::{BlockIndex, BlockOptions, Checksum, Options, StallOptions, TableOptions, ThreadOptions};
+pub use options::{
+    BlockIndex, BlockOptions, Checksum, Mapped, Options, StallOptions, TableOptions, ThreadOptions, Verify,
+};
 pub use overlay::SECOND_NAMES;
 
 /// One choice on every axis, and the plain options beside them: all that a tree is assembled from.

@@ -36,6 +36,33 @@ pub struct BlockOptions {
     pub align: bool,
     /// The checksum under each block.
     pub checksum: Checksum,
+    /// When a block is held to it.
+    pub verify: Verify,
+    /// How blocks of mapped tables are used.
+    pub mapped: Mapped,
+}
+
+/// How blocks of mapped tables are used, where they are not compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mapped {
+    /// Where they lie, and never in the cache, which would hold them once more: `LevelDB`'s way.
+    #[default]
+    InPlace,
+    /// Through the cache, as all others.
+    Cached,
+}
+
+/// When a block is held to its checksum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// Whenever it is fetched from storage.
+    Always,
+    /// The first time since the table was opened, where storage hands out the same bytes each time: of mapped
+    /// tables that are not compressed. All others as `Always`.
+    #[default]
+    Once,
 }
 
 /// What a block carries to find a key without a search.
@@ -117,6 +144,8 @@ impl Default for BlockOptions {
             index: BlockIndex::None,
             align: false,
             checksum: Checksum::Crc32c,
+            verify: Verify::Once,
+            mapped: Mapped::InPlace,
         }
     }
 }

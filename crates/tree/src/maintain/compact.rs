@@ -26,8 +26,12 @@ type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
-    /// Does the next job of the policy; `false` where it has none.
+    /// Does the next job of the policy, or else a merge that ranges have paid for; `false` where there is neither.
     pub(crate) fn compact_next(&self) -> Result<bool> {
+        Ok(self.compact_by_policy()? || self.merge_for_ranges()?)
+    }
+
+    fn compact_by_policy(&self) -> Result<bool> {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
         let shape = version.shape(self.design.memtable_capacity.0);
@@ -52,7 +56,7 @@ impl Inner {
     }
 
     /// Does a job; `false` where the tree is being closed and the job was given up.
-    fn run_job(&self, version: &Version, job: &Job) -> Result<bool> {
+    pub(super) fn run_job(&self, version: &Version, job: &Job) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
             Error::Failed(format!("the compaction policy asks for an invalid job: {error}"))
         })?;

@@ -43,7 +43,7 @@ impl Inner {
             ..manifest.state.clone()
         };
         manifest.record(&*self.storage, state)?;
-        let version = Arc::new(view.version.with(levels));
+        let version = Arc::new(view.version.with(levels, self.range_work()));
         // The new shape and the word that it has changed come in one step: who waits until all is settled
         // must not see one without the other.
         let mut signals = self.signals.state.lock();

@@ -4,6 +4,7 @@ mod compact;
 mod flush;
 mod install;
 mod run_writer;
+mod seek;
 mod subcompaction;
 mod workers;
 

@@ -9,6 +9,7 @@ mod block_builder;
 mod block_cursor;
 mod btree_page;
 mod check;
+mod checked;
 mod delta;
 mod directory;
 mod fingerprints;

@@ -17,12 +17,13 @@ use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
 use super::block::{Found, Layout, find};
+use super::checked::CheckedBlocks;
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
 use super::format::BlockFormat;
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
-use crate::design::{Checksum, Options};
+use crate::design::{Checksum, Mapped, Options, Verify};
 use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::seals::Seals;
@@ -119,6 +120,10 @@ struct TableFile {
     directory: Directory,
     footer: Footer,
     fence_checksums: Vec<u32>,
+    /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
+    is_in_place: bool,
+    /// The blocks whose checksums were compared, where once is enough.
+    checked: Option<CheckedBlocks>,
 }
 
 /// A table as its fence sees it, reading on behalf of one operation.
@@ -168,6 +173,12 @@ impl Table {
         let own_hash = own_hash.transpose().map_err(|what| damaged(footer.properties.offset, what))?;
         let fence = context.fence.named(&properties.fence, &fence::CATALOG);
         let fence = fence.map_err(|what| damaged(footer.fence.offset, what))?;
+        let block = context.options.block;
+        let is_in_place = block.mapped == Mapped::InPlace
+            && file.is_mapped()
+            && codec_of_first_block(&*file, &directory)? == Some(RAW);
+        let checks_once = is_in_place && block.verify == Verify::Once;
+        let checked = checks_once.then(|| CheckedBlocks::new(directory.len()));
         let file = TableFile {
             context: Arc::clone(context),
             id,
@@ -179,6 +190,8 @@ impl Table {
             directory,
             footer,
             fence_checksums,
+            is_in_place,
+            checked,
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
@@ -459,12 +472,37 @@ impl TableFile {
     /// A data block, from the cache or from storage.
     fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
         let place = self.place(index)?;
+        if self.is_in_place
+            && let Some(block) = self.block_in_place(index, place, counters)?
+        {
+            return Ok(block);
+        }
         if let Some(block) = self.context.cache.get(&self.block_id(place.offset)) {
             counters.blocks_from_cache.bump();
             return Ok(block);
         }
         let stored = self.file.read(place.offset, place.len)?;
         self.take_in(&stored, place, counters)
+    }
+
+    /// A data block where it lies in a mapped file; `None` where it is compressed. It stays out of the cache, where it
+    /// would only be found by a longer way.
+    fn block_in_place(&self, index: u32, place: BlockPlace, counters: &Counters) -> Result<Option<Bytes>> {
+        let stored = self.file.read(place.offset, place.len)?;
+        let codec = place.len.checked_sub(TRAILER_BYTES).and_then(|at| stored.get(at));
+        if codec != Some(&RAW) {
+            return Ok(None);
+        }
+        counters.blocks_in_place.bump();
+        if let Some(checked) = &self.checked {
+            if checked.contains(index) {
+                return self.unpack(&stored, place, Checksum::None).map(Some);
+            }
+            let block = self.unpack(&stored, place, self.properties.checksum)?;
+            checked.insert(index);
+            return Ok(Some(block));
+        }
+        self.unpack(&stored, place, self.properties.checksum).map(Some)
     }
 
     /// Data blocks by their numbers, from the cache or from storage; what is missing is read together.
@@ -476,6 +514,10 @@ impl TableFile {
         let mut missing = Vec::new();
         for index in indexes {
             let place = self.place(index)?;
+            if self.is_in_place {
+                blocks.insert(index, self.block(index, counters)?);
+                continue;
+            }
             match self.context.cache.get(&self.block_id(place.offset)) {
                 Some(block) => {
                     counters.blocks_from_cache.bump();
@@ -495,7 +537,7 @@ impl TableFile {
     fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
         counters.blocks_read.bump();
         counters.blocks_read_bytes.add(place.len as u64);
-        let block = self.unpack(stored, place)?;
+        let block = self.unpack(stored, place, self.properties.checksum)?;
         self.context.cache.insert(self.block_id(place.offset), block.clone());
         Ok(block)
     }
@@ -514,14 +556,14 @@ impl TableFile {
         let stored = self.file.read(start.offset, (end - start.offset) as usize)?;
         let block = |place: &BlockPlace| {
             let at = (place.offset - start.offset) as usize;
-            self.unpack(&stored.slice(at..at + place.len), *place)
+            self.unpack(&stored.slice(at..at + place.len), *place, self.properties.checksum)
         };
         let blocks: Result<Vec<Bytes>> = places.iter().map(block).collect();
         Ok((blocks?, stored.len() as u64))
     }
 
-    /// Checks a stored block and decompresses it.
-    fn unpack(&self, stored: &Bytes, place: BlockPlace) -> Result<Bytes> {
+    /// Compares a stored block with a checksum of this kind and decompresses it.
+    fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
         let trailer_at =
             trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
@@ -532,7 +574,6 @@ impl TableFile {
             return Err(self.damaged(place.offset, "the block has no trailer"));
         };
         let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
-        let kind = self.properties.checksum;
         let is_checked = kind != Checksum::None;
         if is_checked && block_checksum(kind, self.seal, place.offset, &stored[..stored.len() - 4]) != sum {
             return Err(self.damaged(place.offset, "the block does not match its checksum"));
@@ -602,6 +643,13 @@ impl TableView for View<'_> {
             None => Err(Box::new(self.file.damaged(0, format!("block {block} is damaged inside")))),
         }
     }
+}
+
+/// The codec that the trailer of a table's first block names.
+fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
+    let Some(place) = directory.place(0) else { return Ok(None) };
+    let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };
+    Ok(file.read(place.offset + trailer as u64, 1)?.first().copied())
 }
 
 /// The directory of blocks, then the checksums of the fence's pieces.

@@ -1,0 +1,45 @@
+//! Which blocks of a table were held to their checksums.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A bit for each block of a table. Who sets one has compared the checksum; who sees it need not.
+pub(super) struct CheckedBlocks(Box<[AtomicU64]>);
+
+impl CheckedBlocks {
+    /// None of `count` blocks.
+    pub(super) fn new(count: u32) -> Self {
+        Self((0..count.div_ceil(u64::BITS)).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    #[inline]
+    fn place(&self, block: u32) -> (&AtomicU64, u64) {
+        (&self.0[(block / u64::BITS) as usize], 1 << (block % u64::BITS))
+    }
+
+    /// Whether the block was checked.
+    #[inline]
+    pub(super) fn contains(&self, block: u32) -> bool {
+        let (word, bit) = self.place(block);
+        word.load(Ordering::Relaxed) & bit != 0
+    }
+
+    /// Notes that the block was checked.
+    pub(super) fn insert(&self, block: u32) {
+        let (word, bit) = self.place(block);
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_block_has_a_bit_of_its_own() {
+        let checked = CheckedBlocks::new(130);
+        for block in (0..130).step_by(3) {
+            checked.insert(block);
+        }
+        assert!((0..130).all(|block| checked.contains(block) == (block % 3 == 0)));
+    }
+}

@@ -9,7 +9,11 @@ use tree::AXES;
 use crate::experiment::ENGINE;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
-use crate::run::{check_name, refuse_link, wrong_cells};
+use crate::run::{check_name, wrong_cells};
+use crate::targets::{check_file, check_folder};
+
+/// What the names of a chart's files end with.
+const ENDINGS: [&str; 2] = ["svg", "png"];
 
 /// Draws charts into a folder and returns the paths of the PNG files. A chart that has nothing to show is
 /// left out with a line that says why, and so is every cell that gave a wrong answer in any trial.
@@ -21,15 +25,26 @@ pub(crate) fn draw_all(
     folder: &Path,
 ) -> Outcome<Vec<PathBuf>> {
     let mut drawn = Vec::new();
+    check_targets(specs, folder)?;
     for (spec, chart) in charts(results, table, specs, manifest, Width::Full)? {
-        for ending in ["svg", "png"] {
-            refuse_link(&folder.join(format!("{}.{ending}", spec.file_stem())))?;
-        }
         let [_, png] = chart.write(folder, &spec.file_stem())?;
         chart.notes().iter().for_each(|note| line(&format!("  {}: {note}", spec.file_stem())));
         drawn.push(png);
     }
     Ok(drawn)
+}
+
+/// Refuses a folder for charts that cannot be written to, or in which something stands where a chart belongs.
+pub(crate) fn check_targets(specs: &[ChartSpec], folder: &Path) -> Outcome<()> {
+    check_folder(folder)?;
+    let files = specs.iter().flat_map(|spec| ENDINGS.map(|ending| format!("{}.{ending}", spec.file_stem())));
+    files.map(|file| folder.join(file)).try_for_each(|path| check_file(&path))
+}
+
+/// What engines differ in besides themselves: there is none of which every term of a design can be made equal.
+fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
+    let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
+    swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()
 }
 
 /// The charts that have something to show; what is left out, and why, is told in a line each.
@@ -40,7 +55,8 @@ pub(crate) fn charts<'a>(
     manifest: &Manifest,
     width: Width,
 ) -> Outcome<Vec<(&'a ChartSpec, Chart)>> {
-    let context = Context { width, ..Context::of(manifest, catalog_order()) };
+    let brings = brought_by_engines(manifest);
+    let context = Context { width, brings, ..Context::of(manifest, catalog_order()) };
     let wrong = wrong_cells(table);
     let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
     if !wrong.is_empty() {

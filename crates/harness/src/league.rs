@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use measure::{Criteria, Sample, compare, median};
+use peers::UNEQUAL;
 use results::{CellInfo, Column, Folder, Manifest, Metric, Row, Table, Unit, columns as c};
 
 use crate::experiment::ENGINE;
+use crate::markdown::{self, plain};
 use crate::problem::{Outcome, Problem};
 use crate::run::{ALL, wrong_cells};
 
@@ -139,17 +141,19 @@ impl League {
         let Manifest { experiment, question, trials, machine, quick, .. } = &self.manifest;
         let quick = if *quick { " The quick form: smaller than it means, and no answer." } else { "" };
         let mut text = format!(
-            "### {experiment}: {question}\n\nMedians of operations per second, of which a batch is one, over {trials} interleaved trials; in \
+            "### {}: {}\n\nMedians of operations per second, of which a batch is one, over {trials} interleaved trials; in \
              brackets how many times as fast {} is{}.{}{quick}\n\n",
-            self.baseline,
+            plain(experiment),
+            plain(question),
+            plain(&self.baseline),
             if *trials > 1 { ", with its 95 % interval" } else { "" },
-            machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" {cpu}."))
+            machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" {}.", plain(cpu)))
         );
         text += &self.table_of_rates();
         // An engine that is not there is left out of every column.
         let left_out = self.manifest.left_out.iter().map(|left| {
             let label = left.label.split_once(", ").map_or(&*left.label, |(first, _)| first);
-            format!("* left out: {label}: {}\n", left.reason)
+            format!("* left out: {}: {}\n", plain(label), plain(&left.reason))
         });
         left_out.collect::<BTreeSet<String>>().iter().for_each(|line| text.push_str(line));
         let mut told: Vec<&str> = Vec::new();
@@ -159,9 +163,12 @@ impl League {
             };
             told.push(&engine.name);
             let version = engine.version.as_deref().unwrap_or("version not told");
-            let known: Vec<&str> =
-                [version].into_iter().chain(engine.doubts.iter().map(String::as_str)).collect();
-            let _ = writeln!(text, "* {} {}", engine.name, known.join("; "));
+            let unequal = engine.mapping.iter().filter(|line| line.starts_with(UNEQUAL));
+            let known: Vec<&str> = [version]
+                .into_iter()
+                .chain(engine.doubts.iter().chain(unequal).map(String::as_str))
+                .collect();
+            let _ = writeln!(text, "* {} {}", plain(&engine.name), plain(&known.join("; ")));
         }
         text
     }
@@ -175,12 +182,13 @@ impl League {
         let heads =
             self.columns.iter().map(Heading::title).chain(costs.iter().map(|(metric, _)| cost_title(metric)));
         let heads: Vec<String> = heads.collect();
-        let mut text = format!("| engine | {} |\n|---|{}\n", heads.join(" | "), "--:|".repeat(heads.len()));
+        let heads = ["engine"].into_iter().chain(heads.iter().map(String::as_str));
+        let mut text = markdown::row(heads.clone()) + "|---|" + &"--:|".repeat(heads.count() - 1) + "\n";
         for (at, row) in self.rows.iter().enumerate() {
             let rates = self.columns.iter().map(|heading| self.rate(row, heading));
             let cells: Vec<String> =
                 rates.chain(costs.iter().map(|(_, values)| values[at].clone())).collect();
-            let _ = writeln!(text, "| {} | {} |", row.0.replace('|', "\\|"), cells.join(" | "));
+            let _ = writeln!(text, "| {} | {} |", plain(&row.0), cells.join(" | "));
         }
         text + "\n"
     }

@@ -16,6 +16,7 @@ pub mod hostile;
 mod interrupt;
 mod league;
 mod lifeline;
+mod markdown;
 mod output;
 mod pairs;
 mod problem;
@@ -23,6 +24,7 @@ mod process;
 mod run;
 mod scratch;
 mod subject;
+mod targets;
 
 use std::process::ExitCode;
 

@@ -2,12 +2,13 @@
 //! real one does with bytes and blocks is left out: it has tests of its own.
 
 use std::any::Any;
+use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32 as StdAtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use types::SequenceNumber;
+use types::{Entry, SequenceNumber};
 
 use crate::cell::Watched;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -20,6 +21,12 @@ const PLACES: usize = 32;
 
 /// Names a `T` in its arena.
 pub(crate) struct Ref<T>(NonZeroU32, PhantomData<fn() -> T>);
+
+impl<T> fmt::Debug for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref").field(&self.0).finish()
+    }
+}
 
 impl<T> Clone for Ref<T> {
     fn clone(&self) -> Self {
@@ -97,9 +104,16 @@ impl Link {
 /// A version, read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
+    pub(crate) version: Ref<Version>,
     pub(crate) key: &'a [u8],
     pub(crate) sequence: SequenceNumber,
     pub(crate) value: Option<&'a [u8]>,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn entry(&self) -> Entry<'a> {
+        Entry { key: self.key, value: self.value }
+    }
 }
 
 /// There is no memory to hand on.
@@ -153,7 +167,7 @@ impl SharedArena {
     pub(crate) fn record(&self, version: Ref<Version>) -> Record<'_> {
         let Place::Version(written, _) = self.at(version) else { panic!("a node is no version") };
         let (key, sequence, value) = written.get().as_ref().expect("it was written when it was appended");
-        Record { key, sequence: *sequence, value: value.as_deref() }
+        Record { version, key, sequence: *sequence, value: value.as_deref() }
     }
 
     pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {

@@ -4,6 +4,8 @@
 
 use catalog::Choice;
 
+use crate::fluid::Fluid;
+
 /// Whether a policy hands down table by table, so that what it writes depends on how large tables are.
 pub(crate) fn picks_tables(policy: &Choice) -> bool {
     matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
@@ -73,6 +75,26 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
         }
         _ => return None,
     })
+}
+
+/// Bytes stored per byte that is alive, at most, where every level is full and keys are overwritten, what waits in a
+/// level 0 left out; `None` for a policy that the textbook has no T, K and Z for.
+pub fn most_space_amp(policy: &Choice) -> Option<f64> {
+    let ratio = number(policy, "size_ratio");
+    let tree = match policy.kind() {
+        "leveled" | "leveled-partial" | "l0-tiered" => Fluid::leveled(ratio?),
+        "golden" => Fluid::leveled(number(policy, "growth")?),
+        "tiered" => Fluid::tiered(ratio?),
+        "binary-counter" => Fluid::tiered(2.0),
+        "lazy-leveled" => Fluid::lazy_leveled(ratio?),
+        "fluid" => Fluid {
+            size_ratio: ratio?,
+            upper_runs: number(policy, "upper_runs")?,
+            largest_runs: number(policy, "largest_runs")?,
+        },
+        _ => return None,
+    };
+    Some(tree.most_space_amp())
 }
 
 /// The digits of a number that are not 0, and their sum.

@@ -1,6 +1,8 @@
 //! How often each of many things is asked for, the most popular first: keys under a law of popularity, and the
 //! blocks that hold them.
 
+use types::avalanche;
+
 /// Ranks that are told apart one by one; behind them they are taken together in classes that grow.
 const HEAD: u64 = 64;
 /// Classes behind the head start at `first` and hold `first / GROWTH` ranks.
@@ -158,10 +160,7 @@ fn places(keys: usize, standing: Standing) -> Vec<u32> {
 /// A random number (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut bits = *state;
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
+    avalanche(*state)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use catalog::Choice;
 use compaction::{CATALOG, Load, simulate};
-use lsmbench_model::{Fluid as Model, growth, levels_and_runs, write_amp};
+use lsmbench_model::{Fluid as Model, growth, levels_and_runs, most_space_amp, write_amp};
 use toml::Value;
 
 /// Every key is new and every flush the same.
@@ -236,6 +236,23 @@ fn full_trees_take_no_more_space_than_the_bound() {
 
 /// The textbook takes the last level for full, which it seldom is, and leaves out the last merge of a level
 /// or the arrival itself: what is written lies from 0.6 to 1.13 times its upper end.
+#[test]
+fn the_textbook_s_space_is_known_of_its_policies_alone() {
+    let most = |label: &str| {
+        let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
+        most_space_amp(&choice)
+    };
+    let near = |label: &str, expected: f64| {
+        let most = most(label).unwrap();
+        assert!((most - expected).abs() < 1e-12, "{label}: {most}");
+    };
+    near("leveled(size_ratio=10)", 10.0 / 9.0);
+    near("lazy-leveled(size_ratio=4)", 4.0 / 3.0);
+    near("tiered(size_ratio=4)", 4.0);
+    near("fluid(size_ratio=4, upper_runs=3, largest_runs=2)", 8.0 / 3.0);
+    assert_eq!((most("universal"), most("none"), most("fifo")), (None, None, None));
+}
+
 #[test]
 fn the_textbook_is_near() {
     for policy in POLICIES {

@@ -72,6 +72,13 @@ pub enum Log {
     },
 }
 
+impl Budget {
+    /// Bytes of all memtables at which writers wait: of the one that is written and those that are frozen.
+    pub(crate) fn all_memtable_bytes(&self) -> u64 {
+        self.memtable_bytes.saturating_mul(self.frozen_memtables.saturating_add(1))
+    }
+}
+
 impl Default for Budget {
     fn default() -> Self {
         Self {

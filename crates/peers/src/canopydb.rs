@@ -33,11 +33,6 @@ impl Build<Engine> for Canopydb {
     }
 }
 
-/// Bytes of what changed and is not written back yet at which writers wait: a memtable and those that may be frozen.
-fn stall_bytes(budget: &Budget) -> u64 {
-    budget.memtable_bytes.saturating_mul(budget.frozen_memtables.saturating_add(1))
-}
-
 impl Peer for Canopydb {
     fn identify(&self) -> Result<Identity, Missing> {
         bundled::identify(env!("PEERS_CANOPYDB"))
@@ -49,7 +44,7 @@ impl Peer for Canopydb {
             format!(
                 "{} frozen memtables: stall_memory_limit and throttle_memory_limit {}",
                 budget.frozen_memtables,
-                format_bytes(stall_bytes(budget))
+                format_bytes(budget.all_memtable_bytes())
             ),
             cache(budget, "page_cache_size"),
             log(

@@ -63,7 +63,7 @@ impl Peer for Fjall {
             Log::Interval { .. } => lines.extend(without_interval(budget, "Fjall")),
         }
         lines.push(unequal(format_args!(
-            "{} frozen memtables: Fjall stalls by rules of its own",
+            "{} frozen memtables: writers wait behind four of Fjall's, and nothing in it reads a cap on their bytes",
             budget.frozen_memtables
         )));
         match budget.reads {

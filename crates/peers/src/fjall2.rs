@@ -8,6 +8,7 @@ use std::path::Path;
 
 use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
+use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::budget::{Budget, Codec, Log, Reads};
@@ -24,6 +25,25 @@ struct Fjall2;
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {}
+
+/// The least cap on all memtables that it takes.
+const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
+
+/// The cap on all memtables, behind which writers wait: the one that is written and the frozen ones. Its own 64 MiB would
+/// end a larger memtable early, at half of them.
+fn write_buffer_bytes(budget: &Budget) -> u64 {
+    budget.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
+}
+
+/// The line of the frozen memtables.
+fn write_buffer(budget: &Budget) -> String {
+    let (bytes, frozen) = (write_buffer_bytes(budget), budget.frozen_memtables);
+    let line = format!("{frozen} frozen memtables: max_write_buffer_size {}", format_bytes(bytes));
+    match bytes > budget.all_memtable_bytes() {
+        true => unequal(format_args!("{line}, the least that it takes")),
+        false => line,
+    }
+}
 
 impl Build<Engine> for Fjall2 {
     type Params = Params;
@@ -68,10 +88,7 @@ impl Peer for Fjall2 {
             Log::None => lines
                 .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
         }
-        lines.push(unequal(format_args!(
-            "{} frozen memtables: Fjall stalls by rules of its own",
-            budget.frozen_memtables
-        )));
+        lines.push(write_buffer(budget));
         match budget.reads {
             Reads::Copied => {}
             Reads::Mapped => lines.push(unequal("mapped tables: Fjall copies blocks out of its files")),
@@ -82,5 +99,20 @@ impl Peer for Fjall2 {
 
     fn open(&self, directory: &Path, budget: &Budget) -> Result<Box<dyn Store>, TargetError> {
         bundled::open!(store::Fjall2Store, directory, budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_memtables_have_a_cap_that_lets_the_one_that_is_written_fill() {
+        let large = Budget { memtable_bytes: 128 << 20, frozen_memtables: 1, ..Budget::default() };
+        assert_eq!(write_buffer_bytes(&large), 256 << 20);
+        assert_eq!(write_buffer(&large), "1 frozen memtables: max_write_buffer_size 256MiB");
+        let small = Budget { memtable_bytes: 64 << 10, ..Budget::default() };
+        assert_eq!(write_buffer_bytes(&small), LEAST_WRITE_BUFFER_BYTES);
+        assert!(write_buffer(&small).starts_with("not equal: 2 frozen memtables: "));
     }
 }

@@ -47,6 +47,12 @@ impl Peer for Redb {
                 budget.log
             )),
         });
+        if budget.log != Log::Sync {
+            lines.push(unequal(
+                "bytes on disk: pages that are replaced without durability are free only behind a durable commit, so \
+                 that the file grows as no log of the others does",
+            ));
+        }
         lines.push(unequal("a put by itself is a transaction, which copies the path to its page"));
         lines.extend(of_pages(budget, "redb"));
         lines

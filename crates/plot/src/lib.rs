@@ -61,6 +61,9 @@ pub struct Context {
     pub width: Width,
     /// What a point is of, where it is not what its trials say: the subtitle says this in place of their number.
     pub points: Option<String>,
+    /// Swept paths that bring other differences with them, each with what those are: charts do not say that such a
+    /// path differs alone.
+    pub brings: Vec<(String, String)>,
 }
 
 impl Context {
@@ -82,6 +85,7 @@ impl Context {
             order,
             width: Width::Full,
             points: None,
+            brings: Vec::new(),
         }
     }
 }
@@ -119,7 +123,7 @@ impl Chart {
         let captions = |facts: &[String], spread: String| Captions {
             width: context.width,
             title: title.clone(),
-            subtitle: subtitle(facts, &spread),
+            subtitle: subtitle(facts, context, &spread),
             origin: origin(context),
             ..Captions::default()
         };
@@ -214,9 +218,15 @@ pub(crate) fn describe_words(title: &str, unit: &str, better: Better, side: Side
     format!("{title}{unit}{better}")
 }
 
-/// `lookup phase · only bloom differs · median of 5 trials`.
-fn subtitle(facts: &[String], spread: &str) -> String {
-    let parts: Vec<&str> = facts.iter().map(String::as_str).chain([spread]).collect();
+/// `lookup phase · only bloom differs · median of 5 trials`; of what brings other differences with it
+/// `engine differs, and terms that cannot be made equal`.
+fn subtitle(facts: &[String], context: &Context, spread: &str) -> String {
+    let told = |fact: &String| {
+        let mut brings = context.brings.iter();
+        let others = brings.find(|(path, _)| *fact == pick::alone(Column::Swept(path.clone()).title()));
+        others.map_or_else(|| fact.clone(), |(path, others)| format!("{path} differs, and {others}"))
+    };
+    let parts: Vec<String> = facts.iter().map(told).chain([spread.to_owned()]).collect();
     parts.join(" · ")
 }
 
@@ -246,4 +256,19 @@ fn origin(context: &Context) -> String {
     let parts = [context.experiment.clone(), if run.is_empty() { run } else { format!("{kind} {run}") }];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_brings_other_differences_never_differs_alone() {
+        let facts = ["mixed phase", "only engine differs"].map(str::to_owned);
+        let told = |context: &Context| subtitle(&facts, context, "1 trial");
+        assert_eq!(told(&Context::default()), "mixed phase · only engine differs · 1 trial");
+        let brings = vec![("engine".to_owned(), "terms that cannot be made equal".to_owned())];
+        let told = told(&Context { brings, ..Context::default() });
+        assert_eq!(told, "mixed phase · engine differs, and terms that cannot be made equal · 1 trial");
+    }
 }

@@ -108,9 +108,14 @@ fn differing(table: &Table) -> Result<String, PlotError> {
     let last = names.pop();
     Ok(match (names.is_empty(), last) {
         (_, None) => String::new(),
-        (true, Some(only)) => format!("only {only} differs"),
+        (true, Some(only)) => alone(&only),
         (false, Some(last)) => format!("{} and {last} differ", names.join(", ")),
     })
+}
+
+/// What a chart says where nothing else differs.
+pub(crate) fn alone(title: &str) -> String {
+    format!("only {title} differs")
 }
 
 pub(crate) fn count(number: usize, noun: &str) -> String {

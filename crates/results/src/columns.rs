@@ -214,6 +214,16 @@ columns! {
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, false;
     /// `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, false;
+    /// The least that `space_amp_settled` can be: tables that hold every live key that is in no memtable once, in the
+    /// bytes that a byte of keys and values takes in them. Of trees without tombstones.
+    LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, false;
+    /// The most that it comes to by the textbook where keys are overwritten and every level is full, in the same bytes:
+    /// T/(T − 1) leveled and lazy leveled, T tiered, Z·T/(T − 1) of a tree with Z runs in its largest level, and level
+    /// 0 on top where it waits for several runs (Dayan & Idreos, "Dostoevsky", 2018). A tree whose largest level has just
+    /// begun may take more. Of the same trees, under these policies.
+    MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, false;
+    /// `space_amp_settled` / `most_space_amp` − 1: negative below the ceiling.
+    SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, false;
     /// The hit rate that theory gives for the cache under the phase's law of popularity: Che's approximation for
     /// LRU, Martina's for FIFO, for blocks as they are filled, the filling of an empty cache included. Keys in turn
     /// hit all but one in a block. Of phases that only get present keys.

@@ -30,6 +30,8 @@ pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::LEVELS, &c::EXPECTED_LEVELS, None),
     theory(&c::BLOCKS_PER_GET, &c::EXPECTED_BLOCKS_PER_GET, Some(&c::BLOCKS_PER_GET_RESIDUAL)),
     theory(&c::CACHE_HIT_RATE, &c::EXPECTED_HIT_RATE, Some(&c::HIT_RATE_RESIDUAL)),
+    theory(&c::SPACE_AMP_SETTLED, &c::MOST_SPACE_AMP, Some(&c::SPACE_AMP_RESIDUAL)),
+    bound(&c::SPACE_AMP_SETTLED, &c::LEAST_SPACE_AMP, "every key once"),
     bound(&c::CACHE_HIT_RATE, &c::BEST_HIT_RATE, "best possible"),
     bound(&c::CACHE_HIT_RATE, &c::BEST_STATIC_HIT_RATE, "best static set"),
 ];

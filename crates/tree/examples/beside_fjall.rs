@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use fjall::config::{BloomConstructionPolicy, FilterPolicy, FilterPolicyEntry};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
 use lsmbench_tree::{Design, OpenOptions, Tree};
+use types::avalanche;
 
-use numbers::{median, mix};
+use numbers::median;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -118,8 +119,8 @@ impl Store for Fjall {
 /// Key number `number`: 16 random-looking bytes. Numbers from the number of keys on are absent.
 fn key(number: u64) -> [u8; 16] {
     let mut key = [0; 16];
-    key[..8].copy_from_slice(&mix(number).to_be_bytes());
-    key[8..].copy_from_slice(&mix(number ^ 0x5555).to_be_bytes());
+    key[..8].copy_from_slice(&avalanche(number).to_be_bytes());
+    key[8..].copy_from_slice(&avalanche(number ^ 0x5555).to_be_bytes());
     key
 }
 
@@ -129,9 +130,9 @@ const WORKLOADS: [&str; 4] = ["fillrandom", "readrandom", "readmissing", "scan-1
 fn round(store: &dyn Store, keys: u64, seed: u64) -> Outcome<[f64; 4]> {
     let mut pool = vec![0u8; 1 << 20];
     for (index, chunk) in pool.chunks_mut(8).enumerate() {
-        chunk.copy_from_slice(&mix(index as u64).to_le_bytes());
+        chunk.copy_from_slice(&avalanche(index as u64).to_le_bytes());
     }
-    let pick = |n: u64| mix(seed ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % keys;
+    let pick = |n: u64| avalanche(seed ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % keys;
     let rate = |operations: u64, start: Instant| operations as f64 / start.elapsed().as_secs_f64();
     let start = Instant::now();
     for number in 0..keys {

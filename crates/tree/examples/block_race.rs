@@ -20,9 +20,9 @@ use std::time::Instant;
 use lsmbench_tree::block::{BlockBuilder, CATALOG, Found, checksum, find};
 use lsmbench_tree::{BlockIndex, BlockOptions, Checksum, hash};
 use toml::Value;
-use types::{Entry, HashedKey, KeyHash};
+use types::{Entry, HashedKey, KeyHash, avalanche};
 
-use numbers::{median, mix};
+use numbers::median;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -79,10 +79,10 @@ impl Contender {
     ) -> Vec<(usize, [u8; KEY_BYTES], KeyHash)> {
         let probe = |draw: usize| {
             let draw = seed << 32 | draw as u64;
-            let place = mix(draw) as usize % self.blocks.len();
+            let place = avalanche(draw) as usize % self.blocks.len();
             let numbers = &self.blocks[place].numbers;
             let entries = (numbers.end - numbers.start) / 2 - absent;
-            let key = key(numbers.start + mix(!draw) % entries * 2 + absent);
+            let key = key(numbers.start + avalanche(!draw) % entries * 2 + absent);
             (place, key, hash(&key))
         };
         (0..LOOKUPS).map(probe).collect()
@@ -157,7 +157,7 @@ fn race_lookups(rounds: usize) -> Outcome<()> {
 
 fn race_checksums(rounds: usize) {
     let blocks: Vec<Vec<u8>> = (0..BLOCKS as u64)
-        .map(|block| (0..512).flat_map(|at| mix(block << 9 | at).to_le_bytes()).collect())
+        .map(|block| (0..512).flat_map(|at| avalanche(block << 9 | at).to_le_bytes()).collect())
         .collect();
     let kinds = &Checksum::ALL[1..];
     let mut times = vec![Vec::new(); kinds.len()];

@@ -22,9 +22,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use lsmbench_tree::merge::{Merge, Source, head};
-use types::Direction;
+use types::{Direction, avalanche};
 
-use numbers::{median, mix};
+use numbers::median;
 
 const KEY_BYTES: usize = 16;
 const ENTRY_BYTES: usize = KEY_BYTES + 100;
@@ -158,7 +158,7 @@ fn copy(runs: &[Run<'_>], sink: &mut Sink) {
 /// The entries `numbers` as one sorted run.
 fn run_of(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut keys: Vec<u128> =
-        numbers.map(|number| u128::from(mix(number)) << 64 | u128::from(mix(!number))).collect();
+        numbers.map(|number| u128::from(avalanche(number)) << 64 | u128::from(avalanche(!number))).collect();
     keys.sort_unstable();
     let mut bytes = Vec::with_capacity(keys.len() * ENTRY_BYTES);
     for key in keys {

@@ -23,6 +23,7 @@ mod maintain;
 mod manifest;
 mod memory;
 pub mod merge;
+mod opening;
 mod range;
 mod read;
 mod recovered;

@@ -1,45 +1,37 @@
 //! The tree as its users see it.
 
-use std::io;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arc_swap::ArcSwap;
 use cache::Cache;
-use parking_lot::Mutex;
 use storage::Storage;
 use types::Entry;
 
 use crate::batch::WriteBatch;
 use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::inner::{Failure, Inner, Log, Mode, Pending, Signals};
+use crate::inner::{Inner, Mode};
 use crate::maintain::Workers;
-use crate::manifest::{Manifest, State};
-use crate::memory::Slot;
+use crate::opening::Opening;
 use crate::range::Range;
 use crate::read::Values;
 use crate::recovered::Recovery;
-use crate::recovery::{Files, Replay, lock, open_tables};
-use crate::seals::{Seals, new_identity};
+use crate::seals::Seals;
 use crate::snapshot::Snapshot;
-use crate::stats::{AllCounters, Stats};
+use crate::stats::Stats;
 use crate::table::{Component, TableContext};
-use crate::version::{Version, View};
-use crate::visible::Visible;
-use crate::wal::{self, LogFile, WalMode, log_path};
 
 /// How to open a tree.
 pub struct OpenOptions {
-    design: Design,
-    mode: Mode,
-    storage: Option<Arc<dyn Storage>>,
-    cache: Option<Arc<dyn Cache>>,
-    clock: fn() -> u64,
-    quarantine: bool,
-    identity: Option<u64>,
+    pub(crate) design: Design,
+    pub(crate) mode: Mode,
+    pub(crate) storage: Option<Arc<dyn Storage>>,
+    pub(crate) cache: Option<Arc<dyn Cache>>,
+    pub(crate) clock: fn() -> u64,
+    pub(crate) quarantine: bool,
+    pub(crate) identity: Option<u64>,
 }
 
 impl OpenOptions {
@@ -107,7 +99,7 @@ impl OpenOptions {
     /// If the design cannot be built, the directory is in use, holds something else or cannot be written, or
     /// what it holds is damaged.
     pub fn open(self, directory: impl AsRef<Path>) -> Result<Tree> {
-        let inner = Arc::new(self.open_core(directory.as_ref())?);
+        let inner = Arc::new(Opening::begin(self, directory.as_ref())?.finish()?);
         inner.balance_memory();
         match inner.work_inline() {
             // What the work would have read is damaged: nothing more is written, the rest can be read.
@@ -118,134 +110,10 @@ impl OpenOptions {
         let workers = Workers::start(&inner)?;
         Ok(Tree { inner, _workers: workers })
     }
-
-    fn open_core(self, directory: &Path) -> Result<Inner> {
-        let design = &self.design;
-        let storage: Arc<dyn Storage> = match self.storage {
-            Some(storage) => storage,
-            None => Arc::from(storage::CATALOG.build(design.choice("storage")).map_err(misuse)?),
-        };
-        storage.set_waiting(self.mode == Mode::Timed);
-        storage.create_directory(directory)?;
-        let lock = lock(&*storage, directory)?;
-        let files = Files::list(&*storage, directory)?;
-        let found = files.read_manifest(&*storage, directory)?;
-        let wal_mode = *wal::CATALOG.build(design.choice("wal")).map_err(misuse)?;
-        let logs = files.logs_from(found.state.log);
-        let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
-        match files.check_logs(&*storage, directory, &found.state) {
-            Err(error @ Error::MissingLog(_)) if self.quarantine => {
-                recovery.quarantined_files.push(error.to_string());
-            }
-            checked => checked?,
-        }
-        let log_number = found.state.next_file.max(files.next_number());
-        let mut seals = found.state.seals.clone();
-        seals.begin(log_number, self.identity.unwrap_or_else(new_identity));
-        let log_seal = seals.of(log_number);
-        let context = table_context(design, Arc::clone(&storage), self.cache, directory, seals.clone())?;
-        let context = Arc::new(context);
-        let levels = open_tables(&context, &found.state, self.quarantine, &mut recovery)?;
-        let orphans = files.orphans(&found.state);
-        for name in &orphans {
-            storage.remove(&directory.join(name))?;
-        }
-        recovery.removed_files = orphans;
-        let levels_now = crate::maintain::run_states(&levels);
-        let state = State { next_file: log_number + 1, levels: levels_now, seals, ..found.state };
-        let last_sequence = state.flushed_sequence;
-        // The manifest comes before the first log: a directory with a log and no manifest has lost something.
-        let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
-        let manifest = Mutex::new(Manifest::create(&*storage, directory, state)?);
-        let memtables = memtable::CATALOG.build(design.choice("memtable")).map_err(misuse)?;
-        let active = Arc::new(Slot::new(memtables.create(design.memtable_capacity.0 as usize), log_number));
-        let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);
-        let inner = Inner {
-            directory: directory.to_owned(),
-            mode: self.mode,
-            clock: self.clock,
-            memtables,
-            policy: compaction::CATALOG.build(design.choice("compaction")).map_err(misuse)?,
-            hasher: Arc::clone(&context.hash.component),
-            wal_mode,
-            view: ArcSwap::from_pointee(View {
-                active: Arc::clone(&active),
-                frozen: Vec::new(),
-                version: Arc::new(Version::new(levels, culling, compaction::RangeWork::default())),
-            }),
-            visible: Visible::new(last_sequence),
-            flushing: Mutex::new(()),
-            compacting: Mutex::new(()),
-            log: Mutex::new(Log::new(
-                LogFile::create(&*storage, directory, log_number, log_seal, wal_mode)?,
-                last_sequence,
-            )),
-            pending: Mutex::new(Pending::new(
-                design,
-                last_sequence,
-                active,
-                log_seal,
-                wal::synced_when_new(wal_mode),
-            )),
-            next_file,
-            next_run,
-            manifest,
-            view_lock: Mutex::new(()),
-            failure: Failure::default(),
-            signals: Signals::default(),
-            counters: AllCounters::default(),
-            recovery: Recovery::default(),
-            context,
-            storage,
-            design: self.design,
-            _lock: lock,
-        };
-        inner.recover(&logs, self.quarantine, recovery)
-    }
 }
 
-impl Inner {
-    /// Replays the logs and makes the new log the only one that counts.
-    fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
-        let found = self.manifest.lock().state.clone();
-        let last = Replay::run(&self, logs, &found, quarantine, &mut recovery)?;
-        // A log that the manifest names must not be gone after power loss. Those of later memtables are
-        // made durable with the tables of the memtable before, ahead of the manifest that names them.
-        self.storage.sync_directory(&self.directory)?;
-        let mut manifest = self.manifest.lock();
-        let log = (self.wal_mode != WalMode::None).then(|| self.pending.lock().active.log);
-        let state = State {
-            log,
-            log_is_synced: self.wal_mode.syncs_at_rotation(),
-            flushed_sequence: last,
-            closed_log: None,
-            next_file: self.next_file.load(Ordering::Relaxed),
-            next_run: self.next_run.load(Ordering::Relaxed),
-            ..manifest.state.clone()
-        };
-        manifest.record(&*self.storage, state)?;
-        drop(manifest);
-        for number in logs {
-            match self.storage.remove(&log_path(&self.directory, *number)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
-        }
-        let counters = self.counters.local();
-        counters.wal_bytes.add(self.log.lock().file.len());
-        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
-        self.visible.reset(last);
-        self.log.lock().written = last;
-        let mut pending = self.pending.lock();
-        pending.next_sequence = last + 1;
-        pending.full_from = self.design.full_from(last + 1);
-        drop(pending);
-        self.recovery = recovery;
-        Ok(self)
-    }
-}
-
-fn misuse(error: catalog::ChoiceError) -> Error {
+/// The error of a choice that cannot be built.
+pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
 

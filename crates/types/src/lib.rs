@@ -1,9 +1,10 @@
 //! The words every crate of lsmbench shares: keys and their hashes, entries and their sequence
-//! numbers, batches that cross a seam in order, and immutable shared bytes.
+//! numbers, batches that cross a seam in order, immutable shared bytes, and numbers that look random.
 //!
 //! This is the ground floor: it needs the standard library alone.
 
 mod already_hashed;
+mod avalanche;
 mod batch;
 mod bytes;
 mod entry;
@@ -13,6 +14,7 @@ pub mod quantity;
 mod scan;
 
 pub use already_hashed::AlreadyHashed;
+pub use avalanche::avalanche;
 pub use batch::{Entries, EntryBatch};
 pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};

@@ -162,10 +162,10 @@ impl Before {
                 })?
             }
         };
-        if let Some(reason) = no_warm_up {
-            spelling.forbid("warm_up", reason)?;
-        }
-        let warm_up = spelling.take("warm_up").map(WarmUp::from_toml).transpose()?;
+        let warm_up = match no_warm_up {
+            Some(reason) => spelling.forbid("warm_up", reason).map(|()| None)?,
+            None => spelling.take("warm_up").map(WarmUp::from_toml).transpose()?,
+        };
         Ok(Self { cache, warm_up })
     }
 

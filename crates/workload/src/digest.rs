@@ -1,8 +1,7 @@
 //! Answers as 64-bit digests, so that they can be checked long after they were given.
 
+use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64;
-
-use crate::random::avalanche;
 
 /// The digest of a get: 0 where nothing was found.
 pub(crate) fn of_value(value: Option<&[u8]>) -> u64 {

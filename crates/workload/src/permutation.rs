@@ -1,6 +1,6 @@
 //! A seeded bijection of exactly `0..len`: the order of a random load, and the places of popular keys.
 
-use crate::random::avalanche;
+use types::avalanche;
 
 /// The multiplications of the mixing: with four, neighbours of small domains are seen to stay related.
 const STEPS: usize = 5;

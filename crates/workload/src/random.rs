@@ -6,6 +6,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A question that has random numbers of its own.
@@ -94,14 +95,6 @@ pub(crate) fn scale(bits: u64, bound: u64) -> u64 {
 /// The number of 64-bit patterns out of all that a probability stands for, for `bits < threshold`.
 pub(crate) fn threshold(probability: f64) -> u64 {
     (probability * 2f64.powi(64)) as u64
-}
-
-/// Spreads every bit of the input over the whole output (the finaliser of `SplitMix64`); a bijection.
-#[inline]
-pub(crate) fn avalanche(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 /// Two numbers folded into one through their 128-bit product.

@@ -27,11 +27,11 @@ impl Spelling {
         self.take(key).map(|value| read(key, value)).transpose()
     }
 
-    /// Refuses `key` where it stands, since `reason`.
+    /// Refuses `key` where it stands, since `reason`; it is none of those that there could have been.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
-        match self.take(key) {
-            None => Ok(()),
-            Some(_) => Err(ChoiceError::at(key, format!("{key}: {reason}"))),
+        match self.table.contains_key(key) {
+            false => Ok(()),
+            true => Err(ChoiceError::at(key, format!("{key}: {reason}"))),
         }
     }
 
@@ -124,6 +124,19 @@ mod tests {
         let error = spelling.finish("the law").unwrap_err();
         assert_eq!(error.key.as_deref(), Some("tehta"));
         assert_eq!(error.message, "the law has no \"tehta\"; did you mean \"theta\"? it takes share, theta");
+    }
+
+    #[test]
+    fn what_is_forbidden_is_not_offered() {
+        let mut spelling = Spelling::new(toml::from_str("size = 1").unwrap());
+        assert_eq!(spelling.forbid("warm_up", "there is none"), Ok(()));
+        assert_eq!(spelling.take("share"), None);
+        assert_eq!(spelling.finish("a load").unwrap_err().message, "a load has no \"size\"; it takes share");
+        let mut spelling = Spelling::new(toml::from_str("warm_up = 1").unwrap());
+        assert_eq!(
+            spelling.forbid("warm_up", "there is none").unwrap_err().message,
+            "warm_up: there is none"
+        );
     }
 
     #[test]

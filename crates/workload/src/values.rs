@@ -2,11 +2,12 @@
 //! nothing to make and can be checked without being kept.
 
 use catalog::ChoiceError;
+use types::avalanche;
 
 use crate::length::LengthDistribution;
 use crate::operation::Span;
 use crate::pool::Pool;
-use crate::random::{Concern, avalanche, fold, sub_seed};
+use crate::random::{Concern, fold, sub_seed};
 use crate::value::{SIZES, ValueSpec};
 
 /// The values of a run under one specification.

@@ -8,14 +8,15 @@ use results::Unit;
 use crate::cli::FixturesArguments;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
-use crate::run::{Kept, kept, program_hash, refuse_while_running};
+use crate::run::{Kept, kept, lock_all_fixtures, program_hash};
 
 /// Removes fixtures if asked to, and prints those that are there then.
 pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     let FixturesArguments { results, remove } = arguments;
-    let (mut stay, gone) = (kept(results, program_hash()?)?, remove.as_ref());
-    if let Some(which) = gone {
-        refuse_while_running(results)?;
+    // Whoever removes looks at what is there with the runs shut out, which could be about to take it.
+    let _lock = remove.as_ref().map(|_| lock_all_fixtures(results)).transpose()?;
+    let mut stay = kept(results, program_hash()?)?;
+    if let Some(which) = remove {
         let (go, others): (Vec<Kept>, Vec<Kept>) = stay.into_iter().partition(|one| is_meant(which, one));
         if go.is_empty() && !matches!(which.as_str(), ALL | STALE) {
             let names: Vec<&str> = others.iter().map(|one| &*one.hash).collect();
@@ -55,17 +56,21 @@ fn is_meant(which: &str, one: &Kept) -> bool {
     }
 }
 
-/// How old it is, and who takes it.
+/// How old it is, who had it made, and who takes it.
 fn about(one: &Kept) -> String {
-    let Some(built) = &one.built else { return format!("{STALE}: it is not whole") };
+    let Some(built) = &one.built else {
+        let why = if one.is_in_work { "a run builds it" } else { "stale: it is not whole" };
+        return why.to_owned();
+    };
     let age = humantime::parse_rfc3339(built).ok().and_then(|built| built.elapsed().ok());
     let age = age.map_or_else(|| format!("built {built}"), |age| format!("{} old", coarse(age)));
+    let made_by = if one.made_by.is_empty() { String::new() } else { format!(", made by {}", one.made_by) };
     let of = match &one.experiments[..] {
-        [] => String::new(),
-        names => format!(", of {}", names.join(", ")),
+        [] => "; no results here are of it".to_owned(),
+        names => format!("; results of it: {}", names.join(", ")),
     };
-    let stale = if one.is_current { "" } else { ", stale: another build of this program made it" };
-    format!("{age}{of}{stale}")
+    let stale = if one.is_current { "" } else { "; stale: another build of this program made it" };
+    format!("{age}{made_by}{of}{stale}")
 }
 
 /// An age in its largest unit.

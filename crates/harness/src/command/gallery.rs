@@ -1,7 +1,7 @@
 //! `lsmbench gallery`: the questions of the README, each with a chart and what came out.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use results::Folder;
 
@@ -12,7 +12,8 @@ use crate::experiment::{Experiment, Overrides};
 use crate::interrupt;
 use crate::output::print;
 use crate::problem::{Outcome, Problem};
-use crate::run::{refuse_link, sentences};
+use crate::run::sentences;
+use crate::targets::{check_file, check_folder};
 
 /// Where the gallery begins and ends on its page.
 const BEGIN: &str = "<!-- gallery -->\n";
@@ -21,30 +22,32 @@ const END: &str = "<!-- end of the gallery -->";
 /// Runs what is missing, draws the charts, and writes what came out where the page has a place for it.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     rewritten(&arguments.page, "")?;
-    let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);
-    std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
+    [&arguments.page, &aside(&arguments.page)].into_iter().try_for_each(|path| check_file(path))?;
+    check_folder(&arguments.out)?;
     let files = files(&arguments.paths)?;
     if files.is_empty() {
         return Err(Problem::new("there is no experiment to show; name files, or a folder that has some"));
     }
+    let load = |path: &PathBuf| Experiment::load(path, &Overrides::default());
+    let experiments = files.iter().map(load).collect::<Outcome<Vec<_>>>()?;
+    experiments.iter().try_for_each(|experiment| check_file(&chart_file(experiment, arguments)))?;
     let mut shown = String::new();
-    for path in files {
-        let experiment = Experiment::load(&path, &Overrides::default())?;
+    for (path, experiment) in files.iter().zip(&experiments) {
         if let Some(why) =
-            missing_run(&path, &experiment, &arguments.results, arguments.allow_debug, &Overrides::default())?
+            missing_run(path, experiment, &arguments.results, arguments.allow_debug, &Overrides::default())?
         {
             return Err(Problem::new(format!("{}: not run: {why}", experiment.name)));
         }
         if interrupt::is_requested() {
             return Ok(true);
         }
-        shown += &show(&experiment, arguments)?;
+        shown += &show(experiment, arguments)?;
     }
     // The page may have been changed meanwhile, but for its gallery.
     let text = rewritten(&arguments.page, &shown)?;
     let write = |error| Problem::doing(format!("write {}", arguments.page.display()), error);
-    refuse_link(&arguments.page)?;
-    let aside = arguments.page.with_extension("md.new");
+    check_file(&arguments.page)?;
+    let aside = aside(&arguments.page);
     std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &arguments.page)).map_err(write)?;
     print(&format!("gallery  {}\n", arguments.page.display()))?;
     Ok(true)
@@ -77,16 +80,54 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     let (spec, chart) =
         charts.first().ok_or_else(|| Problem::new(format!("{} has no chart to show", experiment.name)))?;
     let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);
-    let path = arguments.out.join(format!("{}.svg", experiment.name));
-    refuse_link(&path)?;
+    let path = chart_file(experiment, arguments);
+    check_file(&path)?;
+    std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
     std::fs::write(&path, chart.svg()).map_err(cannot)?;
     let mut text = format!("**{}** ", experiment.question);
     text.push_str(&sentences(experiment, &folder)?.join(" "));
-    let from = arguments.page.parent().unwrap_or(Path::new(""));
-    let link = path.strip_prefix(from).unwrap_or(&path).display().to_string();
+    let link = link(&arguments.page, &path)?;
     let title = spec.title.as_deref().unwrap_or(&experiment.question);
     let _ = writeln!(text, "\n\n![{title}]({link})\n");
     Ok(text)
+}
+
+/// Where the chart of an experiment goes.
+fn chart_file(experiment: &Experiment, arguments: &GalleryArguments) -> PathBuf {
+    arguments.out.join(format!("{}.svg", experiment.name))
+}
+
+/// Where the page is written before it takes the place of the old one.
+fn aside(page: &Path) -> PathBuf {
+    page.with_extension("md.new")
+}
+
+/// How a page names a file that is there: from the page's own folder, as readers of the page follow it. A link on the
+/// way counts as the folder that it leads to.
+fn link(page: &Path, file: &Path) -> Outcome<String> {
+    let cannot = |path: &Path, error| Problem::doing(format!("find {}", path.display()), error);
+    let whole = |path: &Path| path.canonicalize().map_err(|error| cannot(path, error));
+    let (page, file) = (whole(page)?, whole(file)?);
+    let from: Vec<Component<'_>> = page.parent().unwrap_or(Path::new("/")).components().collect();
+    let to: Vec<Component<'_>> = file.components().collect();
+    let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let up = std::iter::repeat_n("..".to_owned(), from.len() - common);
+    let down = to[common..].iter().map(|part| destination(&part.as_os_str().to_string_lossy()));
+    Ok(up.chain(down).collect::<Vec<_>>().join("/"))
+}
+
+/// A part of a path as it stands in the destination of a link: what would end it there is spelt by its number.
+fn destination(part: &str) -> String {
+    let mut text = String::new();
+    for c in part.chars() {
+        match c {
+            ' ' | '%' | '(' | ')' | '<' | '>' | '?' | '#' | '\\' => {
+                let _ = write!(text, "%{:02X}", c as u32);
+            }
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// What stands before and behind the gallery on its page.
@@ -107,5 +148,21 @@ mod tests {
         assert_eq!(place(&page), Ok(("a\n", "\nb")));
         assert!(place("a").unwrap_err().contains("<!-- gallery -->"));
         assert!(place(BEGIN).is_err());
+    }
+
+    #[test]
+    fn a_page_finds_its_charts_wherever_both_lie() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for file in ["README.md", "docs/page.md", "plots/gallery/a.svg", "plots/of (b)/#1.svg"] {
+            std::fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+            std::fs::write(at(file), "").unwrap();
+        }
+        let linked = |page, chart| link(&at(page), &at(chart)).unwrap();
+        assert_eq!(linked("README.md", "plots/gallery/a.svg"), "plots/gallery/a.svg");
+        assert_eq!(linked("docs/page.md", "plots/gallery/a.svg"), "../plots/gallery/a.svg");
+        assert_eq!(linked("docs/page.md", "docs/../plots/gallery/a.svg"), "../plots/gallery/a.svg");
+        assert_eq!(linked("README.md", "plots/of (b)/#1.svg"), "plots/of%20%28b%29/%231.svg");
+        assert!(link(&at("README.md"), &at("plots/none.svg")).is_err());
     }
 }

@@ -12,6 +12,7 @@ use crate::history::{Series, add, entries, series};
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
 use crate::run::check_name;
+use crate::targets::{check_file, check_folder};
 
 /// The column of the charts that numbers runs.
 const RUN: &str = "run";
@@ -29,7 +30,9 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
             )));
         }
     }
+    plots.as_deref().map_or(Ok(()), check_folder)?;
     if !results.is_empty() {
+        check_file(store)?;
         add(store, results, metric)?;
     }
     let is_asked = |series: &Series| {

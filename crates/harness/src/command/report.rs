@@ -22,6 +22,7 @@ use crate::interrupt;
 use crate::output::{line, print};
 use crate::problem::{Outcome, Problem};
 use crate::run::{Ending, RunOptions, run_all};
+use crate::targets::check_folder;
 
 use published::{Published, publish};
 
@@ -29,6 +30,10 @@ use published::{Published, publish};
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     let files = answer_files(&arguments.paths)?;
     let results = results_folder(arguments);
+    let out = report_folder(arguments, &results);
+    if !arguments.check {
+        arguments.keep.iter().chain([&out]).try_for_each(|folder| check_folder(folder))?;
+    }
     let kept = Published::read(&results)?;
     let quick = arguments.quick || kept.as_ref().is_some_and(|kept| kept.quick);
     let load = |file: &AnswerFile| match file.runs {
@@ -48,21 +53,15 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
         }
         found.push((file, find(file, experiment, &results, kept.as_ref(), absent)));
     }
-    let shown = match &arguments.keep {
-        None => results,
-        Some(folder) => {
-            publish(&found, folder)?;
-            let kept = Published::read(folder)?;
-            for (file, found) in &mut found {
-                *found =
-                    find(file, found.experiment, folder, kept.as_ref(), found.rows.as_ref().err().cloned());
-            }
-            folder.clone()
+    if let Some(folder) = &arguments.keep {
+        publish(&found, folder)?;
+        let kept = Published::read(folder)?;
+        for (file, found) in &mut found {
+            *found = find(file, found.experiment, folder, kept.as_ref(), found.rows.as_ref().err().cloned());
         }
-    };
+    }
     let report = assembled(&files, &found, &arguments.paths)?;
     let pages = with_digest(pages(&report));
-    let out = arguments.out.clone().unwrap_or_else(|| shown.join("report"));
     if arguments.check {
         return check(&out, &pages);
     }
@@ -86,6 +85,12 @@ fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experim
 fn results_folder(arguments: &ReportArguments) -> PathBuf {
     let default = if arguments.check { published::FOLDER } else { "results" };
     arguments.results.clone().unwrap_or_else(|| PathBuf::from(default))
+}
+
+/// The folder of the pages: the one that is given, or one beside the results that they are of.
+fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
+    let shown = arguments.keep.as_deref().unwrap_or(results);
+    arguments.out.clone().unwrap_or_else(|| shown.join("report"))
 }
 
 /// All that the report says.

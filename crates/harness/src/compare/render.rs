@@ -7,6 +7,7 @@ use measure::Verdict;
 use serde_json::{Map, Value, json};
 
 use super::report::{Difference, Report, is_smaller_better};
+use crate::markdown::plain;
 
 /// The most differences that are listed for people; programs get all.
 const MOST_LISTED: usize = 40;
@@ -109,7 +110,7 @@ impl Report {
     }
 
     fn markdown(&self) -> String {
-        let mut text = format!("### lsmbench: {}\n\n", self.headline());
+        let mut text = format!("### lsmbench: {}\n\n", plain(&self.headline()));
         let listed = self.listed();
         if !listed.is_empty() {
             text.push_str("| number | metric | base | new | verdict |\n|---|---|--:|--:|---|\n");
@@ -117,13 +118,13 @@ impl Report {
         for difference in listed.iter().take(MOST_LISTED) {
             let [base, new] = difference.values();
             let cells = [difference.name(), difference.metric.name.to_owned(), base, new];
-            let cells = cells.map(|cell| cell.replace('|', "\\|")).join(" | ");
+            let cells = cells.map(|cell| plain(&cell)).join(" | ");
             let _ = writeln!(text, "| {cells} | {} |", difference.comparison);
         }
         if listed.len() > MOST_LISTED {
             let _ = writeln!(text, "\n{} more.", listed.len() - MOST_LISTED);
         }
-        self.notes.iter().fold(text, |text, note| text + "\n" + note + ".\n")
+        self.notes.iter().fold(text, |text, note| text + "\n" + &plain(note) + ".\n")
     }
 
     fn json(&self) -> Value {

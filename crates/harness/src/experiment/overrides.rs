@@ -71,7 +71,14 @@ impl Sets {
         }
         for set in &sets.0 {
             let root = paths::split(&set.path)[0];
-            if !ROOTS.contains(&root) || (set.path == root && root != ENGINE) {
+            if set.path == root && ROOTS.contains(&root) && root != ENGINE {
+                let message = format!(
+                    "\"{root}\" is a whole table; set a value inside it, as {}; `lsmbench describe` shows what there is",
+                    example(root)
+                );
+                return Err(set.problem(file, message));
+            }
+            if !ROOTS.contains(&root) {
                 let hint = inner_path(&set.path).unwrap_or_else(|| suggestion(root, ROOTS.into_iter()));
                 let roots = ROOTS.map(|root| format!("{root}.")).join(", ");
                 let message = format!("\"{}\" is no path to set; {hint}paths begin with {roots}", set.path);
@@ -141,9 +148,27 @@ impl Set {
         let table = match self.by {
             SetBy::File => "set",
             SetBy::Quick => "quick",
-            SetBy::CommandLine => return Problem::new(format!("--set {}: {}", self.path, message.into())),
+            SetBy::CommandLine => {
+                let message = message.into();
+                // Where the path is said in front, it is not said again.
+                let said = message.strip_prefix(&format!("{}: ", self.path)).unwrap_or(&message);
+                return Problem::new(format!("--set {}: {said}", self.path));
+            }
         };
         file.problem(&[table, &self.path], message)
+    }
+}
+
+/// A path and a value inside a table of experiments.
+fn example(root: &str) -> &'static str {
+    match root {
+        "design" => "design.bloom=blocked",
+        "key" => "key.bytes=16",
+        "phase" => "phase.load.insert=10k",
+        "component" => "component.entries=10k",
+        "sweep" => "sweep.design.bloom='[\"none\", \"blocked\"]'",
+        "verdict" => "verdict.metric=p99_ns",
+        _ => "trials.count=5",
     }
 }
 
@@ -163,7 +188,9 @@ fn inner_path(path: &str) -> Option<String> {
 pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {
-            Ok((paths::unquoted(path.trim()), paths::read_value(value.trim())))
+            let value = paths::read_value(value.trim());
+            let value = value.map_err(|message| Problem::new(format!("--set {}: {message}", path.trim())))?;
+            Ok((paths::unquoted(path.trim()), value))
         }
         _ => Err(Problem::new(format!("--set {text}: write it as path=value, as --set {example}"))),
     }

@@ -74,9 +74,29 @@ fn name_of(item: &Value) -> Option<&str> {
 }
 
 /// Reads what stands behind `=` on the command line: a TOML value, or else a string.
-pub(super) fn read_value(text: &str) -> Value {
-    let parsed = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
-    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+///
+/// # Errors
+/// Says what is wrong with a text that begins as a value of TOML and is none, or with a number that is too large.
+pub(super) fn read_value(text: &str) -> Result<Value, String> {
+    let parsed = format!("value = {text}").parse::<Table>().map(|mut table| table.remove("value"));
+    match parsed {
+        Ok(Some(value)) => Ok(value),
+        Err(error) if text.starts_with(['"', '\'', '[', '{']) => Err(format!(
+            "{text} is no value of TOML: {}; strings inside it stand between two quotes, and a shell takes away \
+             those that are not quoted themselves",
+            error.message().lines().next().unwrap_or_default()
+        )),
+        _ if is_too_large(text) => {
+            Err(format!("{text} is too large; the largest whole number in TOML is {}", i64::MAX))
+        }
+        Ok(None) | Err(_) => Ok(Value::String(text.to_owned())),
+    }
+}
+
+/// Whether it is a whole number that TOML has no room for.
+fn is_too_large(text: &str) -> bool {
+    let digits = text.replace('_', "");
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<i64>().is_err()
 }
 
 #[cfg(test)]
@@ -90,14 +110,15 @@ mod tests {
         for (path, value) in
             [("design.bloom.bits_per_key", "12"), ("phase.load.insert", "5k"), ("trials.count", "2")]
         {
-            set(&mut table, &split(path), read_value(value)).unwrap();
-            assert_eq!(get(&table, &split(path)), Some(&read_value(value)), "{path}");
+            let value = read_value(value).unwrap();
+            set(&mut table, &split(path), value.clone()).unwrap();
+            assert_eq!(get(&table, &split(path)), Some(&value), "{path}");
         }
         assert_eq!(table["design"]["bloom"]["kind"].as_str(), Some("blocked"));
         assert_eq!(table["phase"][0]["insert"].as_str(), Some("5k"));
-        let error = set(&mut table, &split("phase.lode.insert"), read_value("1")).unwrap_err();
+        let error = set(&mut table, &split("phase.lode.insert"), Value::Integer(1)).unwrap_err();
         assert_eq!(error, "there is no phase \"lode\"; did you mean \"load\"? there are load");
-        assert!(set(&mut table, &split("phase.load.insert.deep"), read_value("1")).is_err());
+        assert!(set(&mut table, &split("phase.load.insert.deep"), Value::Integer(1)).is_err());
         assert_eq!(get(&table, &["phase", "load", "order"]), None);
         for (quoted, path) in [
             ("sweep.\"design.bloom\"", "sweep.design.bloom"),
@@ -107,6 +128,17 @@ mod tests {
             ("trials.count", "trials.count"),
         ] {
             assert_eq!(unquoted(quoted), path);
+        }
+        for (text, expected) in [
+            ("99999999999999999999", "is too large; the largest whole number in TOML is 9223372036854775807"),
+            ("\"blocked", "is no value of TOML: "),
+            ("[none, standard]", "is no value of TOML: "),
+            ("{kind=\"blocked\"", "is no value of TOML: "),
+        ] {
+            assert!(read_value(text).unwrap_err().contains(expected), "{text}");
+        }
+        for text in ["10k", "007", "007x", "blocked(bits_per_key=12)", "--1"] {
+            assert_eq!(read_value(text), Ok(Value::String(text.to_owned())));
         }
         assert_eq!(nested(&["a", "b"], Value::Integer(1)).to_string(), "[a]\nb = 1\n");
     }

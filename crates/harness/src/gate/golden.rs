@@ -11,6 +11,7 @@ use crate::output::line;
 use crate::problem::{Outcome, Problem};
 use crate::process;
 use crate::subject::COMPONENT;
+use crate::targets::check_folder;
 
 /// What is checked against what.
 pub(crate) struct Goldens<'a> {
@@ -33,8 +34,9 @@ pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
     let (mut base, mut new) = (Samples::default(), Samples::default());
     let mut first_time = Vec::new();
     let commands = goldens.commands()?;
-    if !goldens.update {
-        commands.iter().try_for_each(|command| goldens.refuse_other_options(command))?;
+    match goldens.update {
+        true => check_folder(goldens.folder)?,
+        false => commands.iter().try_for_each(|command| goldens.refuse_other_options(command))?,
     }
     for (number, command) in commands.iter().enumerate() {
         let mut arguments = command.clone();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use measure::Clock;
 use results::{MachineFinding, MachineInfo};
 
+use super::limits::Limits;
 use super::{environment, probe};
 
 /// The share of processors that may be at work for others.
@@ -21,7 +22,7 @@ const LEAST_FREE: f64 = 0.2;
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The checks, in the order in which they are told.
-const CHECKS: [fn(&Subject) -> MachineFinding; 15] = [
+const CHECKS: [fn(&Subject) -> MachineFinding; 16] = [
     build,
     load,
     virtual_machine,
@@ -33,6 +34,7 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 15] = [
     huge_pages,
     swap,
     clock,
+    limits,
     file_system,
     device,
     scheduler,
@@ -147,6 +149,17 @@ fn clock(_: &Subject) -> MachineFinding {
     let advice = "reading the clock is dear: time one operation in a hundred (trials.sampling = 100)";
     let value = format!("{}, {cost:.0} ns per reading{source}", clock.source());
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
+}
+
+/// The bounds that times are held to, which are no concern.
+fn limits(_: &Subject) -> MachineFinding {
+    let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
+    let value = format!(
+        "{:.1} GHz, {:.0} GB/s copied, {clock_ns:.0} ns apart: what exceeds them is marked as implausible",
+        cycles_per_second / 1e9,
+        bytes_per_second / 1e9
+    );
+    finding("limits", value, None)
 }
 
 fn file_system(subject: &Subject) -> MachineFinding {

@@ -11,7 +11,8 @@ use results::{
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
-use super::home::{DataFolder, Home, check_writable, create_folder};
+use super::home::{DataFolder, Home, create_folder};
+use super::limits::Limits;
 use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
@@ -22,6 +23,7 @@ use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, peer as peer_of};
 use crate::output::{and_more, line, print};
 use crate::problem::{Outcome, Problem};
+use crate::targets::check_folder;
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]
@@ -155,7 +157,8 @@ impl<'a> Run<'a> {
             fits.map_err(|message| Problem::at(&experiment.file, None, message))?;
             estimates.push(estimate);
         }
-        [&options.out, &options.plots].into_iter().try_for_each(|folder| check_writable(folder))?;
+        check_folder(&options.out)?;
+        charts::check_targets(&experiment.charts, &options.plots.join(&experiment.name))?;
         let swept = experiment.swept();
         let run = Self {
             experiment,
@@ -420,7 +423,8 @@ impl<'a> Run<'a> {
         };
         let mut runs = rows(&self.schema, &report.rows)?;
         runs.iter_mut().for_each(Expectation::complete);
-        let marked = mark(&cell.design, &mut runs, &report.streams);
+        let limits = self.limits();
+        let marked = mark(&cell.design, &mut runs, &report.streams, limits);
         let marks = books.note(&cell.label, marked);
         if turn.again {
             books.noise.append(&runs)?;
@@ -442,6 +446,14 @@ impl<'a> Run<'a> {
         books.runs.append(&runs)?;
         books.seal(&self.home.folder().manifest())?;
         Ok(marks)
+    }
+
+    /// What bounds the times of this run.
+    fn limits(&self) -> Limits {
+        match self.experiment.trials.mode {
+            RunMode::Timed => Limits::of_this_machine(),
+            RunMode::Counted => Limits::OF_ANY,
+        }
     }
 
     fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {
@@ -478,6 +490,9 @@ impl<'a> Run<'a> {
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
         let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
+        if manifest.quick {
+            let _ = writeln!(text, "  a quick run: smaller than the experiment means, and no answer to it");
+        }
         let _ = writeln!(text, "  results  {}", folder.runs().display());
         for chart in charts {
             let _ = writeln!(text, "  chart    {}", chart.display());

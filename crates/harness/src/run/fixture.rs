@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use results::{FixtureFile, FixtureInfo};
 use serde::{Deserialize, Serialize};
+use storage::Held;
 use storage::page_cache::let_go_of;
 use workload::{Phase, Work};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -62,6 +63,9 @@ pub(super) struct Record {
     pub(super) built: String,
     /// How long that took.
     seconds: f64,
+    /// Who had it made: experiment, cell and phases, for people.
+    #[serde(default)]
+    pub(super) made_by: String,
     /// For each phase, the operations that each thread did.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
@@ -98,6 +102,8 @@ pub(super) struct Fixtures {
     ready: BTreeMap<String, Option<Fixture>>,
     /// A hash of this program.
     program: Option<u64>,
+    /// Shared by all runs that take fixtures, from the first that they take to their ends: nobody removes one meanwhile.
+    held: Option<File>,
 }
 
 /// What looking for a fixture comes to.
@@ -113,7 +119,7 @@ pub(super) enum Found {
 impl Fixtures {
     /// The fixtures in an output folder.
     pub(super) fn new(out: &Path) -> Self {
-        Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None }
+        Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None }
     }
 
     /// The fixture that a cell's trials start from; built if nobody has built it yet. `spec` is what a trial of the
@@ -128,14 +134,16 @@ impl Fixtures {
         if let Some(ready) = self.ready.get(&hash) {
             return Ok(ready.clone().map_or(Found::None, |fixture| Found::Fixture(Box::new(fixture))));
         }
-        create_folder(&self.root)?;
-        let Some(_lock) = lock(&self.root.join(format!("{hash}.lock")))? else {
+        if !self.hold()? {
+            return Ok(Found::Interrupted);
+        }
+        let Some(_lock) = lock(create_file(&self.root.join(format!("{hash}.lock")))?, File::try_lock) else {
             return Ok(Found::Interrupted);
         };
         let site = Site { folder: self.root.join(&hash), hash: hash.clone(), key, phases };
         let found = match site.folder.exists() {
             true => Some(site.verify()?),
-            false => match site.build(cell, spec)? {
+            false => match site.build(&experiment.name, cell, spec)? {
                 Built::Fixture(fixture) => Some(*fixture),
                 Built::Wrong => None,
                 Built::Interrupted => return Ok(Found::Interrupted),
@@ -143,6 +151,15 @@ impl Fixtures {
         };
         self.ready.insert(hash, found.clone());
         Ok(found.map_or(Found::None, |fixture| Found::Fixture(Box::new(fixture))))
+    }
+
+    /// Keeps others from removing fixtures, from now on; whether the user let it come to that.
+    fn hold(&mut self) -> Outcome<bool> {
+        if self.held.is_none() {
+            create_folder(&self.root)?;
+            self.held = lock(open_folder(&self.root)?, File::try_lock_shared);
+        }
+        Ok(self.held.is_some())
     }
 
     /// All that decides what is in a fixture.
@@ -221,7 +238,7 @@ impl Site {
     }
 
     /// Does the phases on a new store, checks its answers, and keeps it.
-    fn build(&self, cell: &Cell, spec: &TrialSpec) -> Outcome<Built> {
+    fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
         let mode = building_mode(cell, spec, self.phases);
@@ -248,6 +265,7 @@ impl Site {
             key: self.key.clone(),
             built: environment::now(),
             seconds: started.elapsed().as_secs_f64(),
+            made_by: format!("{experiment}, {}: {}", cell.label, self.phase_names(cell)),
             done: report.done,
             files: files_in(&spec.directory)?,
         };
@@ -259,6 +277,11 @@ impl Site {
         fs::rename(data.path(), &self.folder)
             .map_err(|error| Problem::doing(format!("keep the fixture {}", self.folder.display()), error))?;
         Ok(Built::Fixture(Box::new(self.fixture(record))))
+    }
+
+    /// `load, churn`: the phases whose work is in it.
+    fn phase_names(&self, cell: &Cell) -> String {
+        cell.task.phases()[..self.phases].join(", ")
     }
 
     fn fixture(&self, record: Record) -> Fixture {
@@ -300,17 +323,43 @@ fn is_table(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "table")
 }
 
-/// Waits for a lock; `None` where the user interrupts the run.
-fn lock(path: &Path) -> Outcome<Option<File>> {
-    let file =
-        File::create(path).map_err(|error| Problem::doing(format!("create {}", path.display()), error))?;
+fn create_file(path: &Path) -> Outcome<File> {
+    File::create(path).map_err(|error| Problem::doing(format!("create {}", path.display()), error))
+}
+
+fn open_folder(folder: &Path) -> Outcome<File> {
+    File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
+}
+
+/// Waits for a lock of a file; `None` where the user interrupts the run.
+fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
     loop {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) if interrupt::is_requested() => return Ok(None),
+        match attempt(&file) {
+            Err(TryLockError::WouldBlock) if interrupt::is_requested() => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK_UP_PERIOD),
             // A file system without locks is no reason not to run.
-            Ok(()) | Err(TryLockError::Error(_)) => return Ok(Some(file)),
+            Ok(()) | Err(TryLockError::Error(_)) => return Some(file),
         }
+    }
+}
+
+/// Keeps runs from taking fixtures of an output folder, as long as the file is open; nothing where there are none.
+///
+/// # Errors
+/// If a run may still take one; names who holds them.
+pub(crate) fn lock_all(out: &Path) -> Outcome<Option<File>> {
+    let root = out.join(FIXTURES);
+    if !root.is_dir() {
+        return Ok(None);
+    }
+    let file = open_folder(&root)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
+            "fixtures in {} are in use by a run, {}; wait for it",
+            out.display(),
+            Held::by(&file).user()
+        ))),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(file)),
     }
 }
 

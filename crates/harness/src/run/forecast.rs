@@ -11,6 +11,7 @@ use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Orde
 
 use super::message::Cells;
 use super::report::{Measured, TreePhase};
+use super::space;
 use crate::expect::popularity_of_blocks;
 
 /// The most flushes that a policy without a form is simulated for.
@@ -50,7 +51,14 @@ impl Forecast {
     }
 
     /// What is expected of a phase on a store that earlier ones left at `from`; to be called for each in turn.
-    pub(super) fn of_phase(&mut self, phase: &Phase, from: Extent, measured: &Measured) -> Cells {
+    /// `live` is how many bytes of live data there are behind it, where that is known.
+    pub(super) fn of_phase(
+        &mut self,
+        phase: &Phase,
+        from: Extent,
+        measured: &Measured,
+        live: Option<u64>,
+    ) -> Cells {
         let mut cells = Cells::default();
         let own_law = law_of(&phase.work).map(|law| (law, from.keys));
         if measured.warmed.is_some() {
@@ -60,6 +68,9 @@ impl Forecast {
         }
         let Some(tree) = measured.of_tree() else { return cells };
         self.writes(phase, tree, &mut cells);
+        if let Some(live) = live {
+            space::set_bounds(&mut cells, &self.design, tree.settled, live);
+        }
         self.pass(phase);
         if let Work::Mixed(mixed) = &phase.work {
             let is_only_gets = Kind::ALL.into_iter().all(|kind| kind == Kind::Get || !mixed.mix.has(kind));

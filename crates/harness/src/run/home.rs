@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use results::{Folder, Manifest};
-use rustix::fs::{Access, access};
 use storage::Held;
 
 use super::fixture::FIXTURES;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
+use crate::targets::refuse_link;
 
 /// Names of folders in the output folder that are no experiment's.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
@@ -163,7 +163,7 @@ fn remove_begun(folder: &Path) {
 }
 
 /// Locks a folder against other runs, as long as the file is open.
-pub(super) fn lock(folder: &Path) -> Outcome<File> {
+fn lock(folder: &Path) -> Outcome<File> {
     let file =
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
     match file.try_lock() {
@@ -208,32 +208,6 @@ pub(crate) fn check_name(experiment: &str) -> Outcome<()> {
     Err(Problem::new(format!(
         "an experiment cannot be called {experiment:?}: its results lie in a folder of that name; rename its file"
     )))
-}
-
-/// Refuses a link in the place of a file that is about to be written.
-pub(crate) fn refuse_link(path: &Path) -> Outcome<()> {
-    match path.symlink_metadata() {
-        Ok(found) if found.is_symlink() => Err(Problem::new(format!(
-            "{} is a link, and what belongs there would be written elsewhere; remove it",
-            path.display()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a folder that cannot be made or written to, as far as can be told without trying.
-pub(super) fn check_writable(folder: &Path) -> Outcome<()> {
-    let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
-    let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());
-    let existing = existing.unwrap_or(Path::new("."));
-    let usable = match existing.is_dir() {
-        true => access(existing, Access::WRITE_OK | Access::EXEC_OK).map_err(Into::into),
-        false => Err(ErrorKind::NotADirectory.into()),
-    };
-    usable.map_err(|error: std::io::Error| {
-        let why = if existing == folder { String::new() } else { format!("{}: ", existing.display()) };
-        Problem::doing(format!("write to {}", folder.display()), format!("{why}{error}"))
-    })
 }
 
 pub(crate) fn create_folder(folder: &Path) -> Outcome<()> {

@@ -1,12 +1,13 @@
 //! The fixtures that an output folder keeps: what they take, who uses them, and their removal. Nothing else removes them,
 //! and those of an earlier build of this program are taken by no run any more.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use results::{Folder, Manifest};
 
 use super::fixture::{BEGUN, FIXTURES, read_record};
-use super::home::{lock, remove_folder};
+use super::home::remove_folder;
 use super::probe;
 use crate::problem::{Outcome, Problem};
 
@@ -19,8 +20,12 @@ pub(crate) struct Kept {
     pub(crate) bytes: u64,
     /// When it was built, RFC 3339; nothing of one that was never whole.
     pub(crate) built: Option<String>,
+    /// Whether a run builds it now.
+    pub(crate) is_in_work: bool,
     /// Whether a run of this program may take it.
     pub(crate) is_current: bool,
+    /// Who had it made: experiment, cell and phases; empty where it does not say.
+    pub(crate) made_by: String,
     /// The experiments whose results began from it.
     pub(crate) experiments: Vec<String>,
 }
@@ -50,7 +55,9 @@ impl Kept {
         let begins = |manifest: &&Manifest| manifest.fixtures.iter().any(|fixture| fixture.hash == hash);
         Self {
             bytes: probe::disk_bytes(&folder).unwrap_or(0),
+            is_in_work: !is_whole && is_locked(&folder.with_extension("lock")),
             is_current: record.as_ref().is_some_and(|record| record.is_of(program)),
+            made_by: record.as_ref().map_or_else(String::new, |record| record.made_by.clone()),
             built: record.map(|record| record.built),
             experiments: manifests
                 .iter()
@@ -74,13 +81,10 @@ impl Kept {
     }
 }
 
-/// Refuses while a run writes to an output folder: its trials may be about to clone what would be removed.
-///
-/// # Errors
-/// Names the run.
-pub(crate) fn refuse_while_running(out: &Path) -> Outcome<()> {
-    let folders = out.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-    folders.filter(|path| path.is_dir()).try_for_each(|path| lock(&path).map(drop))
+/// Whether somebody holds the lock of a fixture.
+fn is_locked(path: &Path) -> bool {
+    let found = File::open(path).ok().map(|file| file.try_lock_shared());
+    matches!(found, Some(Err(TryLockError::WouldBlock)))
 }
 
 /// What the experiments of an output folder say of themselves, as far as it can be read.

@@ -6,14 +6,7 @@
 use results::{Metric, Row, Stream, Unit, Value, columns as c};
 use tree::{Design, axis};
 
-/// Memory of no machine in use gives more bytes per second: twelve channels of DDR5-6400 have 0.6 of it.
-const MOST_BYTES_PER_SECOND: f64 = 1e12;
-
-/// No processor has more cycles per second, and no operation takes less than one.
-const MOST_CYCLES_PER_SECOND: f64 = 1e10;
-
-/// No clock tells less apart, in nanoseconds.
-const LEAST_NS: f64 = 1.0;
+use super::limits::Limits;
 
 /// Standard deviations that chance is allowed.
 const SIGMAS: f64 = 5.0;
@@ -25,8 +18,10 @@ const STATIC_SET_ALLOWANCE: f64 = 0.02;
 const SLACK: f64 = 0.02;
 
 /// What bounds go by besides the row.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Facts {
+    /// What the machine can do.
+    limits: Limits,
     /// Whether blocks are stored as they are, and no data goes by rule.
     keeps_bytes: bool,
     /// Whether some part of the design is an oracle, which bounds of real parts do not bind.
@@ -66,9 +61,22 @@ static RULES: [Rule; 16] = [
     Rule { name: "bytes of tables", check: space_amp },
 ];
 
+impl Default for Facts {
+    fn default() -> Self {
+        Self {
+            limits: Limits::OF_ANY,
+            keeps_bytes: false,
+            is_oracle: false,
+            has_even_filters: false,
+            value_share: None,
+            hottest: None,
+        }
+    }
+}
+
 impl Facts {
-    /// Of a cell with this design.
-    fn of(design: &Design) -> Self {
+    /// Of a cell with this design, on a machine with these limits.
+    fn of(design: &Design, limits: Limits) -> Self {
         let is_first = |name: &str| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
             variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
@@ -79,6 +87,7 @@ impl Facts {
         });
         let drops = design.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
         Self {
+            limits,
             keeps_bytes: is_first("compression") && !drops,
             is_oracle,
             has_even_filters: is_first("allocation"),
@@ -109,8 +118,13 @@ fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
 
 /// Marks the rows of a trial that exceed a bound, and takes the residual out of those where it is chance: the phases of
 /// the marked ones, each with its words.
-pub(super) fn mark(design: &Design, rows: &mut [Row], streams: &[Stream]) -> Vec<(String, String)> {
-    let mut facts = Facts::of(design);
+pub(super) fn mark(
+    design: &Design,
+    rows: &mut [Row],
+    streams: &[Stream],
+    limits: Limits,
+) -> Vec<(String, String)> {
+    let mut facts = Facts::of(design, limits);
     let mut marked = Vec::new();
     for row in rows {
         let phase = row.get(&c::PHASE).to_string();
@@ -176,25 +190,29 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
 }
 
 /// No operation is shorter than what the clock tells apart; slices of many operations are.
-fn clock(row: &Row, _: &Facts) -> Option<String> {
-    let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < LEAST_NS)?;
-    Some(format!("p50_ns {shortest} < {LEAST_NS}, which no clock tells apart"))
+fn clock(row: &Row, facts: &Facts) -> Option<String> {
+    let Limits { clock_ns, whose, .. } = facts.limits;
+    let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
+    Some(format!("p50_ns {shortest} < {clock_ns:.1}, the least that the clock of {whose} tells apart"))
 }
 
 /// An operation that is called for by itself takes a cycle of a processor at least. Entries that one call freezes or
 /// builds are no such.
-fn cycles(row: &Row, _: &Facts) -> Option<String> {
+fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     if row.get(&c::P50_NS).is_empty() && row.get(&c::LOOP_NS).is_empty() {
         return None;
     }
     let threads = row.get(&c::THREADS).number().unwrap_or(1.0).max(1.0);
     let rate = row.get(&c::OPS_PER_SECOND).number()?;
-    let most = MOST_CYCLES_PER_SECOND * threads;
-    (rate > most).then(|| format!("ops_per_second {rate:.3e} > {most:.0e} cycles of {threads} threads"))
+    let Limits { cycles_per_second, whose, .. } = facts.limits;
+    let most = cycles_per_second * threads;
+    (rate > most)
+        .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} cycles of {threads} threads of {whose}"))
 }
 
-/// All bytes pass the memory.
-fn bandwidth(row: &Row, _: &Facts) -> Option<String> {
+/// All bytes pass the memory, or a first cache; what a component hands out where it stands is not moved, so that the
+/// limit of any machine holds for it.
+fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [
         &c::USER_BYTES_WRITTEN,
@@ -206,8 +224,11 @@ fn bandwidth(row: &Row, _: &Facts) -> Option<String> {
     let seconds = row.get(&c::SECONDS).number().filter(|seconds| *seconds > 0.0);
     let bytes: f64 = written.into_iter().filter_map(|metric| row.get(metric).number()).sum();
     let moved = seconds.map(|seconds| ("bytes written and merged per second", bytes / seconds));
-    let (what, rate) = [said, moved].into_iter().flatten().find(|(_, rate)| *rate > MOST_BYTES_PER_SECOND)?;
-    Some(format!("{what} {rate:.3e} B/s > {MOST_BYTES_PER_SECOND:.0e} B/s of any memory"))
+    let held = [(said, Limits::OF_ANY), (moved, facts.limits)].into_iter();
+    let mut exceeding = held.filter_map(|(rate, limits)| Some((rate?, limits)));
+    let ((what, rate), Limits { bytes_per_second: most, whose, .. }) =
+        exceeding.find(|((_, rate), limits)| *rate > limits.bytes_per_second)?;
+    Some(format!("{what} {rate:.3e} B/s > {most:.1e} B/s of the memory of {whose}"))
 }
 
 /// In a closed loop threads do one operation after the other: their times fit into the phase.
@@ -389,6 +410,24 @@ mod tests {
         assert_eq!(implausible(&Row::new(&Schema::runs::<&str>(&[]).unwrap()), &facts()), None);
     }
 
+    /// What no machine could do is caught on any, and what this one cannot do is caught here, with whose bound it is.
+    #[test]
+    fn measured_limits_are_tighter_and_named() {
+        let limits =
+            Limits { bytes_per_second: 1e9, cycles_per_second: 1e7, clock_ns: 20.0, whose: "this one" };
+        let measured = Facts { limits, ..facts() };
+        for (rule, numbers) in [
+            ("clock", "p50_ns=10 p90_ns=9000"),
+            ("cycles", "ops_per_second=20000000"),
+            ("bandwidth", "wal_bytes=200000000"),
+        ] {
+            assert_eq!(broken(numbers, &facts()), [""; 0], "{numbers}");
+            assert_eq!(broken(numbers, &measured), [rule], "{numbers}");
+            let words = implausible(&row(numbers), &measured).unwrap();
+            assert!(words.contains("this one"), "{words}");
+        }
+    }
+
     #[test]
     fn every_rule_catches_its_canary() {
         let canaries = [
@@ -459,7 +498,7 @@ mod tests {
     #[test]
     fn a_trial_s_rows_are_marked_by_phase_and_earlier_writes_count() {
         let mut rows = [row("phase=load"), row("phase=look realised_value_bytes=1000 table_bytes=300000")];
-        let marked = mark(&Design::default(), &mut rows, &[]);
+        let marked = mark(&Design::default(), &mut rows, &[], Limits::OF_ANY);
         assert_eq!(marked.len(), 1, "{marked:?}");
         assert!(
             marked[0].0 == "look" && marked[0].1.starts_with("bytes of tables: space_amp "),
@@ -469,7 +508,10 @@ mod tests {
         assert_eq!(rows[1].get(&c::IMPLAUSIBLE).to_string(), marked[0].1);
         // Of an oracle it is known by the design.
         let oracle = Design::default().with(&"bloom = \"perfect\"".parse().unwrap()).unwrap();
-        assert!(Facts::of(&oracle).is_oracle && !Facts::of(&Design::default()).is_oracle);
-        assert!(Facts::of(&Design::default()).keeps_bytes);
+        assert!(
+            Facts::of(&oracle, Limits::OF_ANY).is_oracle
+                && !Facts::of(&Design::default(), Limits::OF_ANY).is_oracle
+        );
+        assert!(Facts::of(&Design::default(), Limits::OF_ANY).keeps_bytes);
     }
 }

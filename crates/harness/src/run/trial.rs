@@ -310,7 +310,7 @@ impl<T: Store> Trial<T> {
             profile: &profile,
         };
         let mut rows = report.rows(&self.clock);
-        rows.expect(self.forecast.of_phase(phase.phase(), from, measured));
+        rows.expect(self.forecast.of_phase(phase.phase(), from, measured, checked.live_bytes));
         self.phases.push(rows);
         Ok(checked.extent)
     }

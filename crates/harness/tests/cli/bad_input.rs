@@ -277,6 +277,20 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
             "--set design.wal: wal: no variant \"snyc\"; did you mean \"sync\"?",
         ),
         (&["--set", "phase.load.insert=0"], "--set phase.load.insert: phase \"load\": insert is 0"),
+        (&["--set", "trials.count=5000"], "--set trials.count: count is 5000; that many"),
+        (
+            &["--set", "trials.count=99999999999999999999"],
+            "--set trials.count: 99999999999999999999 is too large; the largest whole number in TOML is",
+        ),
+        (
+            &["--set", "design={}"],
+            "--set design: \"design\" is a whole table; set a value inside it, as design.bloom=blocked;",
+        ),
+        (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is no value of TOML: "),
+        (
+            &["--set", "phase.load.size=1"],
+            "phase \"load\": a phase has no \"size\"; it takes name, insert, replay, ",
+        ),
         (&["--set", "phase.lode.insert=5"], "no phase \"lode\"; did you mean \"load\"?"),
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),
         (&["--set", "design.bloom=none"], "\"design.bloom\" is swept, so setting it does nothing"),

@@ -93,6 +93,13 @@ fn a_tree_does_what_theory_expects() {
     assert!(of(&rows, "zipfian", "all").iter().all(|row| row.get(&c::FPR_RESIDUAL).is_empty()));
     of(&rows, "absent", "all").iter().for_each(|row| near(row, &c::FPR_RESIDUAL, 0.3));
     for row in of(&rows, "write", "all") {
+        // Keys are overwritten: tables take what each key takes once, and no more than full levels pile up.
+        let amp = number(row, &c::SPACE_AMP_SETTLED);
+        assert!(amp >= 0.98 * number(row, &c::LEAST_SPACE_AMP), "{}: {amp}", text(row, &c::LABEL));
+        match text(row, &c::LABEL).as_str() {
+            "universal" => assert!(row.get(&c::MOST_SPACE_AMP).is_empty(), "the textbook has no such policy"),
+            _ => assert!(number(row, &c::SPACE_AMP_RESIDUAL) < 0.05, "{}: {amp}", text(row, &c::LABEL)),
+        }
         for metric in [&c::EXPECTED_WRITE_AMP, &c::EXPECTED_HIT_RATE, &c::EXPECTED_BLOCKS_PER_GET] {
             assert!(row.get(metric).is_empty(), "{}: no form is known of overwrites", metric.name);
         }

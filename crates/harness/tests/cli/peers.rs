@@ -86,12 +86,22 @@ fn a_league_is_of_engines() {
     let league = bench.ok(&["league", "results/x"]);
     assert!(league.contains("| engine | load: threads 1 | load: threads 2 | mixed: threads 1 |"), "{league}");
     assert!(league.contains("| lsmbench | **"), "{league}");
+    for again in ["results/x", "./results/../results/x"] {
+        let error = bench.run(&["league", "results/x", again]).refusal();
+        assert!(error.contains("twice") || error.contains("the same folder as results/x"), "{error}");
+    }
     let error = bench.run(&["league", "results/x", "--baseline", "nobody"]).refusal();
     assert!(error.contains("there is no row \"nobody\"; there are lsmbench"), "{error}");
     bench.write("y.toml", EXPERIMENT);
     bench.run(&["run", "y.toml", "--allow-debug"]).expect(0);
     let error = bench.run(&["league", "results/y"]).refusal();
     assert!(error.contains("it sweeps no engines"), "{error}");
+    // What would be markup in a question is text.
+    let marked = over("[\"lsmbench\"]").replace("Which engine?", "Which *engine* | <b>which</b>?");
+    bench.write("z.toml", marked);
+    bench.run(&["run", "z.toml", "--allow-debug"]).expect(0);
+    let league = bench.ok(&["league", "results/z"]);
+    assert!(league.starts_with("### z: Which \\*engine\\* \\| \\<b>which\\</b>?\n"), "{league}");
 }
 
 /// Whichever engines are on this machine and in this build run beside our own tree, and give its answers.

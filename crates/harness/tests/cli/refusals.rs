@@ -46,7 +46,7 @@ fn folders_that_cannot_be_written_are_named() {
         (&["shell", "/sys/db"], "cannot create directory /sys/db: "),
         (&["run", "small.toml", "--out", "file"], "cannot write to file: not a directory"),
         (&["run", "small.toml", "--out", "file/x"], "cannot write to file/x: file: not a directory"),
-        (&["run", "small.toml", "--plots", "file"], "cannot write to file: not a directory"),
+        (&["run", "small.toml", "--plots", "file"], "cannot write to file/small: file: not a directory"),
         (&["run", "small.toml", "--out", "/proc/x"], "/proc/x"),
         (&["run", "small.toml", "--out", "/sys/x"], "/sys/x"),
         (&["torture", "kill", "--design", "default", "--dir", "file"], "cannot make a folder in file: "),
@@ -64,6 +64,40 @@ fn folders_that_cannot_be_written_are_named() {
     let error = bench.run(&["plot", "c/d/small", "--out", "file"]).refusal();
     assert!(error.contains("file/small"), "{error}");
     assert_eq!(bench.read("file"), "theirs");
+}
+
+/// What stands where results belong is told before the work is done that leads to them: nothing has run.
+#[test]
+fn targets_are_looked_at_before_anything_runs() {
+    let bench = Bench::small();
+    bench.write("file", "theirs");
+    bench.write("page.md", "<!-- gallery -->\n<!-- end of the gallery -->\n");
+    bench.write("no-page", "nothing");
+    for folder in ["charts/small/fpr-by-bloom.svg", "shown/small.svg", "aside.md.new"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    bench.write("aside.md", "<!-- gallery -->\n<!-- end of the gallery -->\n");
+    let claims = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/csc443");
+    let before = bench.content();
+    let gallery = ["gallery", "small.toml", "--page", "page.md"];
+    let update = ["check", "small.toml", "--update"];
+    let report = ["report", claims, "--results", "new"];
+    for (arguments, saying) in [
+        ([&gallery[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),
+        ([&gallery[..], &["--out", "shown"]].concat(), "cannot write shown/small.svg: is a directory"),
+        (vec!["gallery", "small.toml", "--page", "aside.md"], "cannot write aside.md.new: is a directory"),
+        (vec!["gallery", "small.toml", "--page", "no-page"], "it has no place for the gallery"),
+        ([&update[..], &["--baseline", "file/x"]].concat(), "cannot write to file/x: file: not a directory"),
+        ([&report[..], &["--keep", "file"]].concat(), "cannot write to file: not a directory"),
+        ([&report[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),
+        (vec!["run", "small.toml", "--plots", "charts"], "fpr-by-bloom.svg: is a directory"),
+        (vec!["history", "file/h.csv", "--add", "results"], "cannot write to file: not a directory"),
+        (vec!["history", "h.csv", "--add", "results", "--plots", "file"], "cannot write to file: "),
+    ] {
+        let error = bench.run(&arguments).refusal();
+        assert!(error.contains(saying), "{arguments:?}: {error}");
+        assert!(bench.content() == before, "{arguments:?}: something was touched");
+    }
 }
 
 /// A folder that the system mounted for reading alone; `None` with a reason where that cannot be had.
@@ -90,7 +124,10 @@ fn a_read_only_disk_is_named() {
         (&["shell", "db"][..], "db/lock: Read-only file system"),
         (&["shell", "new"], "cannot create directory new: Read-only file system"),
         (&["run", "small.toml"], "cannot write to results: .: Read-only file system"),
-        (&["run", "small.toml", "--out", "/tmp/x", "--plots", "here"], "cannot write to here: .: Read-only"),
+        (
+            &["run", "small.toml", "--out", "/tmp/x", "--plots", "here"],
+            "cannot write to here/small: .: Read-only",
+        ),
     ] {
         let Some(mut command) = read_only(&bench, arguments) else {
             skip("this machine lets nobody mount a folder for reading alone");

@@ -6,7 +6,6 @@ use std::time::Duration;
 use canopydb::{Bytes, Database, DbOptions, EnvOptions, Error, Tree};
 use workload::{Scan, Target, TargetError, Write};
 
-use super::stall_bytes;
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
 use crate::walk;
@@ -36,7 +35,7 @@ impl CanopydbStore {
         options.default_commit_sync = budget.log == Log::Sync;
         options.checkpoint_target_size = budget.memtable_bytes as usize;
         // What changed and is not written back yet stalls writers where frozen memtables would.
-        options.stall_memory_limit = stall_bytes(budget) as usize;
+        options.stall_memory_limit = budget.all_memtable_bytes() as usize;
         options.throttle_memory_limit = options.stall_memory_limit;
         let store = Self {
             database: Database::with_options(environment, options)?,

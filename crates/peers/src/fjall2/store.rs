@@ -26,6 +26,7 @@ impl Fjall2Store {
         };
         let keyspace = Config::new(directory)
             .cache_size(budget.cache_bytes)
+            .max_write_buffer_size(super::write_buffer_bytes(budget))
             .flush_workers(1)
             .compaction_workers((budget.background_threads as usize).saturating_sub(1).max(1))
             .manual_journal_persist(budget.log == Log::None)

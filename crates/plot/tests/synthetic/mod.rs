@@ -149,6 +149,7 @@ fn context(question: &str) -> Context {
         order,
         width: Width::Full,
         points: None,
+        brings: Vec::new(),
     }
 }
 

@@ -13,11 +13,12 @@
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
+use types::avalanche;
 
 use super::distribution::{KeyDistribution, KeySampler, Scope};
 use super::power::floor_of_power;
 use crate::permutation::Permutation;
-use crate::random::{Random, avalanche, scale};
+use crate::random::{Random, scale};
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Mixgraph>(
     "mixgraph",

@@ -6,6 +6,7 @@ use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
 use results::{Better, Column, Metric, Row, Schema, Table, columns as c};
 use tree::axis;
 
+use super::few::counter;
 use super::group::Group;
 use super::price::Prices;
 use super::resolution::resolution;
@@ -70,6 +71,8 @@ pub(super) struct Entry<'a> {
     pub(super) prices: Vec<Option<f64>>,
     /// How long it was steady.
     pub(super) steadiness: Steadiness,
+    /// The median over trials of the count that its number is, or is a share of.
+    pub(super) count: Option<f64>,
 }
 
 /// The rows that a verdict goes by.
@@ -98,7 +101,7 @@ impl<'a> Entry<'a> {
         name: &str,
         rows: &Rows,
         prices: &Prices,
-        value: impl Fn(&Row) -> Option<f64>,
+        (counter, value): (Option<&Metric>, impl Fn(&Row) -> Option<f64>),
     ) -> Option<Self> {
         let sample = sample(&rows.judged, (cell, name), value);
         if sample.blocks.is_empty() {
@@ -106,7 +109,10 @@ impl<'a> Entry<'a> {
         }
         let price = |at| self::sample(&rows.whole, (cell, name), |row| prices.value(at, row)).median();
         let prices = (0..prices.names().len()).map(price).collect();
-        Some(Self { cell, sample, prices, steadiness: Steadiness::of(&rows.whole, cell) })
+        let count = counter.and_then(|counter| {
+            self::sample(&rows.judged, (cell, name), |row| row.get(counter).number()).median()
+        });
+        Some(Self { cell, sample, prices, steadiness: Steadiness::of(&rows.whole, cell), count })
     }
 }
 
@@ -128,7 +134,9 @@ impl<'a> Judged<'a> {
         let value = move |row: &Row| row.cells()[position].number();
         let wrong = &wrong_cells(runs) | &wrong_cells(noise);
         let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
-        let entry = |cell: &&'a Cell| Entry::of(cell, &experiment.name_within(cell), &rows, &prices, value);
+        let entry = |cell: &&'a Cell| {
+            Entry::of(cell, &experiment.name_within(cell), &rows, &prices, (counter(&column), value))
+        };
         let mut entries: Vec<Entry<'a>> = right.filter_map(entry).collect();
         let baseline = group.baseline(experiment).map(|cell| cell.number);
         if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
@@ -231,14 +239,17 @@ fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Cri
     ranked
 }
 
+/// How a line on factors ends where terms of two engines are not equal.
+pub(super) const NOT_EQUAL: &str = " not equal";
+
 /// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell. Another engine is never one factor alone where
 /// terms of the design could not be made equal there.
 pub(super) fn factors(baseline: &Cell, cell: &Cell) -> String {
     let differences = differences(baseline, cell);
     let unequal = match terms_apart(baseline, cell) {
         0 => String::new(),
-        1 => " and 1 term not equal".to_owned(),
-        terms => format!(" and {terms} terms not equal"),
+        1 => format!(" and 1 term{NOT_EQUAL}"),
+        terms => format!(" and {terms} terms{NOT_EQUAL}"),
     };
     match differences.len() {
         0 => "nothing".to_owned(),

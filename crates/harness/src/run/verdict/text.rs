@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use measure::{Ranked, Sample, Verdict};
+use measure::{Comparison, Doubt, Ranked, Sample, Verdict};
 use results::verdicts::NO_RIVAL;
 use results::{Better, Unit};
 
-use super::judged::{Entry, Judged, factors};
+use super::judged::{Entry, Judged, NOT_EQUAL, factors};
 use crate::experiment::RunMode;
 use crate::output::and_more;
 use crate::run::report::ALL;
@@ -77,7 +77,11 @@ impl Judged<'_> {
             let confounded = self.confounded(&best.name);
             let memory = self.other_memory(&best.name) + &self.other_prices(&best.name);
             let change = best.comparison.change();
-            return format!("{} beats {baseline}{others}: {what} {change}{confounded}{memory}.", best.name);
+            let few = self.few(&best.name);
+            return format!(
+                "{} beats {baseline}{others}: {what} {change}{few}{confounded}{memory}.",
+                best.name
+            );
         }
         if all(Verdict::Regressed) {
             return format!("{baseline} beats every other: their {what} is worse.");
@@ -85,18 +89,52 @@ impl Judged<'_> {
         if all(Verdict::Equivalent) {
             return format!("No difference that matters: every {what} is about that of {baseline}.");
         }
-        let change = best.comparison.change();
-        let prices = self.other_prices(&best.name);
-        let best = format!(" The best of the others is {}: {what} {change}{prices}.", best.name);
-        format!("No winner over {baseline}.{}", if change.is_empty() { "" } else { &best })
+        let (change, why) = (best.comparison.change(), self.no_winner(&best.comparison));
+        if change.is_empty() {
+            return format!("No winner over {baseline}: {why}.");
+        }
+        let few = self.few(&best.name);
+        let beside =
+            self.confounded(&best.name) + &self.other_memory(&best.name) + &self.other_prices(&best.name);
+        let best = format!("The best of the others is {}: {what} {change}{few}{beside}.", best.name);
+        format!("No winner over {baseline}: {why}. {best}")
     }
 
-    /// What stands behind the change of a cell that differs from the baseline in more than one factor.
+    /// Why nothing beats the baseline, by how the best of the others compares with it.
+    fn no_winner(&self, best: &Comparison) -> String {
+        let delta = format!("{:.1} %", best.delta * 100.0);
+        let why = match (best.doubt, best.interval) {
+            (Some(Doubt::TooNoisy), Some(interval)) => format!(
+                "the interval of the best, {interval}, holds no difference as well as one that counts, more than {delta}"
+            ),
+            (Some(Doubt::TooSmall), _) => {
+                format!("the best differs by less than counts, {delta}, and its interval reaches further")
+            }
+            (Some(doubt), _) => doubt.to_string(),
+            (None, _) if best.verdict == Verdict::Equivalent => {
+                format!("the best of the others is the same within {delta}")
+            }
+            (None, _) => "none of the others is better".to_owned(),
+        };
+        let aside: Vec<&str> =
+            self.ranked.iter().map(|other| &*other.name).filter(|name| !self.is_rival(name)).collect();
+        match aside.is_empty() {
+            true => why,
+            false => format!(
+                "{why}; {} of other {} are no rivals",
+                aside.join(", "),
+                self.prices.names().join(" and ")
+            ),
+        }
+    }
+
+    /// What stands behind the change of a cell that differs from the baseline in more than one factor, or in terms that
+    /// could not be made equal.
     fn confounded(&self, label: &str) -> String {
         let factors = self.beside_baseline(label).map(|(baseline, cell)| factors(baseline, cell));
         factors
-            .filter(|factors| factors.starts_with("confounded"))
-            .map_or_else(String::new, |factors| format!("; {factors}"))
+            .filter(|factors| factors.starts_with("confounded") || factors.ends_with(NOT_EQUAL))
+            .map_or_else(String::new, |factors| format!("; differs in {factors}"))
     }
 
     /// What stands behind the change of a cell that uses other memory than the baseline.
@@ -196,6 +234,8 @@ impl Judged<'_> {
             let within = self.resolution * 100.0;
             format!("rates are searched for to within {within:.1} %, and less does not count")
         }));
+        notes.extend(self.few_note());
+        notes.extend(self.turned());
         notes.extend(self.outliers());
         notes.extend(self.entries.iter().filter_map(|entry| entry.steadiness.note(&entry.sample.name)));
         notes.extend(self.entries.iter().filter_map(|entry| {
@@ -207,6 +247,8 @@ impl Judged<'_> {
             comparisons().filter_map(|comparison| comparison.doubt).map(|doubt| doubt.to_string()).collect();
         doubts.sort_unstable();
         doubts.dedup();
+        let sentence = self.sentence();
+        doubts.retain(|doubt| !sentence.contains(doubt));
         notes.extend(doubts.iter().map(|doubt| format!("inconclusive: {doubt}")));
         let no_rivals: Vec<&str> =
             self.ranked.iter().map(|other| &*other.name).filter(|name| !self.is_rival(name)).collect();
@@ -216,6 +258,27 @@ impl Judged<'_> {
         }
         notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
         notes.iter().fold(String::new(), |text, note| text + "  " + note + "\n")
+    }
+
+    /// The cells whose median lies on the other side of the baseline's than most of their trials do.
+    fn turned(&self) -> Option<String> {
+        let base = self.entries.first()?.sample.median()?;
+        let is_turned = |ranked: &&Ranked| {
+            let median = self.both(&ranked.name).and_then(|(_, entry)| entry.sample.median());
+            let logs =
+                ranked.comparison.ratio.zip(median).map(|(ratio, own)| (ratio.ln(), (own / base).ln()));
+            logs.is_some_and(|(trials, medians)| {
+                trials * medians < 0.0 && trials.abs().min(medians.abs()) > ranked.comparison.delta
+            })
+        };
+        let turned: Vec<&str> = self.ranked.iter().filter(is_turned).map(|ranked| &*ranked.name).collect();
+        (!turned.is_empty()).then(|| {
+            format!(
+                "of {} the medians say the opposite: a change is the median over trials that ran side by side, and those \
+                 disagree; more trials would settle it",
+                turned.join(", ")
+            )
+        })
     }
 
     /// The cells that held other memory than the baseline although they were to hold the same.

@@ -1,0 +1,65 @@
+//! Where results will be written, looked at before the work is done that leads to them.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use rustix::fs::{Access, access};
+
+use crate::problem::{Outcome, Problem};
+
+/// Refuses a link in the place of a file that is about to be written.
+pub(crate) fn refuse_link(path: &Path) -> Outcome<()> {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => Err(Problem::new(format!(
+            "{} is a link, and what belongs there would be written elsewhere; remove it",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a folder that cannot be made or written to, as far as can be told without trying.
+pub(crate) fn check_folder(folder: &Path) -> Outcome<()> {
+    let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
+    let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());
+    let existing = existing.unwrap_or(Path::new("."));
+    let usable = match existing.is_dir() {
+        true => access(existing, Access::WRITE_OK | Access::EXEC_OK).map_err(Into::into),
+        false => Err(ErrorKind::NotADirectory.into()),
+    };
+    usable.map_err(|error: std::io::Error| {
+        let why = if existing == folder { String::new() } else { format!("{}: ", existing.display()) };
+        Problem::doing(format!("write to {}", folder.display()), format!("{why}{error}"))
+    })
+}
+
+/// Refuses a file that cannot be made anew in its folder, or in whose place something else stands.
+pub(crate) fn check_file(path: &Path) -> Outcome<()> {
+    refuse_link(path)?;
+    if path.is_dir() {
+        let error = std::io::Error::from(ErrorKind::IsADirectory);
+        return Err(Problem::doing(format!("write {}", path.display()), error));
+    }
+    check_folder(path.parent().unwrap_or(Path::new("")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_the_way_is_told_before_anything_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("file"), "").unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        assert_eq!(check_folder(&at("new/er")), Ok(()));
+        assert_eq!(check_file(&at("new/er/page.md")), Ok(()));
+        assert_eq!(check_file(&at("file")), Ok(()));
+        assert!(check_folder(&at("file/below")).unwrap_err().to_string().contains("file: "));
+        assert!(check_file(&at("file/below")).is_err());
+        assert!(check_file(folder.path()).is_err());
+        assert!(check_file(&at("link")).unwrap_err().to_string().contains("is a link"));
+        assert!(!at("new").exists());
+    }
+}

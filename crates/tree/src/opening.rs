@@ -1,0 +1,224 @@
+//! A tree on its way to being open: what its directory holds, then the new files, then what its logs still have to say.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use compaction::{Levels, RangeWork};
+use fence::culling::Culling;
+use parking_lot::Mutex;
+use storage::Storage;
+use types::SequenceNumber;
+
+use crate::error::{Error, Result};
+use crate::inner::{Failure, Inner, Log, Mode, Pending, Signals};
+use crate::maintain::run_states;
+use crate::manifest::{Manifest, State};
+use crate::memory::Slot;
+use crate::recovered::Recovery;
+use crate::recovery::{Files, Replay, lock, open_tables};
+use crate::seals::new_identity;
+use crate::stats::AllCounters;
+use crate::table::TableContext;
+use crate::tree::{OpenOptions, misuse, table_context};
+use crate::version::{TableRef, Version, View};
+use crate::visible::Visible;
+use crate::wal::{self, LogFile, WalMode, log_path};
+
+/// A directory that is locked and read, and whose tables are open; nothing in it has changed yet.
+pub(crate) struct Opening {
+    options: OpenOptions,
+    directory: PathBuf,
+    storage: Arc<dyn Storage>,
+    lock: Box<dyn Send + Sync>,
+    wal_mode: WalMode,
+    files: Files,
+    /// What the manifest says, with a seal for the new log.
+    state: State,
+    /// The number of the log that will be written.
+    new_log: u64,
+    context: Arc<TableContext>,
+    levels: Levels<TableRef>,
+    recovery: Recovery,
+}
+
+impl Opening {
+    /// Locks the directory, made if it is not there, and reads what is in it.
+    pub(crate) fn begin(mut options: OpenOptions, directory: &Path) -> Result<Self> {
+        let storage = open_storage(&mut options)?;
+        storage.create_directory(directory)?;
+        let lock = lock(&*storage, directory)?;
+        let files = Files::list(&*storage, directory)?;
+        let found = files.read_manifest(&*storage, directory)?;
+        let wal_mode = *wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?;
+        let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
+        match files.check_logs(&*storage, directory, &found.state) {
+            Err(error @ Error::MissingLog(_)) if options.quarantine => {
+                recovery.quarantined_files.push(error.to_string());
+            }
+            checked => checked?,
+        }
+        let mut state = found.state;
+        let new_log = state.next_file.max(files.next_number());
+        state.seals.begin(new_log, options.identity.unwrap_or_else(new_identity));
+        let (cache, seals) = (options.cache.take(), state.seals.clone());
+        let context = table_context(&options.design, Arc::clone(&storage), cache, directory, seals)?;
+        let context = Arc::new(context);
+        let levels = open_tables(&context, &state, options.quarantine, &mut recovery)?;
+        let directory = directory.to_owned();
+        Ok(Self {
+            options,
+            directory,
+            storage,
+            lock,
+            wal_mode,
+            files,
+            state,
+            new_log,
+            context,
+            levels,
+            recovery,
+        })
+    }
+
+    /// Removes what nobody needs, begins a manifest and a log, and takes the writes of the old logs.
+    pub(crate) fn finish(mut self) -> Result<Inner> {
+        self.remove_orphans()?;
+        let logs = self.files.logs_from(self.state.log);
+        let (quarantine, recovery) = (self.options.quarantine, std::mem::take(&mut self.recovery));
+        self.into_inner()?.recover(&logs, quarantine, recovery)
+    }
+
+    fn remove_orphans(&mut self) -> Result<()> {
+        let orphans = self.files.orphans(&self.state);
+        for name in &orphans {
+            self.storage.remove(&self.directory.join(name))?;
+        }
+        self.recovery.removed_files = orphans;
+        Ok(())
+    }
+
+    /// The tree as its tables are, with a new log and without the writes of the old ones.
+    fn into_inner(self) -> Result<Inner> {
+        let design = &self.options.design;
+        let log_seal = self.state.seals.of(self.new_log);
+        let last_sequence = self.state.flushed_sequence;
+        let levels = run_states(&self.levels);
+        let state = State { next_file: self.new_log + 1, levels, ..self.state };
+        // The manifest comes before the first log: a directory with a log and no manifest has lost something.
+        let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
+        let manifest = Manifest::create(&*self.storage, &self.directory, state)?;
+        let memtables = memtable::CATALOG.build(design.choice("memtable")).map_err(misuse)?;
+        let memtable = memtables.create(design.memtable_capacity.0 as usize);
+        let active = Arc::new(Slot::new(memtable, self.new_log));
+        let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);
+        let policy = compaction::CATALOG.build(design.choice("compaction")).map_err(misuse)?;
+        let file = LogFile::create(&*self.storage, &self.directory, self.new_log, log_seal, self.wal_mode)?;
+        let synced_offset = wal::synced_when_new(self.wal_mode);
+        Ok(Inner {
+            directory: self.directory,
+            mode: self.options.mode,
+            clock: self.options.clock,
+            memtables,
+            policy,
+            hasher: Arc::clone(&self.context.hash.component),
+            wal_mode: self.wal_mode,
+            view: ArcSwap::from_pointee(first_view(&active, self.levels, culling)),
+            visible: Visible::new(last_sequence),
+            flushing: Mutex::new(()),
+            compacting: Mutex::new(()),
+            log: Mutex::new(Log::new(file, last_sequence)),
+            pending: Mutex::new(Pending::new(
+                &self.options.design,
+                last_sequence,
+                active,
+                log_seal,
+                synced_offset,
+            )),
+            next_file,
+            next_run,
+            manifest: Mutex::new(manifest),
+            view_lock: Mutex::new(()),
+            failure: Failure::default(),
+            signals: Signals::default(),
+            counters: AllCounters::default(),
+            recovery: Recovery::default(),
+            context: self.context,
+            storage: self.storage,
+            design: self.options.design,
+            _lock: self.lock,
+        })
+    }
+}
+
+impl Inner {
+    /// Replays the logs and makes the new log the only one that counts.
+    fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
+        let found = self.manifest.lock().state.clone();
+        let last = Replay::run(&self, logs, &found, quarantine, &mut recovery)?;
+        // A log that the manifest names must not be gone after power loss. Those of later memtables are
+        // made durable with the tables of the memtable before, ahead of the manifest that names them.
+        self.storage.sync_directory(&self.directory)?;
+        self.name_new_log(last)?;
+        self.remove_logs(logs)?;
+        let counters = self.counters.local();
+        counters.wal_bytes.add(self.log.lock().file.len());
+        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
+        self.visible.reset(last);
+        self.log.lock().written = last;
+        let mut pending = self.pending.lock();
+        pending.next_sequence = last + 1;
+        pending.full_from = self.design.full_from(last + 1);
+        drop(pending);
+        self.recovery = recovery;
+        Ok(self)
+    }
+
+    /// Has the manifest say that the new log is the oldest that is needed: every write up to `last` is in tables.
+    fn name_new_log(&self, last: SequenceNumber) -> Result<()> {
+        let mut manifest = self.manifest.lock();
+        let log = (self.wal_mode != WalMode::None).then(|| self.pending.lock().active.log);
+        let state = State {
+            log,
+            log_is_synced: self.wal_mode.syncs_at_rotation(),
+            flushed_sequence: last,
+            closed_log: None,
+            next_file: self.next_file.load(Ordering::Relaxed),
+            next_run: self.next_run.load(Ordering::Relaxed),
+            ..manifest.state.clone()
+        };
+        manifest.record(&*self.storage, state)
+    }
+
+    /// Removes logs, as far as they are there.
+    fn remove_logs(&self, logs: &[u64]) -> Result<()> {
+        for number in logs {
+            match self.storage.remove(&log_path(&self.directory, *number)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The storage that a tree is opened on, told whether there are threads that may wait for it.
+fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
+    let storage: Arc<dyn Storage> = match options.storage.take() {
+        Some(storage) => storage,
+        None => Arc::from(storage::CATALOG.build(options.design.choice("storage")).map_err(misuse)?),
+    };
+    storage.set_waiting(options.mode == Mode::Timed);
+    Ok(storage)
+}
+
+/// An empty memtable above tables.
+fn first_view(active: &Arc<Slot>, levels: Levels<TableRef>, culling: Arc<dyn Culling>) -> View {
+    View {
+        active: Arc::clone(active),
+        frozen: Vec::new(),
+        version: Arc::new(Version::new(levels, culling, RangeWork::default())),
+    }
+}

@@ -12,6 +12,7 @@ question = "Is it as theory says?"
 memtable    = { capacity = "62KiB" }
 compression = "none"
 cache       = { kind = "lru", shards = 1, capacity = "256KiB" }
+storage     = "pread"                        # mapped tables would not use the cache
 wal         = "none"
 
 [[phase]]

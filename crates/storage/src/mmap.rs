@@ -96,18 +96,26 @@ fn map(file: &File) -> io::Result<Mmap> {
 struct MappedFile {
     path: PathBuf,
     len: u64,
-    map: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    map: Arc<Mmap>,
 }
 
 impl ReadFile for MappedFile {
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
         check_bounds(&self.path, offset, len, self.len)?;
-        let start = offset as usize;
-        Ok(Bytes::from_owner(Arc::clone(&self.map), start..start + len))
+        let (start, map) = (offset as usize, Arc::clone(&self.map));
+        Ok(Bytes::from_owner(map, start..start + len))
     }
 
     fn is_mapped(&self) -> bool {
         true
+    }
+
+    fn expect(&self, offset: u64, len: usize) {
+        if check_bounds(&self.path, offset, len, self.len).is_ok() {
+            // The pages are fetched together and ahead, though the file as a whole is read at random. Where the advice
+            // is not taken they come one by one.
+            let _ = self.map.advise_range(Advice::WillNeed, offset as usize, len);
+        }
     }
 
     fn len(&self) -> u64 {

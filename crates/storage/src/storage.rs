@@ -155,6 +155,11 @@ pub trait ReadFile: Send + Sync {
         false
     }
 
+    /// Tells that a part is about to be read from end to end, so that it can be fetched at once.
+    fn expect(&self, offset: u64, len: usize) {
+        let _ = (offset, len);
+    }
+
     /// The length of the file when it was opened.
     fn len(&self) -> u64;
 

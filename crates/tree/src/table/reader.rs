@@ -553,7 +553,9 @@ impl TableFile {
             end += next.len as u64;
             places.push(next);
         }
-        let stored = self.file.read(start.offset, (end - start.offset) as usize)?;
+        let len = (end - start.offset) as usize;
+        self.file.expect(start.offset, len);
+        let stored = self.file.read(start.offset, len)?;
         let block = |place: &BlockPlace| {
             let at = (place.offset - start.offset) as usize;
             self.unpack(&stored.slice(at..at + place.len), *place, self.properties.checksum)

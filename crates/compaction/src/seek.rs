@@ -2,9 +2,10 @@
 //!
 //! Filters spare a get most runs; a range opens every run that overlaps it, and compares what they give entry by
 //! entry. Nobody knows how many ranges will come, so this is a ski rental: rent until the rent comes to the price,
-//! then buy. That never costs more than twice what the best moment would have (Karlin, Manasse, Rudolph, Sleator,
-//! "Competitive Snoopy Caching", Algorithmica 3, 1988). `LevelDB` does the like with its `allowed_seeks`, where a
-//! seek is worth 16 KiB of compaction, by the disks of its time.
+//! then buy. As long as the runs stay the same that costs at most twice what the best moment would have (Karlin,
+//! Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", Algorithmica 3, 1988); when they change, it begins anew.
+//! `LevelDB` does the like with its `allowed_seeks`, where a seek is worth 16 KiB of compaction, by the disks of its
+//! time.
 
 use crate::job::{Action, Job};
 use crate::shape::Shape;
@@ -12,12 +13,10 @@ use crate::shape::Shape;
 /// What ranges did while the runs stayed the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
-    /// The ranges.
-    pub ranges: u64,
-    /// The memtables and runs that had keys of theirs.
-    pub sources: u64,
-    /// The entries that they gave out.
-    pub entries: u64,
+    /// The memtables and runs beyond one that each had to open, in sum.
+    pub extra_sources: u64,
+    /// The entries that each gave out, times the sources beyond one that it took them from, in sum.
+    pub extra_entries: u64,
 }
 
 /// What one more source costs each entry of a range, in bytes that a merge writes in the same time: 13 ns by
@@ -29,18 +28,16 @@ impl RangeWork {
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
-            ranges: self.ranges.saturating_sub(earlier.ranges),
-            sources: self.sources.saturating_sub(earlier.sources),
-            entries: self.entries.saturating_sub(earlier.entries),
+            extra_sources: self.extra_sources.saturating_sub(earlier.extra_sources),
+            extra_entries: self.extra_entries.saturating_sub(earlier.extra_entries),
         }
     }
 
     /// What the ranges paid for having more sources than one, in bytes merged, where to open one costs
     /// `seek_price`.
     fn rent(&self, seek_price: u64) -> u64 {
-        let more_than_one = self.sources.saturating_sub(self.ranges);
-        let entries_each = self.entries.checked_div(self.ranges).unwrap_or_default();
-        more_than_one.saturating_mul(seek_price.saturating_add(entries_each.saturating_mul(ENTRY_BYTES)))
+        let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
+        self.extra_sources.saturating_mul(seek_price).saturating_add(entries)
     }
 }
 
@@ -74,7 +71,8 @@ mod tests {
     use crate::testing::shape;
 
     fn worth(sources: &[u64], ranges: u64, opened: u64, entries: u64) -> usize {
-        worth_merging(sources, &RangeWork { ranges, sources: opened, entries }, 10)
+        let extra_sources = opened.saturating_sub(ranges);
+        worth_merging(sources, &RangeWork { extra_sources, extra_entries: entries }, 10)
     }
 
     #[test]
@@ -83,8 +81,8 @@ mod tests {
         assert_eq!(worth(&[100; 4], 13, 52, 0), 0);
         assert_eq!(worth(&[100; 4], 14, 56, 0), 4);
         // Entries cost too.
-        assert_eq!(worth(&[100; 4], 1, 4, 7), 0);
-        assert_eq!(worth(&[100; 4], 1, 4, 8), 4);
+        assert_eq!(worth(&[100; 4], 1, 4, 23), 0);
+        assert_eq!(worth(&[100; 4], 1, 4, 24), 4);
     }
 
     #[test]
@@ -96,7 +94,7 @@ mod tests {
 
     #[test]
     fn ranges_that_open_one_source_each_pay_nothing() {
-        assert_eq!(worth(&[100; 4], 1_000_000, 1_000_000, 1_000_000), 0);
+        assert_eq!(worth(&[100; 4], 1_000_000, 1_000_000, 0), 0);
         assert_eq!(worth(&[], 10, 0, 0), 0);
         assert_eq!(worth(&[1], 10, 100, 0), 0);
         assert_eq!(worth(&[u64::MAX; 3], u64::MAX / 3, u64::MAX, u64::MAX), 0);

@@ -2,7 +2,7 @@
 
 use types::quantity::format_bytes;
 
-use crate::budget::{Budget, Codec, Log};
+use crate::budget::{Budget, Codec, Log, Reads};
 use crate::peer::{Identity, Missing, UNEQUAL};
 
 /// The feature that they are compiled in with.
@@ -67,6 +67,12 @@ pub(crate) fn of_pages(budget: &Budget, name: &str) -> Vec<String> {
     ];
     lines.extend(without_codec(budget, name));
     lines
+}
+
+/// The line of maps that the engine does not read through.
+pub(crate) fn without_maps(budget: &Budget, name: &str) -> Option<String> {
+    let what = format_args!("mapped tables: {name} copies blocks out of its files");
+    (budget.reads == Reads::Mapped).then(|| unequal(what))
 }
 
 /// The line of a codec that the engine does not have.

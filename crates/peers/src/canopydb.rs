@@ -11,7 +11,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::budget::{Budget, Log};
-use crate::bundled::{self, cache, log, memtable, of_pages, unequal};
+use crate::bundled::{self, cache, log, memtable, of_pages, unequal, without_maps};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -59,6 +59,7 @@ impl Peer for Canopydb {
         ];
         lines.push(unequal("a put by itself is a transaction"));
         lines.extend(of_pages(budget, "canopydb"));
+        lines.extend(without_maps(budget, "canopydb"));
         lines
     }
 

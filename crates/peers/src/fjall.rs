@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::{Budget, Codec, Log, Reads};
-use crate::bundled::{self, cache, log, memtable, unequal, without_interval};
+use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -66,11 +66,10 @@ impl Peer for Fjall {
             "{} frozen memtables: writers wait behind four of Fjall's, and nothing in it reads a cap on their bytes",
             budget.frozen_memtables
         )));
-        match budget.reads {
-            Reads::Copied => {}
-            Reads::Mapped => lines.push(unequal("mapped tables: Fjall copies blocks out of its files")),
-            Reads::Direct => lines.push(unequal("direct I/O: Fjall has none")),
+        if budget.reads == Reads::Direct {
+            lines.push(unequal("direct I/O: Fjall has none"));
         }
+        lines.extend(without_maps(budget, "Fjall"));
         lines
     }
 

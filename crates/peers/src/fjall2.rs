@@ -12,7 +12,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::budget::{Budget, Codec, Log, Reads};
-use crate::bundled::{self, cache, log, memtable, unequal};
+use crate::bundled::{self, cache, log, memtable, unequal, without_maps};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -89,11 +89,10 @@ impl Peer for Fjall2 {
                 .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
         }
         lines.push(write_buffer(budget));
-        match budget.reads {
-            Reads::Copied => {}
-            Reads::Mapped => lines.push(unequal("mapped tables: Fjall copies blocks out of its files")),
-            Reads::Direct => lines.push(unequal("direct I/O: Fjall has none")),
+        if budget.reads == Reads::Direct {
+            lines.push(unequal("direct I/O: Fjall has none"));
         }
+        lines.extend(without_maps(budget, "Fjall"));
         lines
     }
 

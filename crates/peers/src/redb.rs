@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::{Budget, Log};
-use crate::bundled::{self, cache, log, of_pages, unequal};
+use crate::bundled::{self, cache, log, of_pages, unequal, without_maps};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -55,6 +55,7 @@ impl Peer for Redb {
         }
         lines.push(unequal("a put by itself is a transaction, which copies the path to its page"));
         lines.extend(of_pages(budget, "redb"));
+        lines.extend(without_maps(budget, "redb"));
         lines
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::{Budget, Log};
-use crate::bundled::{self, cache, log, of_pages, unequal};
+use crate::bundled::{self, cache, log, of_pages, unequal, without_maps};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> = Variant::new::<Sled>(
@@ -52,6 +52,7 @@ impl Peer for Sled {
         });
         lines.push(unequal("a range of sled is not of one moment: it may see half a batch"));
         lines.extend(of_pages(budget, "sled"));
+        lines.extend(without_maps(budget, "sled"));
         lines
     }
 

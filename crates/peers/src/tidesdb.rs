@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::{Budget, Log, Reads};
-use crate::bundled::{cache, log, memtable, unequal, without_codec};
+use crate::bundled::{cache, log, memtable, unequal, without_codec, without_maps};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -89,11 +89,10 @@ impl Peer for TidesDb {
             "its crate copies every key and value that is read once more than its C interface",
         ));
         lines.extend(without_codec(budget, "TidesDB without system libraries"));
-        match budget.reads {
-            Reads::Copied => {}
-            Reads::Mapped => lines.push(unequal("mapped tables: TidesDB copies blocks out of its files")),
-            Reads::Direct => lines.push(unequal("direct I/O: TidesDB has none")),
+        if budget.reads == Reads::Direct {
+            lines.push(unequal("direct I/O: TidesDB has none"));
         }
+        lines.extend(without_maps(budget, "TidesDB"));
         lines
     }
 

@@ -38,8 +38,11 @@ impl Weighed {
         if claims_difference && holds_none {
             return (Finding::NotReproduced, "the interval holds no difference at all".to_owned());
         }
-        if self.meets(measured) {
+        if self.is_in_band(measured.value) {
             return (Finding::Reproduced, self.agreement(percent));
+        }
+        if self.meets(measured) {
+            return (Finding::Reproduced, format!("by the interval: {}", self.agreement(percent)));
         }
         if self.compare == Compare::Rank {
             return (Finding::NotReproduced, "another place in the order".to_owned());
@@ -70,15 +73,19 @@ impl Weighed {
         }
     }
 
-    /// Whether the band has the measurement in it, or meets an interval that is no wider than itself: a wide one would
-    /// meet any.
+    /// Whether the band meets the interval, which must be no wider than itself: a wide one would meet any, and a band
+    /// without an end would meet a wide one.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
-        let is_in = (low..=high).contains(&measured.value);
-        let touches = measured.interval.is_some_and(|found| {
-            found.low <= high && found.high >= low && found.high - found.low <= high - low
-        });
-        is_in || touches
+        measured.interval.is_some_and(|found| {
+            let width = high - low;
+            found.low <= high && found.high >= low && width.is_finite() && found.high - found.low <= width
+        })
+    }
+
+    fn is_in_band(&self, value: f64) -> bool {
+        let (low, high) = self.band();
+        (low..=high).contains(&value)
     }
 
     /// From where to where a measurement reproduces the claim.

@@ -1,8 +1,8 @@
 //! Tables read through memory maps: a read hands out a part of the mapping, nothing is copied.
 //!
 //! The page cache becomes the block store. What that costs does not show in the reads: a page that is not
-//! in memory is a fault that waits for the disk, and a file that another program cuts short ends the
-//! process by SIGBUS. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your Database
+//! in memory is a fault that waits for the disk, and a file that another program cuts short, or a
+//! disk that fails to read, ends the process by SIGBUS. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your Database
 //! Management System?" (CIDR 2022).
 
 use std::fs::File;

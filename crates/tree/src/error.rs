@@ -82,4 +82,9 @@ impl Error {
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::MissingLog(_) | Self::OutOfOrder(_))
     }
+
+    /// Whether something could not be read, or was not what had been written; nothing was changed.
+    pub(crate) fn is_of_reading(&self) -> bool {
+        self.is_damage() || matches!(self, Self::Storage(error) if error.operation == "read")
+    }
 }

@@ -36,7 +36,8 @@ pub enum Mode {
 /// The state of an open tree.
 ///
 /// Locks are taken in the order of their fields: `flushing`, `compacting`, `log`, `pending`, `manifest`,
-/// the state of `signals`, `view_lock`. Readers take none of them.
+/// the state of `signals`, `view_lock`; `merges_for_ranges` behind `compacting` and before `log`. Readers take none of
+/// them, but for a range now and then that looks whether ranges have paid for a merge.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
@@ -67,6 +68,8 @@ pub(crate) struct Inner {
     pub(crate) view_lock: Mutex<()>,
     pub(crate) next_file: AtomicU64,
     pub(crate) next_run: AtomicU64,
+    /// Whether merges that ranges have paid for may begin: not once the tree is being closed, or one met damage.
+    pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
     pub(crate) counters: AllCounters,

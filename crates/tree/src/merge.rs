@@ -107,6 +107,11 @@ impl<S: Source> Merge<S> {
         merge
     }
 
+    /// The sources that it was made of.
+    pub fn source_count(&self) -> usize {
+        self.sources.len()
+    }
+
     /// The source that stands at the current entry: of all the first key in direction, in its newest version.
     #[inline]
     pub fn current(&self) -> Option<&S> {

@@ -141,6 +141,7 @@ impl Opening {
             next_run,
             manifest: Mutex::new(manifest),
             view_lock: Mutex::new(()),
+            merges_for_ranges: Mutex::new(true),
             failure: Failure::default(),
             signals: Signals::default(),
             counters: AllCounters::default(),

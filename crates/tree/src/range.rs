@@ -29,6 +29,8 @@ pub struct Range {
     back: Option<Merge<Cursor>>,
     is_done: bool,
     given_out: u64,
+    /// The sources beyond one that its entries were taken from.
+    extra_sources: u64,
 }
 
 /// One of the sorted sources of a range.
@@ -116,6 +118,7 @@ impl Range {
             back: None,
             is_done,
             given_out: 0,
+            extra_sources: 0,
         })
     }
 
@@ -161,7 +164,9 @@ impl Range {
             Direction::Backward => self.back.is_some(),
         };
         if !opened {
-            let merge = Some(self.open(direction)?);
+            let merge = self.open(direction)?;
+            self.count_sources(merge.source_count() as u64);
+            let merge = Some(merge);
             match direction {
                 Direction::Forward => self.front = merge,
                 Direction::Backward => self.back = merge,
@@ -230,8 +235,16 @@ impl Range {
             }
             sources.extend(cursor.map(Cursor::Run));
         }
-        counters.local().range_sources.add(sources.len() as u64);
         Ok(Merge::new(sources, direction))
+    }
+
+    /// Counts what one end had to open.
+    fn count_sources(&mut self, sources: u64) {
+        let extra = sources.saturating_sub(1);
+        self.extra_sources = self.extra_sources.max(extra);
+        let counters = self.inner.counters.local();
+        counters.range_sources.add(sources);
+        counters.range_extra_sources.add(extra);
     }
 
     fn contains(&self, key: &[u8]) -> bool {
@@ -241,7 +254,9 @@ impl Range {
 
 impl Drop for Range {
     fn drop(&mut self) {
-        self.inner.counters.local().range_entries.add(self.given_out);
+        let counters = self.inner.counters.local();
+        counters.range_entries.add(self.given_out);
+        counters.range_extra_entries.add(self.given_out * self.extra_sources);
     }
 }
 

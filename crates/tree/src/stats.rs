@@ -87,6 +87,10 @@ counters! {
     ranges,
     /// Memtables and runs that had keys of a range, counted for each of its ends that was read.
     range_sources,
+    /// Of those the ones beyond the first, in sum over ranges.
+    range_extra_sources,
+    /// Entries that ranges gave out, times the sources beyond one of each.
+    range_extra_entries,
     /// Entries that ranges gave out.
     range_entries,
     /// Key and value bytes of puts and deletes.

@@ -77,11 +77,14 @@ impl Inner {
     /// Makes all that was written durable, and says in the manifest which log holds what is in no table, and how
     /// long it is. Nobody writes any more.
     pub(crate) fn close(&self) -> Result<()> {
+        self.stop_merges_for_ranges();
         self.sync()?;
         // The older logs are gone then, but for the one that takes the writes.
         self.wait_until_flushed()?;
-        let Some(bytes) = self.log.lock().file.bytes() else { return Ok(()) };
+        let current = self.log.lock();
+        let Some(bytes) = current.file.bytes() else { return Ok(()) };
         let log = self.pending.lock().active.log;
+        drop(current);
         let mut manifest = self.manifest.lock();
         let state = State { closed_log: Some((log, bytes)), ..manifest.state.clone() };
         manifest.record(&*self.storage, state).map_err(|error| self.fail(error))

@@ -386,6 +386,16 @@ impl Table {
         self.file.block(index, counters)
     }
 
+    /// Tells storage that data blocks are about to be read one after the other, where they are used in place.
+    pub(crate) fn expect_blocks(&self, blocks: Range<u32>) {
+        let place = |index| self.file.directory.place(index);
+        let ends = (place(blocks.start), blocks.end.checked_sub(1).and_then(place));
+        if let (true, (Some(first), Some(last))) = (self.file.is_in_place, ends) {
+            let end = last.offset + last.len as u64;
+            self.file.file.expect(first.offset, end.saturating_sub(first.offset) as usize);
+        }
+    }
+
     /// The first data blocks of `range`, as many as fit in `bytes` but at least one, read at once and kept out
     /// of the cache; and the bytes read.
     pub(crate) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {

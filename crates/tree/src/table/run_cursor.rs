@@ -33,6 +33,12 @@ pub(crate) struct Approach {
 /// The most bytes of a block that are asked for from memory before it is walked.
 const PREFETCHED_BYTES: usize = 64 << 10;
 
+/// A range that has walked so many blocks in a row asks for more of them ahead,
+const BLOCKS_WALKED: u32 = 4;
+
+/// and again after each so many, as many at a time.
+const BLOCKS_AHEAD: u32 = 32;
+
 /// The bytes that a streaming cursor reads at once.
 const STREAM_BYTES: usize = 512 << 10;
 
@@ -51,6 +57,8 @@ pub(crate) struct RunCursor {
     cursor: BlockCursor,
     /// Readers of tables that are not entered yet, where they were made when the range was opened.
     readers: Option<Box<Readers>>,
+    /// Blocks walked in a row, forward and through the cache.
+    walked: u32,
     /// Streaming: blocks read and not yet entered; the first is the one behind `block`.
     ahead: VecDeque<Bytes>,
 }
@@ -98,6 +106,7 @@ impl RunCursor {
             block: 0,
             cursor: reader.map_or_else(BlockCursor::default, |reader| reader.cursor),
             readers,
+            walked: 0,
             ahead: VecDeque::new(),
         };
         cursor.block = match from {
@@ -136,6 +145,7 @@ impl RunCursor {
             block: 0,
             cursor: BlockCursor::default(),
             readers: None,
+            walked: 0,
             ahead: VecDeque::new(),
         };
         let standing = match low {
@@ -165,6 +175,7 @@ impl RunCursor {
             let entered = match self.direction {
                 Direction::Forward if self.block + 1 < self.blocks_of(at) => {
                     self.block += 1;
+                    self.expect_blocks(at);
                     true
                 }
                 Direction::Backward if self.block > 0 => {
@@ -186,6 +197,15 @@ impl RunCursor {
                 Some(false) => {}
                 None => return Err(self.damage()),
             }
+        }
+    }
+
+    /// Tells storage of the blocks to come, where a range turns out to be a long one.
+    fn expect_blocks(&mut self, at: usize) {
+        self.walked += 1;
+        if self.mode == ReadMode::Cached && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
+            let end = self.blocks_of(at).min(self.block.saturating_add(BLOCKS_AHEAD));
+            self.tables[at].expect_blocks(self.block..end);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::path::Path;
 
-use lsmbench_tree::{Design, Mode, Tree};
+use lsmbench_tree::{Design, Mode, OpenOptions, Tree};
 
 use crate::common::{Model, memory, open, small_design};
 
@@ -77,7 +77,7 @@ fn what_ranges_have_paid_for_is_merged_with_the_memtable() {
 fn in_counted_mode_the_merge_comes_with_the_range_that_makes_it_due() {
     let due = |tree: &Tree, model: &Model| {
         (0..40).find(|_| {
-            read(tree, model, 16);
+            read(tree, model, 2);
             runs(tree) == 1
         })
     };
@@ -134,4 +134,32 @@ fn readers_and_writers(inline: &str) {
     tree.settle().unwrap();
     assert!(tree.stats().counts.compactions > 0);
     read(&tree, &model, 400);
+}
+
+#[test]
+fn damage_that_a_merge_for_ranges_meets_stops_no_writer() {
+    for mode in [Mode::Counted, Mode::Timed] {
+        let directory = tempfile::tempdir().unwrap();
+        let at = directory.path().join("tree");
+        let tree = OpenOptions::new(small_design(PRICES)).mode(mode).open(&at).unwrap();
+        let model = fill(&tree, true);
+        // The first block of a run, which no range below looks into.
+        let files = std::fs::read_dir(&at).unwrap().map(|entry| entry.unwrap().path());
+        let mut tables: Vec<_> =
+            files.filter(|path| path.extension().is_some_and(|is| is == "table")).collect();
+        tables.sort();
+        let table = std::fs::File::options().write(true).open(&tables[0]).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&table, b"!", 60).unwrap();
+        let rest: Model =
+            model.into_iter().filter(|(key, _)| key.as_slice() > b"key0200".as_slice()).collect();
+        read(&tree, &rest, 2000);
+        tree.settle().unwrap();
+        tree.put(b"key", b"value").unwrap();
+        tree.flush().unwrap();
+        assert_eq!(
+            (tree.stats().counts.compactions, tree.get(b"key").unwrap()),
+            (0, Some(b"value".to_vec()))
+        );
+        read(&tree, &rest, 100);
+    }
 }

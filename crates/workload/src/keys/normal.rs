@@ -19,6 +19,9 @@ deviation = 0.1
 /// The least share of draws that must fall on a key: the others are drawn again.
 const LEAST_WITHIN: f64 = 0.01;
 
+/// The smallest deviation: draws beside the mean must be told from it, whichever the mean.
+const LEAST_DEVIATION: f64 = 1e-12;
+
 #[derive(Clone)]
 struct Normal(Params);
 
@@ -42,8 +45,12 @@ impl Build<dyn KeyDistribution> for Normal {
         if !(0.0..=1.0).contains(&params.mean) {
             return Err(format!("mean is {}; it is a part of the keys between 0 and 1", params.mean));
         }
-        if !(params.deviation > 0.0 && params.deviation.is_finite()) {
-            return Err(format!("deviation is {}; it is a part of the keys above 0", params.deviation));
+        // Below that draws beside the mean cannot be told from it.
+        if !(params.deviation >= LEAST_DEVIATION && params.deviation.is_finite()) {
+            let deviation = params.deviation;
+            return Err(format!(
+                "deviation is {deviation}; it is a part of the keys, {LEAST_DEVIATION} at least"
+            ));
         }
         let normal = Self(params);
         if normal.within(0.0, 1.0) < LEAST_WITHIN {

@@ -12,6 +12,7 @@ question = "What do caches do?"
 [design]
 memtable = { capacity = "32KiB" }
 cache    = { kind = "lru", capacity = "4MiB", shards = 1 }
+storage  = "pread"
 [[phase]]
 name   = "load"
 insert = 4_000
@@ -313,6 +314,7 @@ question = "Is a larger filter worth a smaller cache?"
 memory   = "400KiB"
 memtable = { capacity = "16KiB" }
 cache    = { kind = "lru", shards = 1 }
+storage  = "pread"
 [[phase]]
 name   = "load"
 insert = 20_000

@@ -46,7 +46,7 @@ fn what_several_lines_have_in_common_is_said_once() {
 fn confounded_comparisons_are_called_so() {
     let bench = Bench::new();
     let sweep = "\"design.bloom\" = [\"standard\", \"blocked\"]\n\"design.bloom.bits_per_key\" = [4, 10]\n\
-                 \"design.compaction\" = [\"l0-tiered\", \"leveled\"]";
+                 \"design.compaction\" = [{ kind = \"l0-tiered\" }, \"leveled\"]";
     bench.write("x.toml", SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep));
     let answer = bench.ok(&["run", "x.toml"]);
     let differs = |label: &str| {

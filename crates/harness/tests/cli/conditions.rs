@@ -75,7 +75,7 @@ fn what_the_page_cache_held_is_measured() {
     assert!(cold < 0.5, "only what opening the store reads is there: {cold}");
     assert!(number(second[1], &c::OS_READ_BYTES) > 100_000.0, "the rest comes from the device");
     // Without the page cache the block cache is all there is.
-    bench.write("y.toml", timed.replace("[design]", "[design]\nstorage = \"direct\""));
+    bench.write("y.toml", timed.replace("storage  = \"pread\"", "storage = \"direct\""));
     let rows = rows_on_disk(&bench, "y", out.path());
     let states: Vec<String> = by_cell(&rows, "second").iter().map(|row| text(row, &c::CACHE_STATE)).collect();
     assert_eq!(states, ["as-is, direct", "warm, direct", "cold, direct"]);
@@ -84,7 +84,7 @@ fn what_the_page_cache_held_is_measured() {
 #[test]
 fn cold_caches_need_a_store_that_can_be_opened_again() {
     let bench = Bench::new();
-    bench.write("x.toml", LOOKUPS.replace("[design]", "[design]\nstorage = \"memory\""));
+    bench.write("x.toml", LOOKUPS.replace("storage  = \"pread\"", "storage = \"memory\""));
     let told = bench.run(&["run", "x.toml"]).expect(0).err;
     let left_out =
         "phase second begins with cold caches, but storage = memory keeps nothing when the process ends";

@@ -319,7 +319,9 @@ impl Made<'_> {
         });
         let rows = rows.map(|(cell, trial, cells, value)| {
             let mut row = row(&schema, cell as u64, trial, &cells);
-            self.rule.operation.iter().for_each(|operation| drop(row.set(&OPERATION, operation.as_str())));
+            if let Some(operation) = &self.rule.operation {
+                row.set(&OPERATION, operation.as_str());
+            }
             if is_wrong {
                 row.set(&WRONG_ANSWERS, 1_u64);
             } else {

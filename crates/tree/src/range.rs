@@ -215,10 +215,7 @@ impl Range {
         for run in &self.view.version.runs {
             let tables = run.overlapping(low, high);
             let passes = passes_range_filter(run, &tables, low, high, counters.local());
-            if passes == Some(false) {
-                continue;
-            }
-            if tables.is_empty() {
+            if passes == Some(false) || tables.is_empty() {
                 continue;
             }
             let holding = Holding::new(&run.tables, tables, direction, self.inner.design.options.range);

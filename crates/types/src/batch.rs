@@ -36,11 +36,6 @@ struct Span {
 }
 
 impl EntryBatch {
-    /// An empty batch with room for so many entries, and for so many bytes of their keys and values.
-    pub fn with_room(entries: usize, bytes: usize) -> Self {
-        Self { arena: Vec::with_capacity(bytes), spans: Vec::with_capacity(entries) }
-    }
-
     /// Empties the batch and keeps its memory.
     pub fn clear(&mut self) {
         self.arena.clear();

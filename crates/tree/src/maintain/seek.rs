@@ -84,7 +84,7 @@ impl Inner {
         match self.run_job(&version, &job) {
             // What cannot be read need not be merged: writers go on, and ranges as they are.
             Err(error) if error.is_of_reading() => {
-                *self.merges_for_ranges.lock() = false;
+                self.stop_merges_for_ranges();
                 Ok(false)
             }
             done => done,
@@ -105,7 +105,7 @@ impl Inner {
         Ok(true)
     }
 
-    /// Lets no more merges for ranges begin: none begins a log behind the back of whoever closes the tree.
+    /// Lets no more merges for ranges begin: behind the back of whoever closes the tree none begins a log.
     pub(super) fn stop_merges_for_ranges(&self) {
         *self.merges_for_ranges.lock() = false;
     }

@@ -504,15 +504,12 @@ impl TableFile {
             return Ok(None);
         }
         counters.blocks_in_place.bump();
-        if let Some(checked) = &self.checked {
-            if checked.contains(index) {
-                return self.unpack(&stored, place, Checksum::None).map(Some);
-            }
-            let block = self.unpack(&stored, place, self.properties.checksum)?;
-            checked.insert(index);
-            return Ok(Some(block));
+        if self.checked.as_ref().is_some_and(|checked| checked.contains(index)) {
+            return self.unpack(&stored, place, Checksum::None).map(Some);
         }
-        self.unpack(&stored, place, self.properties.checksum).map(Some)
+        let block = self.unpack(&stored, place, self.properties.checksum)?;
+        self.checked.iter().for_each(|checked| checked.insert(index));
+        Ok(Some(block))
     }
 
     /// Data blocks by their numbers, from the cache or from storage; what is missing is read together.
@@ -524,10 +521,6 @@ impl TableFile {
         let mut missing = Vec::new();
         for index in indexes {
             let place = self.place(index)?;
-            if self.is_in_place {
-                blocks.insert(index, self.block(index, counters)?);
-                continue;
-            }
             match self.context.cache.get(&self.block_id(place.offset)) {
                 Some(block) => {
                     counters.blocks_from_cache.bump();

@@ -33,10 +33,10 @@ pub(crate) struct Approach {
 /// The most bytes of a block that are asked for from memory before it is walked.
 const PREFETCHED_BYTES: usize = 64 << 10;
 
-/// A range that has walked so many blocks in a row asks for more of them ahead,
+/// The blocks in a row after which a range turns out to be a long one, and asks for those ahead.
 const BLOCKS_WALKED: u32 = 4;
 
-/// and again after each so many, as many at a time.
+/// The blocks that a long range asks for ahead at a time, and after which it asks again.
 const BLOCKS_AHEAD: u32 = 32;
 
 /// The bytes that a streaming cursor reads at once.

@@ -200,10 +200,18 @@ impl RunCursor {
         }
     }
 
-    /// Tells storage of the blocks to come, where a range turns out to be a long one.
+    /// Asks memory for the next block while the one that the range has just come to is walked, and storage for those
+    /// behind it, where the range turns out to be a long one.
     fn expect_blocks(&mut self, at: usize) {
+        if self.mode == ReadMode::Streaming {
+            return;
+        }
         self.walked += 1;
-        if self.mode == ReadMode::Cached && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
+        let next = self.block + 1;
+        if next < self.blocks_of(at) {
+            self.tables[at].prefetch_block(next, PREFETCHED_BYTES);
+        }
+        if self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
             let end = self.blocks_of(at).min(self.block.saturating_add(BLOCKS_AHEAD));
             self.tables[at].expect_blocks(self.block..end);
         }

@@ -387,6 +387,12 @@ impl Table {
         self.file.block(index, counters)
     }
 
+    /// Whether data blocks are used where they lie in a mapped file.
+    #[inline]
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.file.is_in_place
+    }
+
     /// Asks for a data block from memory, where it is used in place: the first `bytes` of it, at most.
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {

@@ -57,7 +57,7 @@ pub(crate) struct RunCursor {
     cursor: BlockCursor,
     /// Readers of tables that are not entered yet, where they were made when the range was opened.
     readers: Option<Box<Readers>>,
-    /// Blocks walked in a row, forward and through the cache.
+    /// Blocks walked in a row, by a range.
     walked: u32,
     /// Streaming: blocks read and not yet entered; the first is the one behind `block`.
     ahead: VecDeque<Bytes>,
@@ -115,6 +115,7 @@ impl RunCursor {
                 cursor.tables[first].seek(key, counters.local())?
             }
         };
+        cursor.tables[first].prefetch_block(cursor.block, PREFETCHED_BYTES);
         let block = cursor.cached_block(first, counters)?;
         Ok(Approach { cursor, block })
     }
@@ -175,7 +176,6 @@ impl RunCursor {
             let entered = match self.direction {
                 Direction::Forward if self.block + 1 < self.blocks_of(at) => {
                     self.block += 1;
-                    self.expect_blocks(at);
                     true
                 }
                 Direction::Backward if self.block > 0 => {
@@ -185,6 +185,7 @@ impl RunCursor {
                 _ => false,
             };
             if entered {
+                self.expect_blocks(at);
                 self.enter_block(counters)?;
             } else {
                 self.table = self.next_table(at);
@@ -206,14 +207,15 @@ impl RunCursor {
         if self.mode == ReadMode::Streaming {
             return;
         }
-        self.walked += 1;
-        let next = self.block + 1;
-        if next < self.blocks_of(at) {
+        let end = self.blocks_of(at);
+        let step = if self.direction == Direction::Forward { 1 } else { u32::MAX };
+        let next = self.block.wrapping_add(step);
+        if next < end {
             self.tables[at].prefetch_block(next, PREFETCHED_BYTES);
         }
-        if self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
-            let end = self.blocks_of(at).min(self.block.saturating_add(BLOCKS_AHEAD));
-            self.tables[at].expect_blocks(self.block..end);
+        self.walked += 1;
+        if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
+            self.tables[at].expect_blocks(self.block..end.min(self.block.saturating_add(BLOCKS_AHEAD)));
         }
     }
 
@@ -258,10 +260,14 @@ impl RunCursor {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// The block of a range, asked for from memory as a whole unless it is a large one.
+    /// The block of a range. What is used in place was asked for from memory when it was known to come; what is not is
+    /// asked for now, as a whole unless it is a large one.
     fn cached_block(&self, at: usize, counters: &AllCounters) -> Result<Bytes> {
-        let block = self.tables[at].block(self.block, counters.local())?;
-        prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
+        let table = &self.tables[at];
+        let block = table.block(self.block, counters.local())?;
+        if !table.is_in_place() {
+            prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
+        }
         Ok(block)
     }
 

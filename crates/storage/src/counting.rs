@@ -197,6 +197,10 @@ impl ReadFile for CountingFile {
         self.inner.queue_depth()
     }
 
+    fn mapped(&self) -> Option<&[u8]> {
+        self.inner.mapped()
+    }
+
     fn len(&self) -> u64 {
         self.inner.len()
     }

@@ -375,6 +375,10 @@ impl ReadFile for FaultyFile {
         self.inner.queue_depth()
     }
 
+    fn mapped(&self) -> Option<&[u8]> {
+        self.inner.mapped()
+    }
+
     fn len(&self) -> u64 {
         self.inner.len()
     }

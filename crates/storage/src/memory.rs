@@ -30,9 +30,12 @@ pub use self::states::States;
 use crate::holder::Held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
 
-pub(crate) const VARIANT: Variant<dyn Storage> =
-    Variant::new::<Memory>("memory", "files in memory: what a design costs when storage costs nothing", "")
-        .limited(&[Limit::NotDurable]);
+pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
+    "memory",
+    "files in memory: what a design costs when storage costs nothing",
+    "# Whether blocks may be used where they lie in their file, as with \"mmap\".\nmapped = false\n",
+)
+.limited(&[Limit::NotDurable]);
 
 /// Files in memory. Each value is a disk of its own; nothing outlives it.
 ///
@@ -42,6 +45,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> =
 pub struct Memory {
     names: Mutex<Names>,
     locks: Arc<Mutex<HashSet<PathBuf>>>,
+    is_mapped: bool,
 }
 
 /// What becomes of bytes and names that were not made durable when the power fails.
@@ -58,20 +62,27 @@ pub enum Unsynced {
     },
 }
 
-/// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {}
+pub struct Params {
+    mapped: bool,
+}
 
 impl Build<dyn Storage> for Memory {
     type Params = Params;
 
-    fn build(_: Params) -> Result<Box<dyn Storage>, String> {
-        Ok(Box::new(Self::default()))
+    fn build(params: Params) -> Result<Box<dyn Storage>, String> {
+        Ok(Box::new(Self { is_mapped: params.mapped, ..Self::default() }))
     }
 }
 
 impl Memory {
+    /// An empty disk whose files are [mapped](ReadFile::mapped).
+    #[must_use]
+    pub fn mapped() -> Self {
+        Self { is_mapped: true, ..Self::default() }
+    }
+
     /// The disk as it may be found after the power failed now: synced bytes under durable names for sure,
     /// of all else what `unsynced` says. It is a disk of its own, on which everything is durable and nothing
     /// locked; this one goes on as if nothing had happened.
@@ -87,7 +98,7 @@ impl Memory {
                 names.after_crash(|| for_names.random(), |inode| inode.torn(&mut for_bytes))
             }
         };
-        Self { names: Mutex::new(names), locks: Arc::default() }
+        Self { names: Mutex::new(names), locks: Arc::default(), is_mapped: self.is_mapped }
     }
 }
 
@@ -120,7 +131,8 @@ impl Storage for Memory {
 
     fn open(&self, path: &Path, _: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
         let inode = self.names.lock().get(path).map_err(|error| StorageError::new("open", path, error))?;
-        Ok(Arc::new(MemoryFile { path: path.to_owned(), bytes: inode.snapshot() }))
+        let (path, bytes) = (path.to_owned(), inode.snapshot());
+        Ok(Arc::new(MemoryFile { path, bytes, is_mapped: self.is_mapped }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
@@ -205,6 +217,7 @@ impl WriteFile for MemoryWriter {
 struct MemoryFile {
     path: PathBuf,
     bytes: Arc<Vec<u8>>,
+    is_mapped: bool,
 }
 
 impl ReadFile for MemoryFile {
@@ -213,6 +226,10 @@ impl ReadFile for MemoryFile {
         let start = offset as usize;
         let owner: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::<Vec<u8>>::clone(&self.bytes);
         Ok(Bytes::from_owner(owner, start..start + len))
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        self.is_mapped.then_some(&**self.bytes)
     }
 
     fn len(&self) -> u64 {

@@ -123,7 +123,7 @@ pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
 /// Every fault that a life can meet: at every call every error that the call can report, once and from then
 /// on, with every effect.
 fn all_faults(subject: &Subject, script: &Script) -> Result<Vec<Fault>, Violation> {
-    let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
+    let faulty = Arc::new(Faulty::new(Arc::new(Memory::mapped())));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
     player.play_undisturbed(script)?;
     let mut all = Vec::new();
@@ -150,7 +150,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<Effect> {
 
 /// Plays the life with one fault and notes what came of it.
 fn one(subject: &Subject, script: &Script, place: Place, fault: Fault, tally: &mut Tally) {
-    let disk = Arc::new(Memory::default());
+    let disk = Arc::new(Memory::mapped());
     let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
     faulty.inject(fault);
     let trial = Trial { subject, script, fault, disk, faulty };

@@ -127,7 +127,7 @@ impl<'a> States<'a> {
             |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
         let after = |inode: &Inode| place(inode).map_or_else(|| inode.whole(), |place| bytes(inode, place));
         let names = self.disk.names.lock().after_crash(reaches_disk, after);
-        Memory { names: names.into(), locks: Arc::default() }
+        Memory { names: names.into(), locks: Arc::default(), is_mapped: self.disk.is_mapped }
     }
 }
 

@@ -42,11 +42,13 @@ pub(crate) enum Fault {
     SortsAnswers,
     /// Of parts read together those behind one that fails are not read.
     GivesUpAtAnError,
+    /// The last byte of a file is not mapped.
+    MapsTooLittle,
 }
 
 impl Fault {
     /// Every fault, with the law that must see it.
-    pub(crate) const ALL: [(Self, &'static str); 15] = [
+    pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
         (Self::WritesLate, "what is appended is seen at once, of tables what is synced"),
         (Self::ReadsZerosBeyondTheEnd, "nothing is read beyond the end"),
@@ -62,6 +64,7 @@ impl Fault {
         (Self::SharesACursor, "readers do not disturb each other"),
         (Self::SortsAnswers, "parts read together are read as each alone"),
         (Self::GivesUpAtAnError, "parts read together are read as each alone"),
+        (Self::MapsTooLittle, "what is mapped is what is read"),
     ];
 }
 
@@ -73,7 +76,7 @@ pub(crate) struct Canary {
 
 impl Canary {
     pub(crate) fn new(fault: Fault) -> Self {
-        Self { fault, sound: Arc::default() }
+        Self { fault, sound: Arc::new(Memory::mapped()) }
     }
 
     fn content(&self, path: &Path) -> Result<Bytes, StorageError> {
@@ -237,6 +240,11 @@ impl ReadFile for CanaryFile {
             answer
         };
         parts.into_iter().map(&mut read).collect()
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        let all = self.inner.mapped()?;
+        if self.fault == Fault::MapsTooLittle { all.split_last().map(|(_, rest)| rest) } else { Some(all) }
     }
 
     fn len(&self) -> u64 {

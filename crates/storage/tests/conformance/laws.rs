@@ -35,6 +35,7 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("a lock is held once", a_lock_is_held_once),
     ("readers do not disturb each other", readers_do_not_disturb_each_other),
     ("parts read together are read as each alone", parts_read_together),
+    ("what is mapped is what is read", what_is_mapped_is_read),
 ];
 
 /// What a broken law looks like.
@@ -388,6 +389,21 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// A mapped file is all of the file, and stays what it was when its name is gone.
+fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
+    for len in [1, 4096, 100_001] {
+        let content = random_bytes(len, 3);
+        let path = subject.write("file", Purpose::Table, &content)?;
+        let file = subject.open("file", Purpose::Table)?;
+        file.expect(0, len);
+        file.expect(len as u64, 1);
+        subject.storage.remove(&path)?;
+        let is_whole = file.mapped().is_none_or(|mapped| mapped == content);
+        ensure(is_whole, || format!("other bytes are mapped than the {len} of the file"))?;
     }
     Ok(())
 }

@@ -56,11 +56,16 @@ fn subjects(directory: &Path) -> Vec<Subject> {
         |name: &str, storage| Subject { name: name.to_owned(), storage, directory: directory.into() };
     let build =
         |label: &str| CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned())).unwrap()).unwrap();
-    let forms = ["pread(log=\"write\")", "uring(direct=false)", "uring(queue_depth=3, direct=false)"];
+    let forms = [
+        "pread(log=\"write\")",
+        "uring(direct=false)",
+        "uring(queue_depth=3, direct=false)",
+        "memory(mapped=true)",
+    ];
     let mut subjects: Vec<Subject> =
         CATALOG.kinds().chain(forms).map(|label| subject(label, build(label))).collect();
-    subjects.push(subject("counting", Box::new(Counting::new(Arc::new(Memory::default())))));
-    subjects.push(subject("faulty", Box::new(Faulty::new(Arc::new(Memory::default())))));
+    subjects.push(subject("counting", Box::new(Counting::new(Arc::new(Memory::mapped())))));
+    subjects.push(subject("faulty", Box::new(Faulty::new(Arc::new(Memory::mapped())))));
     subjects.retain(|subject| runs_here(subject, directory));
     subjects
 }

@@ -172,7 +172,7 @@ impl Observed {
 /// If the store is wrong before anything is damaged.
 pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violation> {
     let script = Script::new(seed, ACTIONS);
-    let disk = Arc::new(Memory::default());
+    let disk = Arc::new(Memory::mapped());
     let observed = RefCell::new(Observed::default());
     let clock = || observed.borrow_mut().look(&disk);
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &clock);
@@ -259,7 +259,7 @@ fn records_in(
 /// The files of another store.
 fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
-    let disk = Arc::new(Memory::default());
+    let disk = Arc::new(Memory::mapped());
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &|| 0);
     player.directory = PathBuf::from(OTHER_DIRECTORY);
     player.play_undisturbed(&script)?;
@@ -302,7 +302,7 @@ fn copied(subject: &Subject, closed: &Memory) -> Result<Memory, Violation> {
     let target = Path::new("checkpoint");
     store.checkpoint(target).map_err(wrong)?;
     drop(store);
-    let copy = Memory::default();
+    let copy = Memory::mapped();
     copy.create_directory(Path::new(DIRECTORY)).expect("a disk in memory takes a directory");
     for file in files(&disk, target) {
         write(&copy, &Path::new(DIRECTORY).join(&file.name), &file.bytes);

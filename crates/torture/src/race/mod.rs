@@ -78,7 +78,7 @@ pub struct Race<'a> {
 impl<'a> Race<'a> {
     /// A race on a disk in memory.
     pub fn in_memory(contestant: &'a Contestant, writers: usize, seed: u64) -> Self {
-        let memory = Arc::new(Memory::default());
+        let memory = Arc::new(Memory::mapped());
         let storage = Arc::clone(&memory) as Arc<dyn Storage>;
         let (store, copy) = (PathBuf::from("store"), PathBuf::from("copy"));
         Self::on(contestant, Ground { storage, memory: Some(memory), store, copy }, writers, seed)

@@ -91,6 +91,11 @@ pub(crate) fn open(design: &Design, mode: Mode, storage: &Arc<dyn Storage>, dire
     options.open(directory).unwrap_or_else(|error| panic!("the tree does not open: {error}"))
 }
 
+/// Storage in memory whose files are mapped.
+pub(crate) fn mapped_memory() -> Arc<dyn Storage> {
+    Arc::new(Memory::mapped())
+}
+
 /// Storage in memory.
 pub(crate) fn memory() -> Arc<dyn Storage> {
     Arc::new(Memory::default())

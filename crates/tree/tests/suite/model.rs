@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{Model, Replay, all_designs, memory, open, small_design, steps};
+use crate::common::{Model, Replay, all_designs, mapped_memory, memory, open, small_design, steps};
 use lsmbench_tree::{Design, Mode};
 use storage::{Purpose, Storage, StorageError};
 
@@ -47,6 +47,8 @@ fn replay_all(mode: Mode) {
             let home = tempfile::tempdir().unwrap();
             let (storage, directory) = match on_disk {
                 true => (storage_of(design), home.path().join("tree")),
+                // Blocks are used where they lie, or copied.
+                false if seed.is_multiple_of(2) => (mapped_memory(), Path::new("tree").to_owned()),
                 false => (memory(), Path::new("tree").to_owned()),
             };
             let steps = steps(seed, STEPS);

@@ -153,10 +153,7 @@ mod tests {
             "measured 1.02 x, claimed 1.5 x, and 1.5 x and more would do: why"
         );
         let place = Judgement { measured: Some(3.0), claimed: 2.0, compare: Some(Compare::Rank), ..one };
-        assert_eq!(
-            beside(&claim, &place, (1.5, 2.5), "why"),
-            "measured place 3, claimed place 2: why"
-        );
+        assert_eq!(beside(&claim, &place, (1.5, 2.5), "why"), "measured place 3, claimed place 2: why");
     }
 
     #[test]

@@ -44,7 +44,9 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 /// The most entries of a node, so that it fills 1 KiB.
 const FANOUT: usize = sized(62, 3);
 
-/// Records that a scan asks for ahead of the one that it reads.
+/// Records that a scan asks for ahead of the one that it reads: so many at first, since most scans are short, and two
+/// more with each step until they are as many as the other.
+const FIRST_RECORDS_AHEAD: usize = 4;
 const RECORDS_AHEAD: usize = 16;
 
 /// What of a record is asked for at once.
@@ -280,6 +282,9 @@ struct Tree {
     root: AtomicRef<Node>,
     /// The levels of inner nodes; read and written under the root's version.
     height: AtomicUsize,
+    /// The leaf that was the last when an entry was put behind all others, if that was done by the insert before: keys
+    /// may come in order.
+    last: AtomicRef<Node>,
 }
 
 /// A node on the way down, and its version when it was read.
@@ -295,7 +300,7 @@ impl Tree {
         let arena = Arc::new(SharedArena::new(capacity_bytes, pool));
         let root = AtomicRef::default();
         root.store(Some(arena.place(Node::default())));
-        Self { arena, root, height: AtomicUsize::new(0) }
+        Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default() }
     }
 
     /// Does `attempt` until nothing comes in between.
@@ -359,6 +364,9 @@ impl Tree {
     }
 
     fn insert_once(&self, probe: Probe<'_>, version: Ref<Version>) -> Optimistic<()> {
+        if self.append_once(probe, version)? {
+            return Ok(());
+        }
         let (mut visited, height) = self.root()?;
         let mut parent: Option<(Visited<'_>, usize)> = None;
         for level in (0..=height).rev() {
@@ -371,12 +379,40 @@ impl Tree {
             if level == 0 {
                 let locked = node.lock(visited.version)?;
                 locked.insert(at, node.head_of(probe.key), version, None);
+                let is_last = at + 1 == node.count() && node.high.load().is_none();
+                let last = is_last.then_some(visited.at);
+                // Where keys come in no order, nobody writes what all writers read.
+                if last != self.last.load() {
+                    self.last.store(last);
+                }
                 return Ok(());
             }
             parent = Some((visited, at));
             visited = self.child(visited, at)?;
         }
         unreachable!("level 0 returns")
+    }
+
+    /// Inserts without a search, if the insert before was behind all others, this one is too, and their leaf has room.
+    #[inline]
+    fn append_once(&self, probe: Probe<'_>, version: Ref<Version>) -> Optimistic<bool> {
+        let Some(at) = self.last.load() else { return Ok(false) };
+        let node = self.arena.node(at);
+        let read = node.read();
+        let count = node.count();
+        if count == FANOUT || count == 0 || node.high.load().is_some() {
+            return Ok(false);
+        }
+        let head = node.head_of(probe.key);
+        let is_behind = match node.heads[count - 1].load(Relaxed).cmp(&head) {
+            Order::Less => true,
+            Order::Equal => node.is_before(&self.arena, count - 1, probe, Side::Behind),
+            Order::Greater => false,
+        };
+        if is_behind {
+            node.lock(read)?.insert(count, head, version, None);
+        }
+        Ok(is_behind)
     }
 
     /// Splits a full node in two, for an insert at `probe`.
@@ -486,6 +522,9 @@ struct Cursor {
     records: [Option<Ref<Version>>; FANOUT],
     count: usize,
     at: usize,
+    /// The records in the direction of the scan that were asked for from memory, up to and without this one, or down to
+    /// it.
+    asked: usize,
     next: Option<Ref<Node>>,
 }
 
@@ -496,15 +535,25 @@ impl Cursor {
         for (to, from) in records.iter_mut().zip(&leaf.records).take(count) {
             *to = from.load();
         }
-        Self { records, count, at, next: leaf.links[0].load() }
+        Self { records, count, at, asked: at, next: leaf.links[0].load() }
     }
 
-    /// Asks for the records at `places`, as far as there are: a scan meets one after the other, each somewhere else in
-    /// memory.
+    /// Asks for the records from the one asked for last up to `end`, as far as there are: a scan meets one after the
+    /// other, each somewhere else in memory.
     #[inline]
-    fn prefetch(&self, arena: &SharedArena, places: std::ops::Range<usize>) {
-        let records = self.records.iter().take(places.end).skip(places.start);
+    fn ask_up_to(&mut self, arena: &SharedArena, end: usize) {
+        let end = end.min(self.count);
+        let records = self.records.iter().take(end).skip(self.asked);
         records.flatten().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
+        self.asked = self.asked.max(end);
+    }
+
+    /// As [`ask_up_to`](Self::ask_up_to), for a scan that goes down.
+    #[inline]
+    fn ask_down_to(&mut self, arena: &SharedArena, start: usize) {
+        let records = self.records.iter().take(self.asked).skip(start);
+        records.flatten().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
+        self.asked = self.asked.min(start);
     }
 
     fn version(&self) -> Ref<Version> {
@@ -521,34 +570,38 @@ impl Versions for Tree {
             let at = from.map_or(0, |from| leaf.node.rank(&self.arena, from, Side::Before));
             self.cursor(leaf, at)
         });
-        cursor.inspect(|cursor| cursor.prefetch(&self.arena, cursor.at..cursor.at + RECORDS_AHEAD))
+        cursor.map(|mut cursor| {
+            cursor.ask_up_to(&self.arena, cursor.at + FIRST_RECORDS_AHEAD);
+            cursor
+        })
     }
 
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Cursor> {
-        let cursor = Self::retry(|| self.last_before(end));
-        cursor.inspect(|cursor| {
-            let behind = cursor.at + 1;
-            cursor.prefetch(&self.arena, behind.saturating_sub(RECORDS_AHEAD)..behind);
+        Self::retry(|| self.last_before(end)).map(|mut cursor| {
+            cursor.asked = cursor.at + 1;
+            cursor.ask_down_to(&self.arena, (cursor.at + 1).saturating_sub(FIRST_RECORDS_AHEAD));
+            cursor
         })
     }
 
     fn next(&self, mut cursor: Cursor) -> Option<Cursor> {
         cursor.at += 1;
         if cursor.at < cursor.count {
-            let ahead = cursor.at + RECORDS_AHEAD - 1;
-            cursor.prefetch(&self.arena, ahead..ahead + 1);
+            cursor.ask_up_to(&self.arena, (cursor.asked + 2).min(cursor.at + RECORDS_AHEAD));
             return Some(cursor);
         }
         let next = cursor.next?;
-        let cursor = Self::retry(|| self.cursor(self.visit(next), 0));
-        cursor.inspect(|cursor| cursor.prefetch(&self.arena, cursor.at..cursor.at + RECORDS_AHEAD))
+        Self::retry(|| self.cursor(self.visit(next), 0)).map(|mut cursor| {
+            cursor.ask_up_to(&self.arena, RECORDS_AHEAD);
+            cursor
+        })
     }
 
     fn previous(&self, mut cursor: Cursor) -> Option<Cursor> {
         if cursor.at > 0 {
             cursor.at -= 1;
-            let ahead = (cursor.at + 1).saturating_sub(RECORDS_AHEAD);
-            cursor.prefetch(&self.arena, ahead..ahead + 1);
+            let start = cursor.asked.saturating_sub(2).max((cursor.at + 1).saturating_sub(RECORDS_AHEAD));
+            cursor.ask_down_to(&self.arena, start);
             return Some(cursor);
         }
         let Record { key, sequence, .. } = self.arena.record(cursor.version());
@@ -647,12 +700,15 @@ mod tests {
     fn it_stays_a_search_tree_whatever_comes() {
         let mixed = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let user = |i: u64| format!("user{:024}", mixed(i)).into_bytes();
+        let in_order_but_strays =
+            |i: u64| (if i.is_multiple_of(9) { mixed(i) } else { i * 700 }).to_be_bytes().to_vec();
         let one_of_three = |i: u64| vec![b'k'; 20 + mixed(i) as usize % 3];
         for tree in [
             filled((0..20_000u64).map(|i| mixed(i).to_be_bytes().to_vec())),
             filled((0..20_000).map(user)),
             filled((0..20_000).map(one_of_three)),
             filled((0..20_000).rev().map(|i: u64| i.to_be_bytes().to_vec())),
+            filled((0..20_000).map(in_order_but_strays)),
         ] {
             assert_eq!(checked(&tree), 20_000);
             assert!(tree.height.load(Relaxed) >= 2);

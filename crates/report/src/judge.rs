@@ -9,6 +9,7 @@ use crate::compute::{Force, find, resolve};
 use crate::form::{Measured, crossing, lead};
 use crate::lookup::{Lookup, cores, scales};
 use crate::reading::{better, points, read, values};
+use crate::text::beside;
 use crate::weigh::{Weighed, slack};
 use crate::{At, Bound, Claim, Claims, Compare, Facts, Quantity, Rule, Standing, Way};
 
@@ -131,20 +132,28 @@ impl Case<'_> {
     }
 
     fn run(&self) -> Judgement {
-        let beside = self.measure();
-        let Beside { claimed, measured } = match beside {
+        let Beside { claimed, measured } = match self.measure() {
             Ok(beside) => beside,
             Err(reason) => return self.untested(reason),
         };
-        let (finding, reason) = self.weigh(claimed, measured);
-        let untested = self.untested(reason);
-        Judgement {
+        let weighed = self.weighed(claimed);
+        let (finding, why) = weighed.against(measured);
+        let untested = self.untested(String::new());
+        let judged = Judgement {
             claimed,
             measured: Some(measured.value),
             interval: measured.interval,
             finding,
             ..untested
-        }
+        };
+        // What came out needs no defence; what did not, says so in numbers.
+        let reason = match finding {
+            Finding::DirectionOnly | Finding::NotReproduced => {
+                beside(self.claim, &judged, weighed.band(), &why)
+            }
+            _ => why,
+        };
+        Judgement { reason, ..judged }
     }
 
     fn computed(&self) -> Judgement {
@@ -206,14 +215,14 @@ impl Case<'_> {
         }
     }
 
-    /// What follows from a claim and a measurement.
-    fn weigh(&self, claimed: f64, measured: Measured) -> (Finding, String) {
+    /// The claim, with all that says how near a measurement must be.
+    fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
         // The other end in the form of the claim, which is a ratio where it is one.
         let form = self.other_claim().map_or(1.0, |other| 1.0 / other.value);
         let other_end = self.claims.other_end(self.claim).map(|other| other.value * form);
         let (standing, tolerance) = (self.claim.standing, self.rule.tolerance);
-        Weighed { compare, standing, claimed, other_end, tolerance }.against(measured)
+        Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
     /// The claim and its measurement in one form, or why there is no measurement.

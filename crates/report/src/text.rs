@@ -96,6 +96,25 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     Some(text)
 }
 
+/// The measurement beside the claim and all that would have reproduced it, in one form, and what follows: `measured 1.02 ×
+/// (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the interval holds no difference at all`.
+pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
+    let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
+    let Some(measured) = judgement.measured else { return why.to_owned() };
+    let interval = judgement.interval.filter(|interval| interval.low < interval.high);
+    let interval = interval.map_or_else(String::new, |interval| {
+        format!(" ({} to {})", number(interval.low), number(interval.high))
+    });
+    let enough = match (low.is_finite(), high.is_finite()) {
+        _ if judgement.compare == Some(Compare::Rank) => String::new(),
+        (true, true) => format!(", and {} to {} would do", number(low), said(high)),
+        (true, false) => format!(", and {} and more would do", said(low)),
+        (false, true) => format!(", and {} and less would do", said(high)),
+        (false, false) => String::new(),
+    };
+    format!("measured {}{interval}, claimed {}{enough}: {why}", said(measured), said(judgement.claimed))
+}
+
 /// What must be, by computation.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     judgement.theory.map(|theory| format!("{} {}", number(theory), claim.unit))
@@ -103,7 +122,39 @@ pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use measure::Interval;
+
     use super::*;
+    use crate::Finding;
+
+    #[test]
+    fn a_measurement_stands_beside_its_claim() {
+        let row = "x-1,2,,a,speedup,,1.5,x,exact";
+        let header = "id,section,figure,subject,metric,params,value,unit,bound";
+        let text = format!("{header}\n{row}\n");
+        let claim: Claim = csv::Reader::from_reader(text.as_bytes()).deserialize().next().unwrap().unwrap();
+        let judgement = Judgement {
+            id: "x-1".to_owned(),
+            compare: Some(Compare::Factor),
+            claimed: 1.5,
+            measured: Some(1.02),
+            interval: Some(Interval { low: 0.98, high: 1.07 }),
+            theory: None,
+            finding: Finding::NotReproduced,
+            reason: String::new(),
+        };
+        assert_eq!(
+            beside(&claim, &judgement, (1.225, 1.875), "why"),
+            "measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: why"
+        );
+        let one = Judgement { interval: None, compare: Some(Compare::Value), ..judgement.clone() };
+        assert_eq!(
+            beside(&claim, &one, (1.5, f64::INFINITY), "why"),
+            "measured 1.02 x, claimed 1.5 x, and 1.5 x and more would do: why"
+        );
+        let place = Judgement { measured: Some(3.0), claimed: 2.0, compare: Some(Compare::Rank), ..one };
+        assert_eq!(beside(&claim, &place, (1.5, 2.5), "why"), "measured place 3, claimed place 2: why");
+    }
 
     #[test]
     fn numbers_have_the_digits_that_count() {

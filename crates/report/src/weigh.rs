@@ -52,12 +52,16 @@ impl Weighed {
                 format!("more than {percent} % outside of {low} to {high}")
             }
             (Standing::UpTo, _) => format!("the largest is more than {percent} % off the claim"),
+            _ if self.claimed == 0.0 => format!("more than {} off 0", self.tolerance()),
             _ => format!("more than {percent} % off the claim"),
         };
         let Some(neutral) = self.neutral() else { return (Finding::NotReproduced, off) };
         if !claims_difference {
-            let reason = "a difference where the claim has none";
-            return (Finding::NotReproduced, reason.to_owned());
+            let reason = match self.claims_alike() {
+                true => "a difference where the claim has none".to_owned(),
+                false => off,
+            };
+            return (Finding::NotReproduced, reason);
         }
         match self.share(neutral, measured.value) {
             share if share < 0.0 => (Finding::NotReproduced, "the other way round".to_owned()),
@@ -89,7 +93,7 @@ impl Weighed {
     }
 
     /// From where to where a measurement reproduces the claim.
-    fn band(&self) -> (f64, f64) {
+    pub(crate) fn band(&self) -> (f64, f64) {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
         let (least, most) = self.ends();
@@ -134,8 +138,15 @@ impl Weighed {
 
     /// The tolerance of the rule, or that of a claim that both sides are alike.
     fn tolerance(&self) -> f64 {
-        let is_even = self.neutral().is_some_and(|neutral| neutral != 0.0 && self.difference(neutral) == 0.0);
-        if is_even { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
+        if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
+    }
+
+    /// Whether the claim is that both sides are alike: all of it lies about where they would be. A range that merely reaches
+    /// over that says more, and has its own tolerance. A difference in percent or in units is claimed as one, however small.
+    fn claims_alike(&self) -> bool {
+        let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
+        let (least, most) = self.ends();
+        [least, most].iter().all(|end| (end / neutral - 1.0).abs() < EVEN)
     }
 
     /// What both sides would come to if they were alike.
@@ -168,6 +179,10 @@ impl Weighed {
     }
 
     fn agreement(&self, percent: f64) -> String {
+        let is_of_none = self.claimed == 0.0 && self.compare != Compare::Rank;
+        if is_of_none && matches!(self.standing, Standing::Exact | Standing::About | Standing::UpTo) {
+            return format!("within {} of 0", self.tolerance());
+        }
         match (self.compare, self.standing) {
             (Compare::Rank, _) => "the same place in the order".to_owned(),
             (_, Standing::AtLeast) => format!("at least as claimed, within {percent} %"),
@@ -243,6 +258,11 @@ mod tests {
         assert_eq!(finding(even, 0.996), Finding::Reproduced);
         assert_eq!(finding(even, 1.2), Finding::NotReproduced, "the tolerance would let it pass");
         assert_eq!(finding(even, 0.8), Finding::NotReproduced);
+        let around = Weighed { standing: Standing::From, claimed: 0.97, other_end: Some(1.6), ..CLAIM };
+        assert_eq!(finding(around, 1.9), Finding::Reproduced, "a range that begins at 1 is not of 1 alone");
+        let (verdict, why) = Weighed { standing: Standing::To, ..around }.against(Measured::plain(2.5));
+        assert_eq!(verdict, Finding::NotReproduced);
+        assert!(why.contains("outside of 0.97 to 1.6"), "{why}");
         let of = Weighed { compare: Compare::PercentOf, claimed: 98.0, ..CLAIM };
         assert_eq!(finding(of, 103.0), Finding::Reproduced);
         assert_eq!(finding(of, 120.0), Finding::NotReproduced);
@@ -297,6 +317,21 @@ mod tests {
         let value = Weighed { compare: Compare::Value, claimed: 10.0, tolerance: 0.1, ..CLAIM };
         assert_eq!(with(value, 12.0, 10.9, 12.1), Finding::Reproduced);
         assert_eq!(with(value, 12.0, 8.0, 14.0), Finding::NotReproduced);
+    }
+
+    #[test]
+    fn a_small_difference_in_percent_is_one() {
+        let percent = Weighed { compare: Compare::PercentLess, claimed: 4.0, ..CLAIM };
+        assert_eq!(finding(percent, 0.0), Finding::NotReproduced);
+        assert_eq!(finding(percent, 3.2), Finding::Reproduced);
+        assert_eq!(finding(percent, 8.0), Finding::DirectionOnly);
+    }
+
+    #[test]
+    fn of_nothing_there_is_no_percentage() {
+        let none = Weighed { compare: Compare::Value, claimed: 0.0, tolerance: 0.1, ..CLAIM };
+        let why = |value| none.against(Measured::plain(value)).1;
+        assert_eq!([why(0.05), why(0.2)], ["within 0.1 of 0", "more than 0.1 off 0"]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn computations_come_out_as_their_rules_expect() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let counts = Finding::ALL.map(|finding| findings.get(&finding).copied().unwrap_or_default());
-    assert_eq!(counts, [44, 4, 9, 38, 9], "as the five verdicts go");
+    assert_eq!(counts, [51, 3, 9, 33, 5], "as the five verdicts go");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn rows_that_say_what_a_claim_says_reproduce_it_and_no_others_do() {
         }
     }
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!(judged_claims + bases, 474);
+    assert_eq!(judged_claims + bases, 461);
     assert!(judged_claims > 300, "{judged_claims} of 461 are compared with something");
 }
 

@@ -224,7 +224,9 @@ fn read_rows(
         None => manifest.config_hash == experiment.config_hash(),
     };
     if !is_current {
-        return Err(Problem::new("the results are of another version of the experiment"));
+        return Err(Problem::new(
+            "the results are of another version of the experiment, or of a design that it extends",
+        ));
     }
     manifest.check_rows(folder)?;
     Ok((manifest, Table::read(&folder.runs())?))

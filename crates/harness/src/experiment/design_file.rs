@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use catalog::suggestion;
-use toml::Value;
+use toml::{Table, Value};
 use tree::{Design, DesignError};
 
 use super::file::SourceFile;
@@ -44,6 +44,25 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
         Some(_) => Err(file.problem(&["design"], "design is a table: [design]")),
         None => Err(file.problem(&[], "a design file has a [design] table")),
     }
+}
+
+/// The tables of the design files that an experiment or design file extends, the nearest first, without what they say
+/// about themselves.
+pub(crate) fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
+    let mut tables = Vec::new();
+    let mut seen = Vec::new();
+    let mut file = SourceFile::read(path)?;
+    while let Some(name) = file.table.get("extends") {
+        seen.push(file.identity());
+        file = extended_file(&file, name)?;
+        if seen.contains(&file.identity()) {
+            break; // A circle, which whoever reads the design refuses.
+        }
+        let mut table = file.table.clone();
+        table.remove("about");
+        tables.push(table);
+    }
+    Ok(tables)
 }
 
 /// The file that `extends` names.

@@ -27,15 +27,42 @@ pub(super) struct Limits {
     pub(super) cycles_per_second: f64,
     /// The shortest time between two readings of the clock, in nanoseconds.
     pub(super) clock_ns: f64,
-    /// Whose limits these are, for words: `any machine`, or `this machine, measured`.
-    pub(super) whose: &'static str,
+    /// Where the limits come from.
+    pub(super) derived: Derived,
+}
+
+/// Where limits come from, for words: what is beyond them is more than this.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Derived {
+    /// The bytes per second.
+    pub(super) bytes: &'static str,
+    /// The cycles.
+    pub(super) cycles: &'static str,
+    /// The clock.
+    pub(super) clock: &'static str,
+}
+
+impl Derived {
+    /// From what machines have today.
+    const ANY: Self = Self {
+        bytes: "more than the memory of any machine carries",
+        cycles: "more cycles than any processor has",
+        clock: "finer than any clock tells apart",
+    };
+
+    /// From measurements here, with [`HEADROOM`].
+    const MEASURED: Self = Self {
+        bytes: "twice what all cores of this machine copied within their first caches when that was measured",
+        cycles: "twice the cycles that a core of this machine had when they were counted",
+        clock: "half of the least that two readings of the clock of this machine were apart",
+    };
 }
 
 impl Limits {
     /// Of any machine in use: twelve channels of DDR5-6400 have 0.6 of these bytes, no processor has as many cycles, and
     /// no clock tells less apart.
     pub(super) const OF_ANY: Self =
-        Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, whose: "any machine" };
+        Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
     /// Of this machine; once per process, in some milliseconds.
     pub(super) fn of_this_machine() -> Self {
@@ -46,7 +73,7 @@ impl Limits {
                 bytes_per_second: HEADROOM * cores as f64 * copied_bytes_per_second(&clock),
                 cycles_per_second: HEADROOM * cycles_per_second(&clock),
                 clock_ns: reading_ns(&clock) / HEADROOM,
-                whose: "this machine, measured",
+                derived: Derived::MEASURED,
             };
             measured.or(Self::OF_ANY)
         })
@@ -64,7 +91,7 @@ impl Limits {
             } else {
                 fallback.clock_ns
             },
-            whose: self.whose,
+            derived: self.derived,
         }
     }
 }
@@ -131,8 +158,8 @@ mod tests {
             bytes_per_second: f64::INFINITY,
             cycles_per_second: 0.0,
             clock_ns: f64::NAN,
-            whose: "x",
+            derived: Derived::MEASURED,
         };
-        assert_eq!(none.or(Limits::OF_ANY), Limits { whose: "x", ..Limits::OF_ANY });
+        assert_eq!(none.or(Limits::OF_ANY), Limits { derived: Derived::MEASURED, ..Limits::OF_ANY });
     }
 }

@@ -191,9 +191,9 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
 
 /// No operation is shorter than what the clock tells apart; slices of many operations are.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
-    let Limits { clock_ns, whose, .. } = facts.limits;
+    let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
-    Some(format!("p50_ns {shortest} < {clock_ns:.1}, the least that the clock of {whose} tells apart"))
+    Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
 }
 
 /// An operation that is called for by itself takes a cycle of a processor at least. Entries that one call freezes or
@@ -204,10 +204,10 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     }
     let threads = row.get(&c::THREADS).number().unwrap_or(1.0).max(1.0);
     let rate = row.get(&c::OPS_PER_SECOND).number()?;
-    let Limits { cycles_per_second, whose, .. } = facts.limits;
+    let Limits { cycles_per_second, derived, .. } = facts.limits;
     let most = cycles_per_second * threads;
     (rate > most)
-        .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} cycles of {threads} threads of {whose}"))
+        .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} of {threads} threads: {}", derived.cycles))
 }
 
 /// All bytes pass the memory, or a first cache; what a component hands out where it stands is not moved, so that the
@@ -226,9 +226,9 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let moved = seconds.map(|seconds| ("bytes written and merged per second", bytes / seconds));
     let held = [(said, Limits::OF_ANY), (moved, facts.limits)].into_iter();
     let mut exceeding = held.filter_map(|(rate, limits)| Some((rate?, limits)));
-    let ((what, rate), Limits { bytes_per_second: most, whose, .. }) =
+    let ((what, rate), Limits { bytes_per_second: most, derived, .. }) =
         exceeding.find(|((_, rate), limits)| *rate > limits.bytes_per_second)?;
-    Some(format!("{what} {rate:.3e} B/s > {most:.1e} B/s of the memory of {whose}"))
+    Some(format!("{what} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
 }
 
 /// In a closed loop threads do one operation after the other: their times fit into the phase.
@@ -370,6 +370,7 @@ fn told(row: &Row, metric: &Metric) -> Option<String> {
 mod tests {
     use results::{Schema, Value};
 
+    use super::super::limits::Derived;
     use super::*;
 
     /// A row that all rules take for possible.
@@ -413,8 +414,8 @@ mod tests {
     /// What no machine could do is caught on any, and what this one cannot do is caught here, with whose bound it is.
     #[test]
     fn measured_limits_are_tighter_and_named() {
-        let limits =
-            Limits { bytes_per_second: 1e9, cycles_per_second: 1e7, clock_ns: 20.0, whose: "this one" };
+        let derived = Derived { bytes: "this one", cycles: "this one", clock: "this one" };
+        let limits = Limits { bytes_per_second: 1e9, cycles_per_second: 1e7, clock_ns: 20.0, derived };
         let measured = Facts { limits, ..facts() };
         for (rule, numbers) in [
             ("clock", "p50_ns=10 p90_ns=9000"),

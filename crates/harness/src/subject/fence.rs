@@ -1,4 +1,4 @@
-//! The fence under test: from a key to its block, by size, key by key and in batches.
+//! The fence under test: from a key to its block, by size, key by key, in batches, and for both ends of ranges.
 //!
 //! The table has two keys per block, at random places; probes are its keys, drawn anew for every slice, so that
 //! neither branches nor cache lines can be learnt. Pages of fences that lie on storage are read from memory for
@@ -34,6 +34,8 @@ spread     = "random"
 operations = 1_000_000
 # Searches per call in the phase "batch".
 batch      = 32
+# Blocks from the one where a range begins to the one where it ends, in the phase "range".
+range      = 10
 # The longest that a phase is timed.
 limit      = "5s"
 "#,
@@ -56,6 +58,7 @@ struct Params {
     spread: Spread,
     operations: Count,
     batch: Count,
+    range: Count,
     limit: Time,
 }
 
@@ -67,6 +70,7 @@ impl Default for Params {
             spread: Spread::Random,
             operations: Count(1_000_000),
             batch: Count(32),
+            range: Count(10),
             limit: Time(5_000_000_000),
         }
     }
@@ -79,6 +83,7 @@ impl Build<dyn Subject> for Searches {
         check_count("entries", params.entries.0, 1 << 30)?;
         check_count("operations", params.operations.0, 1 << 40)?;
         check_count("batch", params.batch.0, SLICE as u64)?;
+        check_count("range", params.range.0, params.entries.0)?;
         let format = params.keys.open()?;
         if params.entries.0 * KEYS_PER_BLOCK as u64 * format.max_bytes() as u64 > MOST_BYTES {
             return Err("entries: the keys of one table are at most 4 GiB".to_owned());
@@ -96,11 +101,13 @@ enum Way {
     Dependent,
     /// Many in one call.
     Batch,
+    /// In pairs: where a range begins and where it ends.
+    Range,
 }
 
 impl Subject for Searches {
     fn phases(&self) -> &'static [&'static str] {
-        &["build", "throughput", "latency", "batch"]
+        &["build", "throughput", "latency", "batch", "range"]
     }
 
     fn modes(&self) -> &'static [RunMode] {
@@ -121,7 +128,7 @@ impl Subject for Searches {
         let search = operations * 500e-9;
         Cost {
             memory_bytes: bytes,
-            phase_seconds: vec![entries * 1e-6, search, search, search],
+            phase_seconds: vec![entries * 1e-6, search, search, search, search],
             ..Cost::default()
         }
     }
@@ -133,9 +140,12 @@ impl Subject for Searches {
         let keys = SortedKeys::new(&*format, entries * KEYS_PER_BLOCK, self.0.spread, &mut random)?;
         let table = Table::new(&keys);
         let fence = self.build_fence(bench, &table)?;
-        for (name, way) in
-            [("throughput", Way::Independent), ("latency", Way::Dependent), ("batch", Way::Batch)]
-        {
+        for (name, way) in [
+            ("throughput", Way::Independent),
+            ("latency", Way::Dependent),
+            ("batch", Way::Batch),
+            ("range", Way::Range),
+        ] {
             let mut phase = bench.begin(name);
             let timing =
                 self.search(bench, (&*fence.fence, &fence.table), way, &mut random, &mut phase.answers)?;
@@ -190,7 +200,8 @@ impl Searches {
         let nothing = black_box(0);
         let plan = (self.0.operations.0, SLICE, self.0.limit.0);
         bench.slices(plan, answers, |count, slice| {
-            let probes = Probes::draw(table, WARM_UP + count, random);
+            let stretch = (way == Way::Range).then_some(self.0.range.0 as usize);
+            let probes = Probes::draw(table, WARM_UP + count, stretch, random);
             let keys = probes.keys();
             let mut blocks = vec![u32::MAX; keys.len()];
             let mut failed = None;
@@ -241,6 +252,11 @@ fn search_all(
                 fence.find_batch(keys, blocks, table)?;
             }
         }
+        Way::Range => {
+            for (key, block) in keys.iter().zip(blocks) {
+                *block = fence.seek(key.bytes, table)?;
+            }
+        }
     }
     Ok(())
 }
@@ -248,7 +264,7 @@ fn search_all(
 /// The loops of [`search_all`] around nothing but a look at each key.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
-        Way::Independent => keys.iter().for_each(|key| {
+        Way::Independent | Way::Range => keys.iter().for_each(|key| {
             black_box(key.bytes.as_ptr());
         }),
         Way::Dependent => {
@@ -271,10 +287,17 @@ struct Probes {
 }
 
 impl Probes {
-    fn draw(table: &Table, count: usize, random: &mut Random) -> Self {
+    /// Keys of the table at random; with a stretch every other one lies so many blocks behind the one before it, or at the
+    /// end of the table.
+    fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
-        for _ in 0..count {
-            let at = random.below(table.keys.len() as u64) as usize;
+        let mut begin = 0;
+        for number in 0..count {
+            let at = match stretch.filter(|_| number % 2 == 1) {
+                Some(blocks) => (begin + blocks * KEYS_PER_BLOCK).min(table.keys.len() - 1),
+                None => random.below(table.keys.len() as u64) as usize,
+            };
+            begin = at;
             probes.arena.extend_from_slice(&table.keys[at]);
             probes.ends.push((probes.arena.len(), table.hashes[at]));
             probes.blocks.push((at / KEYS_PER_BLOCK) as u32);
@@ -381,7 +404,7 @@ mod tests {
         let keys = SortedKeys::new(&*format, 2000, Spread::Random, &mut Random::new(1)).unwrap();
         let Opened { fence, table } = subject.build_fence(&mut bench, &Table::new(&keys)).unwrap();
         let off = Off(policy_of(&design, &table));
-        for way in [Way::Independent, Way::Dependent, Way::Batch] {
+        for way in [Way::Independent, Way::Dependent, Way::Batch, Way::Range] {
             for (fence, is_right) in [(&*fence, true), (&off, false)] {
                 let mut answers = Answers::default();
                 subject.search(&bench, (fence, &table), way, &mut Random::new(2), &mut answers).unwrap();

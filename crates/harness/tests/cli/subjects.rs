@@ -32,7 +32,7 @@ const SMALL: &[Small<'_>] = &[
         "entries = 1000\noperations = 5000\nkeys = \"user\"",
         ["binary", "s-tree"],
         "timed",
-        &["build", "throughput", "latency", "batch"],
+        &["build", "throughput", "latency", "batch", "range"],
         &[&c::BYTES_PER_ENTRY, &c::FENCE_BYTES, &c::BUILD_NS_PER_ENTRY, &c::P50_SLICE_NS, &c::LOOP_NS],
     ),
     (

@@ -9,7 +9,7 @@ use results::{Column, Folder, Manifest, Schema, Seal, Table, columns};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Found;
-use crate::experiment::AnswerFile;
+use crate::experiment::{AnswerFile, extended_tables};
 use crate::problem::{Outcome, Problem};
 
 /// Where results are kept that are in git.
@@ -198,14 +198,15 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     copied.map_err(|error| Problem::doing(format!("copy {} to {}", from.display(), to.display()), error))
 }
 
-/// A hash of what an experiment file says is measured, without what only the report reads. It is the same on every
-/// machine, whichever engines it has.
+/// A hash of what an experiment file and the designs below it say is measured, without what only the report reads. It is the
+/// same on every machine, whichever engines it has.
 fn recipe(file: &Path) -> Outcome<String> {
     let cannot = |error: &dyn std::fmt::Display| Problem::doing(format!("read {}", file.display()), error);
     let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;
     let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| cannot(&error.message()))?;
     table.retain(|key, _| !PRESENTATION.contains(&key));
-    Ok(format!("{:016x}", xxh3_64(table.to_string().as_bytes())))
+    let below: String = extended_tables(file)?.iter().map(toml::Table::to_string).collect();
+    Ok(format!("{:016x}", xxh3_64(format!("{table}{below}").as_bytes())))
 }
 
 #[cfg(test)]
@@ -227,5 +228,25 @@ mod tests {
         );
         assert_ne!(first, of("question = \"x\"\n[design]\nfence = \"lanes\"\n"));
         assert!(recipe(&folder.path().join("none.toml")).is_err());
+    }
+
+    #[test]
+    fn a_recipe_changes_with_the_designs_that_it_extends() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("e.toml", "question = \"x\"\nextends = \"near.toml\"\n");
+        write("near.toml", "about = \"a\"\nextends = \"far.toml\"\n[design]\nfence = \"binary\"\n");
+        write("far.toml", "[design]\nbloom = \"none\"\n");
+        let of = || recipe(&folder.path().join("e.toml")).unwrap();
+        let first = of();
+        write("near.toml", "about = \"b\"\nextends = \"far.toml\"\n[design]\nfence = \"binary\"\n");
+        assert_eq!(of(), first, "what a design says about itself is not measured");
+        write("far.toml", "[design]\nbloom = \"ribbon\"\n");
+        let second = of();
+        assert_ne!(second, first);
+        write("near.toml", "about = \"b\"\nextends = \"far.toml\"\n[design]\nfence = \"lanes\"\n");
+        assert_ne!(of(), second);
+        write("far.toml", "extends = \"near.toml\"\n[design]\n");
+        of(); // A circle ends, and is refused where the design is read.
     }
 }

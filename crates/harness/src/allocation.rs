@@ -20,10 +20,10 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 
     /// The bytes that this thread has asked for and not given back; below 0 where it gives back what others asked for.
-    static HELD: Cell<i64> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
 
     /// The most of [`HELD`] since [`most_held`] last looked.
-    static MOST: Cell<i64> = const { Cell::new(0) };
+    static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
 /// Whether allocations are counted: where the program's allocator is this one.
@@ -40,7 +40,7 @@ pub(crate) fn allocations() -> u64 {
 }
 
 /// Does `work`, and says how many bytes more this thread held at some time of it than when it began.
-pub(crate) fn most_held(work: impl FnOnce()) -> u64 {
+pub(crate) fn most_held(work: impl FnOnce()) -> usize {
     let before = HELD.get();
     MOST.set(before);
     work();
@@ -49,7 +49,7 @@ pub(crate) fn most_held(work: impl FnOnce()) -> u64 {
 
 /// Counts a call for memory, after which the thread holds so many bytes more.
 #[inline]
-fn count(more: i64) {
+fn count(more: isize) {
     COUNT.set(COUNT.get() + 1);
     let held = HELD.get() + more;
     HELD.set(held);
@@ -61,28 +61,28 @@ fn count(more: i64) {
 unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
+        count(layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `alloc`, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
+        count(layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        HELD.set(HELD.get() - layout.size() as i64);
+        HELD.set(HELD.get() - layout.size().cast_signed());
         // SAFETY: what this allocator gave out came from the system's, with the same layout.
         unsafe { System.dealloc(memory, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as i64 - layout.size() as i64);
+        count(size.cast_signed() - layout.size().cast_signed());
         // SAFETY: what this allocator gave out came from the system's, with the same layout.
         unsafe { System.realloc(memory, layout, size) }
     }

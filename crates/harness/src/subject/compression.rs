@@ -174,7 +174,7 @@ impl Blocks {
                 codec.compression.compress(self.0.level as usize, block, &mut out.bytes);
             }
         });
-        allocation::are_counted().then(|| own + codec.compression.foreign_bytes() as u64)
+        allocation::are_counted().then(|| (own + codec.compression.foreign_bytes()) as u64)
     }
 
     fn compress(&self, bench: &mut Bench<'_>, codec: &Codec, blocks: &[&[u8]]) -> Result<Vec<Stored>, Fault> {

@@ -93,7 +93,7 @@ fn filters_take_keys_in_batches_by_several_threads() {
                  \"component.insertion\" = [\"whole\", \"batch\"]\n\"component.threads\" = [1, 2]";
     let rows = component("bloom", "entries = 20_000\noperations = 20_000", sweep);
     let built: Vec<&Row> = of(&rows, "build", "all");
-    let mut labels: Vec<&str> = built.iter().map(|row| text(row, &c::LABEL)).collect();
+    let mut labels: Vec<String> = built.iter().map(|row| text(row, &c::LABEL)).collect();
     labels.sort_unstable();
     let whole = ["double-probe + insertion=whole + threads=1", "ribbon + insertion=whole + threads=1"];
     let batches =
@@ -101,7 +101,7 @@ fn filters_take_keys_in_batches_by_several_threads() {
     assert_eq!(labels, [batches[0], batches[1], whole[0], whole[1]]);
     for row in built {
         assert!(number(row, &c::BUILD_NS_PER_ENTRY) > 0.0);
-        let is_grown = batches.contains(&text(row, &c::LABEL));
+        let is_grown = batches.contains(&&*text(row, &c::LABEL));
         assert_eq!(number(row, &c::CHECKED_ANSWERS), f64::from(u8::from(is_grown)));
     }
     let negatives = |label: &str| number(labelled(&rows, "absent", label), &c::FILTER_NEGATIVES);

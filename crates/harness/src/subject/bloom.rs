@@ -345,7 +345,7 @@ mod tests {
 
     use super::*;
 
-    /// A filter that forgets every key whose hash does not end in zeros, and in a batch the first of all.
+    /// A filter that forgets every key whose hash ends in zeros, but in a batch only the first of all.
     struct Forgetful;
 
     impl Filter for Forgetful {
@@ -375,13 +375,14 @@ mod tests {
         let mut random = Random::new(1);
         let keys = (0..1000).map(|_| KeyHash(random.bits())).collect();
         let tested = Tested { filter: Box::new(Forgetful), by_key: false, keys };
-        // Absent keys are only asked whether all ways agree; of a present one in a batch, one in 32 is forgotten.
-        for (way, wrong) in WAYS.into_iter().zip([0.0, 7.0 / 8.0, 7.0 / 8.0, 1.0 / 32.0]) {
+        // Of absent keys all that matters is whether both ways say the same.
+        let differing = 31.0 / 32.0 / 8.0 + 7.0 / 8.0 / 32.0;
+        for (way, wrong) in WAYS.into_iter().zip([0.0, 1.0 / 8.0, differing, 1.0 / 32.0]) {
             let mut answers = Answers::default();
             let probed = subject.probe(&bench, &tested, way, &mut Random::new(2), &mut answers).unwrap();
             assert_eq!((answers.checked, probed.timing.operations), (8000, 8000));
             let share = answers.wrong as f64 / 8000.0;
-            assert!((share - wrong).abs() <= 0.05 * wrong, "{}: {share}", way.phase);
+            assert!((share - wrong).abs() <= 0.1 * wrong, "{}: {share}", way.phase);
         }
     }
 }

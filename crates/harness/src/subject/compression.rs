@@ -294,7 +294,8 @@ mod tests {
     #[test]
     fn the_memory_of_a_codec_is_what_it_takes_besides_its_output() {
         let subject = Blocks(Params { block: ByteSize(65_536), ..Params::default() });
-        let bytes: Vec<u8> = (0..500_000u32).flat_map(|number| (number * number).to_le_bytes()).collect();
+        let bytes: Vec<u8> =
+            (0..500_000u32).flat_map(|number| number.wrapping_mul(number).to_le_bytes()).collect();
         let blocks: Vec<&[u8]> = bytes.chunks(65_536).collect();
         let working = |label: &str| {
             let choice = compression::CATALOG.choose(&label.into()).unwrap();

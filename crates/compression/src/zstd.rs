@@ -242,9 +242,9 @@ mod tests {
         let bytes = |level| {
             let codec = Zstd::build(Params { level, ..Params::default() }).unwrap();
             assert_eq!(codec.foreign_bytes(), 0);
-            codec.compress(0, &[7; 100_000], &mut Vec::new());
+            codec.compress(0, &vec![7; 100_000], &mut Vec::new());
             let once = codec.foreign_bytes();
-            codec.compress(0, &[7; 100_000], &mut Vec::new());
+            codec.compress(0, &vec![7; 100_000], &mut Vec::new());
             assert_eq!(codec.foreign_bytes(), once, "it is used again");
             once
         };

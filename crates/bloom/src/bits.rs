@@ -6,6 +6,16 @@ use crate::position::{reduce, remix};
 use memory::large;
 use memory::prefetch;
 
+/// The words of a key among `words`, each with the bit to set in it, `probes` times.
+#[inline]
+pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<Item = (usize, u64)> {
+    (0..probes).scan(hash.0, move |derived, _| {
+        let bit = reduce(*derived, words * 64);
+        *derived = remix(*derived);
+        Some((bit / 64, 1 << (bit % 64)))
+    })
+}
+
 /// Bits addressed by hashes; its length is a multiple of 64 and not 0.
 pub(crate) struct BitArray(Vec<u64>);
 
@@ -33,11 +43,8 @@ impl BitArray {
 
     /// Sets `probes` bits of a key.
     pub(crate) fn add(&mut self, hash: KeyHash, probes: u32) {
-        let mut derived = hash.0;
-        for _ in 0..probes {
-            let bit = reduce(derived, self.len());
-            self.0[bit / 64] |= 1 << (bit % 64);
-            derived = remix(derived);
+        for (word, mask) in places(hash, probes, self.0.len()) {
+            self.0[word] |= mask;
         }
     }
 

@@ -23,6 +23,7 @@ use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::growing::{Growing, GrowingBits, Places};
 use crate::position::{reduce, remix};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
@@ -94,10 +95,17 @@ impl Build<dyn FilterPolicy> for DoubleProbe {
     }
 }
 
+impl DoubleProbe {
+    /// The double probes of one table's filter: as asked for, or the best for the bits it may spend per key.
+    fn pairs(&self, input: &FilterInput<'_>) -> u32 {
+        let best = (theory::standard_probes(self.budget.bits_per_key(input)) / 2).max(1);
+        self.double_probes.unwrap_or(best)
+    }
+}
+
 impl FilterPolicy for DoubleProbe {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
-        let best = (theory::standard_probes(self.budget.bits_per_key(input)) / 2).max(1);
-        let pairs = self.double_probes.unwrap_or(best);
+        let pairs = self.pairs(input);
         let head = |tag| Head::new(tag, pairs, input.hashes);
         match self.form {
             Form::Words => {
@@ -136,6 +144,16 @@ impl FilterPolicy for DoubleProbe {
         }
     }
 
+    /// Words only: partners of blocks are chosen by the loads of all keys.
+    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+        let pairs = self.pairs(input);
+        let bits = || {
+            let words = self.budget.units(input, WORD_BITS);
+            Box::new(GrowingBits::new(Head::new(WORDS_TAG, pairs, input.hashes), words, DoubleProbes(pairs)))
+        };
+        matches!(self.form, Form::Words).then(|| bits() as Box<dyn Growing>)
+    }
+
     fn bits_per_key(&self) -> Option<f64> {
         Some(self.budget.param())
     }
@@ -152,6 +170,16 @@ fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = 
         *turned = derived.rotate_right(21);
         Some((word, mask))
     })
+}
+
+/// So many pairs of bits of a key, each in a word.
+struct DoubleProbes(u32);
+
+impl Places for DoubleProbes {
+    #[inline]
+    fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)> {
+        word_probes(hash, self.0, words)
+    }
 }
 
 /// A filter of scattered words in memory.

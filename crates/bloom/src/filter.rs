@@ -6,6 +6,7 @@ use thiserror::Error;
 use types::{Bytes, HashedKey, KeyHash, KeyList};
 
 use crate::batch::{GROUP, in_groups};
+use crate::growing::Growing;
 
 /// How filters are built for new tables and opened for stored ones.
 pub trait FilterPolicy: Send + Sync {
@@ -18,6 +19,12 @@ pub trait FilterPolicy: Send + Sync {
     /// # Errors
     /// If the bytes were not written by this policy or are damaged.
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter>;
+
+    /// An empty filter for the keys of `input`, which are yet to be added; `None` where all of them must be known at
+    /// once.
+    fn grow(&self, _input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+        None
+    }
 
     /// The bits per key that its own parameter spends on a large table, which an allocation over levels may
     /// share out otherwise; none where the variant pays no heed to an allocation.

@@ -14,6 +14,7 @@ mod elias_fano;
 mod fastbloom;
 mod filter;
 mod grafite;
+mod growing;
 mod none;
 mod packed;
 mod peel;
@@ -36,6 +37,7 @@ use catalog::Catalog;
 
 pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
 pub use filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+pub use growing::Growing;
 
 /// All filters. The first is the baseline, the last the oracle.
 #[rustfmt::skip] // One line each, whatever their number.

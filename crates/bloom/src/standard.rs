@@ -8,8 +8,9 @@
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
-use crate::bits::BitArray;
+use crate::bits::{BitArray, places};
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::growing::{Growing, GrowingBits, Places};
 use crate::probed::{Params, Probed};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
@@ -50,8 +51,24 @@ impl FilterPolicy for Standard {
         Ok(Box::new(StandardFilter { bits, probes: head.probes, keys: head.keys }))
     }
 
+    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+        let probes = self.0.probes(input, theory::standard_probes);
+        let head = Head::new(TAG, probes, input.hashes);
+        Some(Box::new(GrowingBits::new(head, self.0.budget.units(input, 64), Probes(probes))))
+    }
+
     fn bits_per_key(&self) -> Option<f64> {
         Some(self.0.budget.param())
+    }
+}
+
+/// So many bits of a key, anywhere.
+struct Probes(u32);
+
+impl Places for Probes {
+    #[inline]
+    fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)> {
+        places(hash, self.0, words)
     }
 }
 

@@ -161,6 +161,10 @@ impl Compression for Adaptive {
         picked::sample_bytes(&self.codecs, level)
     }
 
+    fn foreign_bytes(&self) -> usize {
+        picked::foreign_bytes(&self.codecs)
+    }
+
     fn learn(
         &self,
         level: usize,

@@ -90,6 +90,10 @@ impl Compression for ByEntropy {
         picked::sample_bytes(&self.codecs, level)
     }
 
+    fn foreign_bytes(&self) -> usize {
+        picked::foreign_bytes(&self.codecs)
+    }
+
     fn learn(
         &self,
         level: usize,

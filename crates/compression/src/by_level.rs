@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, DamagedBlock};
 use crate::dictionaries::Dictionaries;
-use crate::picked::Picked;
+use crate::picked::{Picked, foreign_bytes};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByLevel>(
     "by-level",
@@ -70,6 +70,10 @@ impl Compression for ByLevel {
 
     fn sample_bytes(&self, level: usize) -> usize {
         self.codec(level).sample_bytes(level)
+    }
+
+    fn foreign_bytes(&self) -> usize {
+        foreign_bytes(&self.levels)
     }
 
     fn learn(

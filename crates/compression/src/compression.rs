@@ -53,6 +53,12 @@ pub trait Compression: Send + Sync {
         None
     }
 
+    /// The bytes of memory that it has kept from the blocks compressed so far, or takes for each of them, where allocators
+    /// of Rust do not see it: that of a library in another language.
+    fn foreign_bytes(&self) -> usize {
+        0
+    }
+
     /// How what it learns is read again; `None` where it learns nothing, or only its codecs do.
     fn learner(&self) -> Option<Learner> {
         None

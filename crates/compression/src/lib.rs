@@ -28,6 +28,7 @@ use catalog::Catalog;
 pub use compression::{Compression, DamagedBlock, Learner, RAW};
 pub use decompress::{Decompressor, decompress};
 pub use dictionaries::Dictionaries;
+pub use shrunk::make_room;
 
 /// All codecs and selectors. The first is the baseline.
 pub static CATALOG: Catalog<dyn Compression> = Catalog {

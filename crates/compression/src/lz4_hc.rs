@@ -19,6 +19,14 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
 /// The most effort.
 const MAX_LEVEL: i32 = 12;
 
+/// The bytes of the state that the library makes for each block: hash tables and chains (`LZ4_STREAMHC_MINSIZE`).
+const STATE_BYTES: usize = 262_200;
+
+/// The effort from which it parses optimally, and the bytes of the table that this takes: prices of 4,099 positions,
+/// sixteen bytes each.
+const OPTIMAL_LEVEL: i32 = 10;
+const OPTIMAL_BYTES: usize = 4099 * 16;
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
@@ -63,6 +71,10 @@ impl Compression for Lz4Hc {
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
         Err(DamagedBlock::of_selector())
+    }
+
+    fn foreign_bytes(&self) -> usize {
+        STATE_BYTES + if self.level >= OPTIMAL_LEVEL { OPTIMAL_BYTES } else { 0 }
     }
 }
 

@@ -20,6 +20,11 @@ impl<T> Pool<T> {
         self.0.lock().push(lent);
         result
     }
+
+    /// The sum of what `bytes` says of the idle ones.
+    pub(crate) fn sum(&self, bytes: impl Fn(&mut T) -> usize) -> usize {
+        self.0.lock().iter_mut().map(bytes).sum()
+    }
 }
 
 #[cfg(test)]
@@ -36,6 +41,7 @@ mod tests {
                 *first = 3;
             },
         );
+        assert_eq!(pool.sum(|idle| *idle), 5);
         let make = || panic!("two are idle");
         pool.with(make, |last_used| assert_eq!(*last_used, 3));
     }

@@ -10,6 +10,14 @@ thread_local! {
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Makes room on this thread for the output of blocks of so many bytes, as the first of them otherwise does: what codecs
+/// take memory for after that, they work in.
+pub fn make_room(block_bytes: usize) {
+    // No format adds more than a sixth of a block, and a little.
+    let bound = block_bytes + block_bytes / 4 + 1024;
+    SPACE.with_borrow_mut(|space| space.resize(space.len().max(bound), 0));
+}
+
 /// Appends what `codec` makes of `block` to `out` and returns `tag`; where that is not smaller, or the
 /// codec fails, appends the block itself and returns [`RAW`]. The codec writes into the slice it is given,
 /// `bound` bytes, and says how many it wrote.
@@ -41,6 +49,16 @@ pub(crate) fn append_whole(tag: u8, stored: &[u8], block: &[u8], out: &mut Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_is_made_once() {
+        make_room(10_000);
+        let before = SPACE.with_borrow(|space| (space.len(), space.as_ptr()));
+        assert!(before.0 >= 12_500);
+        append(9, 12_000, b"data", &mut Vec::new(), |_| None);
+        make_room(100);
+        assert_eq!(SPACE.with_borrow(|space| (space.len(), space.as_ptr())), before);
+    }
 
     #[test]
     fn only_what_is_smaller_is_kept() {

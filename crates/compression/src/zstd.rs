@@ -167,10 +167,18 @@ impl Compression for Zstd {
         Some(Arc::new(Learnt { prepared, number }))
     }
 
+    /// Contexts for compression; those for decompression belong to readers.
+    fn foreign_bytes(&self) -> usize {
+        self.compressors.sum(|compressor| compressor.context_mut().sizeof())
+    }
+
     fn learner(&self) -> Option<Learner> {
         Some(Learner { tag: DICTIONARY_TAG, open })
     }
 }
+
+/// Contexts that wait for the next block, of whichever table.
+static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
 
 /// The codec of a table, with the dictionary of that.
 struct Learnt {
@@ -185,7 +193,6 @@ impl Compression for Learnt {
     }
 
     fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
-        static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
         shrunk::append(DICTIONARY_TAG, 1 + compress_bound(block.len()), block, out, |space| {
             let (number, space) = space.split_first_mut()?;
             *number = self.number;
@@ -197,6 +204,11 @@ impl Compression for Learnt {
 
     fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
         Err(DamagedBlock::of_learner())
+    }
+
+    /// The dictionary as it is prepared, and contexts, which all tables share.
+    fn foreign_bytes(&self) -> usize {
+        self.prepared.sizeof() + CONTEXTS.sum(|context| context.sizeof())
     }
 }
 
@@ -223,6 +235,21 @@ mod tests {
         for level in [23, -200_000] {
             assert!(Zstd::build(Params { level, ..Params::default() }).err().unwrap().contains("to 22"));
         }
+    }
+
+    #[test]
+    fn contexts_are_told_once_there_are_any_and_grow_with_the_effort() {
+        let bytes = |level| {
+            let codec = Zstd::build(Params { level, ..Params::default() }).unwrap();
+            assert_eq!(codec.foreign_bytes(), 0);
+            codec.compress(0, &vec![7; 100_000], &mut Vec::new());
+            let once = codec.foreign_bytes();
+            codec.compress(0, &vec![7; 100_000], &mut Vec::new());
+            assert_eq!(codec.foreign_bytes(), once, "it is used again");
+            once
+        };
+        let [low, high] = [1, 19].map(bytes);
+        assert!(low > 10_000 && high > 2 * low, "{low} {high}");
     }
 
     #[test]

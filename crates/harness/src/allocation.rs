@@ -1,7 +1,7 @@
-//! The allocator of the program `lsmbench`: the system's, with the calls of each thread counted.
+//! The allocator of the program `lsmbench`: the system's, with the calls and the bytes of each thread counted.
 //!
 //! A count per thread says what an operation itself allocates, whatever flushes and compactions do beside it, and costs
-//! an addition to memory that no other thread touches. Engines in C++ allocate past it. The program names it its
+//! additions to memory that no other thread touches. Engines in C++ allocate past it. The program names it its
 //! allocator; others that use this library may have one of their own, and then nothing is counted.
 #![allow(unsafe_code)]
 
@@ -18,6 +18,12 @@ pub struct Counting;
 thread_local! {
     /// How often this thread has asked for memory, or for more of it.
     static COUNT: Cell<u64> = const { Cell::new(0) };
+
+    /// The bytes that this thread has asked for and not given back; below 0 where it gives back what others asked for.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+
+    /// The most of [`HELD`] since [`most_held`] last looked.
+    static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
 /// Whether allocations are counted: where the program's allocator is this one.
@@ -33,37 +39,50 @@ pub(crate) fn allocations() -> u64 {
     COUNT.get()
 }
 
-#[inline]
-fn count() {
-    COUNT.set(COUNT.get() + 1);
+/// Does `work`, and says how many bytes more this thread held at some time of it than when it began.
+pub(crate) fn most_held(work: impl FnOnce()) -> usize {
+    let before = HELD.get();
+    MOST.set(before);
+    work();
+    (MOST.get() - before).cast_unsigned()
 }
 
-// SAFETY: every call is handed to the system's allocator as it is. The counter is a thread-local without a destructor
-// or lazy initialisation, so that to use it neither allocates nor can fail while a thread ends.
+/// Counts a call for memory, after which the thread holds so many bytes more.
+#[inline]
+fn count(more: isize) {
+    COUNT.set(COUNT.get() + 1);
+    let held = HELD.get() + more;
+    HELD.set(held);
+    MOST.set(MOST.get().max(held));
+}
+
+// SAFETY: every call is handed to the system's allocator as it is. The counters are thread-locals without a destructor
+// or lazy initialisation, so that to use them neither allocates nor can fail while a thread ends.
 unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `alloc`, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is the same.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        HELD.set(HELD.get() - layout.size().cast_signed());
         // SAFETY: what this allocator gave out came from the system's, with the same layout.
         unsafe { System.dealloc(memory, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size.cast_signed() - layout.size().cast_signed());
         // SAFETY: what this allocator gave out came from the system's, with the same layout.
         unsafe { System.realloc(memory, layout, size) }
     }
@@ -100,5 +119,19 @@ mod tests {
             assert_eq!(other.join().unwrap(), 1000);
             assert!(to_spawn < 100, "{to_spawn} of them are this thread's");
         });
+    }
+
+    #[test]
+    fn the_most_that_is_held_is_what_lives_at_the_same_time() {
+        let kept = ask(1 << 20);
+        let most = most_held(|| {
+            drop(ask(3000));
+            let mut grown = ask(1000);
+            drop(ask(500));
+            grown.reserve_exact(2000);
+            drop((black_box(grown), ask(1200)));
+        });
+        assert_eq!(most, 3200, "the two at the end, and nothing of before");
+        assert_eq!(most_held(|| drop(black_box(kept))), 0, "to give back is not to ask");
     }
 }

@@ -366,6 +366,10 @@ impl Memtable for HashVector {
         self.arena.versions()
     }
 
+    fn shard_lens(&self) -> Vec<usize> {
+        self.shards.iter().map(|shard| shard.0.read().log.len()).collect()
+    }
+
     fn memory_bytes(&self) -> usize {
         let shards = self.shards.iter().map(|shard| size_of::<Shard>() + shard.0.read().memory_bytes());
         self.arena.memory_bytes() + shards.sum::<usize>() + self.order.read().memory_bytes()

@@ -87,6 +87,12 @@ pub trait Memtable: Send + Sync {
         self.len() == 0
     }
 
+    /// The versions in each shard, where keys are dealt out to shards; empty where there are none. They add up to
+    /// [`len`](Self::len).
+    fn shard_lens(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// The bytes of memory it holds, as nearly as the structure can tell.
     fn memory_bytes(&self) -> usize;
 }

@@ -1,9 +1,9 @@
 //! A consistent-hash ring: which shard a hash belongs to, so that a change of the number of shards moves
 //! no more keys than it must.
 //!
-//! Each shard owns `virtual_nodes` points of the ring of all 128-bit numbers, placed by the XXH3-128 of
-//! its number and the point's; a hash belongs to the first point at or behind it. The shares of `n`
-//! shards then differ by about `1 / sqrt(virtual_nodes)` of their mean. Source: Karger et al., "Consistent
+//! Each shard owns points of the ring of all 128-bit numbers, its virtual nodes, placed by the XXH3-128 of
+//! its number and the point's; a hash belongs to the first point at or behind it. The share of a shard is that of
+//! its points, but for about `1 / sqrt(points)` of it. Source: Karger et al., "Consistent
 //! Hashing and Random Trees", STOC 1997; with XXH3-128 as the cs265 document, section 2.2.1.
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -26,10 +26,11 @@ struct Point {
 }
 
 impl Ring {
-    /// A ring of `shards` shards with `virtual_nodes` points each; both are at least 1.
-    pub(crate) fn new(shards: u32, virtual_nodes: u32) -> Self {
-        let mut points: Vec<Point> = (0..shards)
-            .flat_map(|shard| (0..virtual_nodes).map(move |node| Point { at: place(shard, node), shard }))
+    /// A ring of shards with so many points each; there is at least one shard, and each has at least one point.
+    pub(crate) fn new(points: &[u32]) -> Self {
+        let mut points: Vec<Point> = (0..)
+            .zip(points)
+            .flat_map(|(shard, points)| (0..*points).map(move |node| Point { at: place(shard, node), shard }))
             .collect();
         points.sort_unstable_by_key(|point| (point.at, point.shard));
         let bucket_bits = points.len().next_power_of_two().trailing_zeros().max(1);
@@ -75,8 +76,8 @@ mod tests {
 
     #[test]
     fn it_routes_like_the_ordered_map_of_the_document() {
-        for (shards, virtual_nodes) in [(1, 1), (2, 1), (3, 7), (16, 128)] {
-            let ring = Ring::new(shards, virtual_nodes);
+        for (shards, virtual_nodes) in [(1u32, 1), (2, 1), (3, 7), (16, 128)] {
+            let ring = Ring::new(&vec![virtual_nodes; shards as usize]);
             let map: BTreeMap<u128, u32> = (0..shards)
                 .flat_map(|shard| (0..virtual_nodes).map(move |node| (place(shard, node), shard)))
                 .collect();
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn one_shard_more_moves_its_share_and_nothing_else() {
-        let (before, after) = (Ring::new(16, 128), Ring::new(17, 128));
+        let (before, after) = (Ring::new(&[128; 16]), Ring::new(&[128; 17]));
         let hashes = (0..100_000u64).map(|i| xxh3_128(&i.to_le_bytes()));
         let mut moved = 0;
         for hash in hashes {
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn more_virtual_nodes_make_shares_more_equal() {
         let spread = |virtual_nodes| {
-            let ring = Ring::new(16, virtual_nodes);
+            let ring = Ring::new(&[virtual_nodes; 16]);
             let mut shares = [0.0; 16];
             (0..100_000u64).for_each(|i| shares[ring.shard(xxh3_128(&i.to_le_bytes()))] += 1.0);
             let mean = 100_000.0 / 16.0;

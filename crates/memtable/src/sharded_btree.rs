@@ -32,7 +32,9 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      # \"range\" it is in, which keeps scans quick and leaves writers of one range to one lock.\n\
      router = \"ring\"\n\
      # Points that each shard has on the ring, 1 to 1024; more make the shards more equal.\n\
-     virtual_nodes = 128\n",
+     virtual_nodes = 128\n\
+     # How many times as many points each shard has, one number per shard; none where all are alike.\n\
+     weights = []\n",
 );
 
 /// The largest number of shards: each costs a lock per scan.
@@ -47,16 +49,37 @@ struct Params {
     shards: u32,
     router: RouterKind,
     virtual_nodes: u32,
+    weights: Vec<u32>,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { shards: 16, router: RouterKind::Ring, virtual_nodes: 128 }
+        Self { shards: 16, router: RouterKind::Ring, virtual_nodes: 128, weights: Vec::new() }
+    }
+}
+
+impl Params {
+    /// The points that each shard has on the ring.
+    fn points(&self) -> Result<Vec<u32>, String> {
+        let (shards, nodes) = (self.shards as usize, self.virtual_nodes);
+        if self.weights.is_empty() {
+            return Ok(vec![nodes; shards]);
+        }
+        if self.weights.len() != shards {
+            return Err(format!("weights has {} numbers for {shards} shards", self.weights.len()));
+        }
+        let points = |weight: &u32| {
+            let points = nodes.checked_mul(*weight).filter(|points| (1..=MAX_VIRTUAL_NODES).contains(points));
+            points.ok_or_else(|| {
+                format!("a weight is {weight}; virtual_nodes times it must be 1 to {MAX_VIRTUAL_NODES}")
+            })
+        };
+        self.weights.iter().map(points).collect()
     }
 }
 
 /// How keys find their shards.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RouterKind {
     Ring,
@@ -87,8 +110,11 @@ impl Build<dyn MemtablePolicy> for Policy {
                 params.virtual_nodes
             ));
         }
+        if !params.weights.is_empty() && params.router != RouterKind::Ring {
+            return Err("weights are points of the ring; leave them out, or say router = \"ring\"".to_owned());
+        }
         let router = match params.router {
-            RouterKind::Ring => Router::Ring(Ring::new(params.shards, params.virtual_nodes)),
+            RouterKind::Ring => Router::Ring(Ring::new(&params.points()?)),
             RouterKind::Modulo => Router::Modulo(u64::from(params.shards)),
             RouterKind::Range => Router::Range(equal_parts(params.shards)),
         };
@@ -230,6 +256,10 @@ impl Memtable for ShardedBTree {
         self.shards.iter().map(|shard| shard.0.read().len()).sum()
     }
 
+    fn shard_lens(&self) -> Vec<usize> {
+        self.shards.iter().map(|shard| shard.0.read().len()).collect()
+    }
+
     fn memory_bytes(&self) -> usize {
         let shards = self.shards.iter().map(|shard| size_of::<Shard>() + shard.0.read().memory_bytes());
         size_of::<Self>() + shards.sum::<usize>()
@@ -317,7 +347,8 @@ mod tests {
 
     #[test]
     fn all_routers_use_every_shard() {
-        let routers = [Router::Ring(Ring::new(16, 128)), Router::Modulo(16), Router::Range(equal_parts(16))];
+        let routers =
+            [Router::Ring(Ring::new(&[128; 16])), Router::Modulo(16), Router::Range(equal_parts(16))];
         for router in routers {
             let mut used = [0; 16];
             let keys = (0..1600u32).map(|i| i.wrapping_mul(0x9e37_79b9).to_be_bytes());
@@ -353,6 +384,37 @@ mod tests {
             let fullest = table.shards.iter().map(|shard| shard.0.read().len()).max();
             assert_eq!(fullest, Some([1600, 100][round]));
             table.freeze();
+        }
+    }
+
+    #[test]
+    fn a_shard_of_twice_the_weight_gets_twice_the_keys() {
+        let weights = vec![1, 2, 1, 4];
+        let params = Params { shards: 4, virtual_nodes: 256, weights, ..Params::default() };
+        let table = Policy::build(params).unwrap().create(1 << 20);
+        for sequence in 1..=8000u64 {
+            table.insert(HashedKey { bytes: &sequence.to_le_bytes(), hash: KeyHash(0) }, sequence, None);
+        }
+        let lens = table.shard_lens();
+        assert_eq!(lens.iter().sum::<usize>(), table.len());
+        // A share of 256 points is off by 6 %, and more never by three times as much.
+        for (len, expected) in lens.iter().zip([1000.0, 2000.0, 1000.0, 4000.0]) {
+            assert!((*len as f64 / expected - 1.0).abs() < 0.2, "{lens:?}");
+        }
+    }
+
+    #[test]
+    fn impossible_weights_are_refused() {
+        for (router, weights, named) in [
+            (RouterKind::Ring, vec![1], "1 numbers for 16 shards"),
+            (RouterKind::Ring, vec![0; 16], "a weight is 0"),
+            (RouterKind::Ring, vec![9; 16], "a weight is 9"),
+            (RouterKind::Ring, vec![u32::MAX; 16], "must be 1 to 1024"),
+            (RouterKind::Modulo, vec![1; 16], "points of the ring"),
+        ] {
+            let params = Params { router, weights, ..Params::default() };
+            let error = Policy::build(params).err().unwrap();
+            assert!(error.contains(named), "{error}");
         }
     }
 

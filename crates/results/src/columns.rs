@@ -347,6 +347,32 @@ columns! {
     /// operation. What other threads flush and merge meanwhile is not among them. Our own tree only, whose allocations the
     /// program sees; `timed` mode only.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, false;
+    /// Lookups in data blocks that the index inside the block answered (`block.index`): it told that the key is absent,
+    /// or at which entry or restart point it stands, so that nothing was searched. Empty where blocks have none.
+    BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the index of a block answered", Count, Integer, Higher, true;
+    /// `block_index_answers` / lookups in blocks with an index.
+    BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, true;
+    /// Time that compactions took: from the start of each until its tables were in the tree. One that is cut into parts
+    /// that go on side by side counts once; one that is under way when the phase ends counts with the next. Our own
+    /// tree only; `timed` mode only.
+    COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, false;
+    /// `compaction_seconds` / `compactions`: how long one takes. Empty without any.
+    SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, false;
+    /// Component runs only: entries in the shard of a memtable that has fewest. Empty where it has no shards, as in the
+    /// three columns that follow.
+    SHARD_ENTRIES_MIN = "shard_entries_min", "entries in the emptiest shard", Count, Integer, Neither, true;
+    /// Component runs only: entries in the shard of a memtable that has most.
+    SHARD_ENTRIES_MAX = "shard_entries_max", "entries in the fullest shard", Count, Integer, Lower, true;
+    /// Component runs only: the standard deviation of entries per shard / their mean. What chance leaves to a perfect
+    /// hash is √((shards − 1) / entries).
+    SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, true;
+    /// Component runs only: Pearson's χ² of entries per shard against equal shards, of as many degrees of freedom as
+    /// there are shards less one, which is also what chance makes it on the average.
+    SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, true;
+    /// Component runs only: the memory that a codec takes to compress one block after the other, besides the blocks and
+    /// what comes of them: the contexts that it keeps and what it asks for meanwhile, also that of libraries in other
+    /// languages.
+    WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
 }
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.

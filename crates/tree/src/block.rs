@@ -2,4 +2,6 @@
 //! up in it and to walk it. For measuring them, and for feeding them damage.
 
 pub use crate::checksum::block_checksum as checksum;
-pub use crate::table::{BlockBuilder, BlockFormat, FORMATS as CATALOG, Found, TRAILER_BYTES, find, walk};
+pub use crate::table::{
+    BlockBuilder, BlockFormat, FORMATS as CATALOG, Found, TRAILER_BYTES, find, find_noting, walk,
+};

@@ -43,7 +43,7 @@ pub(crate) struct Inner {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) design: Design,
     pub(crate) mode: Mode,
-    /// Reads a clock in nanoseconds, for the time that writers wait; the tree has none of its own.
+    /// Reads a clock in nanoseconds, for the time that writers wait and that merges take; the tree has none of its own.
     pub(crate) clock: fn() -> u64,
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,

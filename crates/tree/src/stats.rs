@@ -105,6 +105,9 @@ counters! {
     flush_bytes,
     /// Jobs that merged tables.
     compactions,
+    /// Time from the start of such jobs until their tables were installed, in nanoseconds of the clock the tree was
+    /// opened with; those that went on side by side within one job count once. 0 in [`Mode::Counted`](crate::Mode).
+    compaction_ns,
     /// Jobs that moved tables to another level as they were.
     moves,
     /// Jobs that dropped tables by the rule of their policy.
@@ -115,6 +118,10 @@ counters! {
     compaction_bytes_written,
     /// Data blocks looked into by gets, cached or not.
     blocks_searched,
+    /// Of those the ones with an index inside.
+    block_index_probes,
+    /// Of those the ones whose index told that the key is absent or where it stands, so that nothing was searched.
+    block_index_answers,
     /// Data blocks fetched from storage by gets and ranges.
     blocks_read,
     /// Bytes of data blocks fetched from storage by gets and ranges.

@@ -70,7 +70,7 @@ impl OpenOptions {
         self
     }
 
-    /// A clock in nanoseconds for the time that writers wait; without one that time is 0.
+    /// A clock in nanoseconds for the time that writers wait and that merges take; without one these times are 0.
     #[must_use]
     pub fn clock(mut self, clock: fn() -> u64) -> Self {
         self.clock = clock;

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use lsmbench_bloom::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use lsmbench_bloom::{DamagedFilter, Filter, FilterInput, FilterPolicy, Growing};
 use types::{Bytes, HashedKey, KeyHash};
 
 /// What is wrong with a canary.
@@ -15,6 +15,8 @@ pub(crate) enum Fault {
     CountsItsBuilds,
     /// The last answer of a batch is turned round.
     TurnsTheLastAnswer,
+    /// The last key of a batch that is added to a filter is not.
+    ForgetsWhatGrows,
     /// The rate is twice what it says.
     HalvesItsRate,
     /// The rate is 10 % above what it says.
@@ -43,10 +45,11 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Every fault, with the law that must see it.
-    pub(crate) const ALL: [(Self, &'static str); 15] = [
+    pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::ForgetsOneKey, "no key is lost"),
         (Self::CountsItsBuilds, "answers depend on bytes and hash alone"),
         (Self::TurnsTheLastAnswer, "a batch answers as single probes do"),
+        (Self::ForgetsWhatGrows, "what grows is what is built"),
         (Self::HalvesItsRate, "the rate is the one expected"),
         (Self::FlattersItsRate, "the rate is the one expected"),
         (Self::SaturatesWhenSmall, "small filters are near their rate"),
@@ -111,8 +114,29 @@ impl FilterPolicy for Canary {
         Ok(Box::new(CanaryFilter { fault: self.fault, sound: opened? }))
     }
 
+    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+        let sound = self.sound.grow(input)?;
+        if self.fault == Fault::ForgetsWhatGrows { Some(Box::new(Forgetful(sound))) } else { Some(sound) }
+    }
+
     fn bits_per_key(&self) -> Option<f64> {
         self.sound.bits_per_key()
+    }
+}
+
+struct Forgetful(Box<dyn Growing>);
+
+impl Growing for Forgetful {
+    fn insert(&self, hash: KeyHash) {
+        self.0.insert(hash);
+    }
+
+    fn insert_batch(&self, hashes: &[KeyHash]) {
+        self.0.insert_batch(hashes.split_last().map_or(&[], |(_, others)| others));
+    }
+
+    fn finish(&self) -> Vec<u8> {
+        self.0.finish()
     }
 }
 

@@ -25,6 +25,7 @@ type Law = fn(&Subject<'_>) -> Result<(), String>;
 pub(crate) const LAWS: &[(&str, Law)] = &[
     ("no key is lost", no_key_is_lost),
     ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
+    ("what grows is what is built", what_grows_is_what_is_built),
     ("a batch answers as single probes do", a_batch_answers_as_single_probes_do),
     ("the rate is the one expected", the_rate_is_the_one_expected),
     ("small filters are near their rate", small_filters_are_near_their_rate),
@@ -126,6 +127,31 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject<'_>) -> Result<(), S
             let same = may_contain(&*first, *hash) == may_contain(&*second, *hash)
                 && may_contain(&*first, *hash) == may_contain(&*first, *hash);
             ensure(same, || format!("answers differ at offset {offset}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Where keys can be added one after the other, order, batches and threads make no difference.
+fn what_grows_is_what_is_built(subject: &Subject<'_>) -> Result<(), String> {
+    for count in [0, 1, 1000] {
+        let hashes = random_hashes(count, 11);
+        let input = FilterInput { hashes: &hashes, bits_per_key: None, keys: None };
+        let Some(grown) = subject.policy.grow(&input) else { return Ok(()) };
+        let built = subject.policy.build(&input);
+        hashes.iter().rev().for_each(|hash| grown.insert(*hash));
+        if grown.finish() != built {
+            return Err(format!("{count} keys, one by one, make another filter"));
+        }
+        let together = subject.policy.grow(&input).ok_or("it grows once and not twice")?;
+        std::thread::scope(|scope| {
+            for share in hashes.chunks(count.div_ceil(4).max(1)) {
+                let together = &together;
+                scope.spawn(move || share.chunks(45).for_each(|batch| together.insert_batch(batch)));
+            }
+        });
+        if together.finish() != built {
+            return Err(format!("{count} keys, by threads in batches, make another filter"));
         }
     }
     Ok(())

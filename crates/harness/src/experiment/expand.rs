@@ -417,7 +417,10 @@ mod tests {
         for (path, hint) in [
             ("design.bloom.bits_per_ky", "did you mean \"bits_per_key\"?"),
             ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
-            ("phase.look.keys.thta", "did you mean \"theta\"? parameters of phase.look.keys are theta"),
+            (
+                "phase.look.keys.thta",
+                "did you mean \"theta\"? parameters of phase.look.keys are contiguous, theta",
+            ),
             ("design.hash.seed", "no cell has such a parameter; hash takes none"),
         ] {
             let error = expand(&format!("\"{path}\" = [1, 2]"), RunMode::Timed).unwrap_err();

@@ -283,6 +283,10 @@ impl PhaseReport<'_> {
         self.set_shape(row, burst, settled);
         if self.mode == RunMode::Timed {
             row.set(&c::STALL_SECONDS, of_burst.stall_ns as f64 / 1e9);
+            let seconds = of_burst.compaction_ns as f64 / 1e9;
+            row.set(&c::COMPACTION_SECONDS, seconds);
+            let one = (of_burst.compactions > 0).then(|| seconds / of_burst.compactions as f64);
+            row.set_some(&c::SECONDS_PER_COMPACTION, one);
         }
     }
 
@@ -444,6 +448,11 @@ fn set_reads(row: &mut Cells, counts: &Counts) {
         .set(&c::BLOCKS_IN_PLACE, counts.blocks_in_place);
     if counts.gets > 0 {
         row.set(&c::BLOCKS_PER_GET, counts.blocks_searched as f64 / counts.gets as f64);
+    }
+    if counts.block_index_probes > 0 {
+        row.set(&c::BLOCK_INDEX_ANSWERS, counts.block_index_answers);
+        let share = counts.block_index_answers as f64 / counts.block_index_probes as f64;
+        row.set(&c::BLOCK_INDEX_HIT_RATE, share);
     }
     if read + cached > 0 {
         row.set(&c::CACHE_HIT_RATE, cached as f64 / (read + cached) as f64);

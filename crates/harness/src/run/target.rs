@@ -30,7 +30,7 @@ pub(super) trait Store: Send + Sync {
 #[derive(Clone, Debug)]
 pub(super) enum Look {
     /// The counters and sizes of our own tree.
-    Tree(Stats),
+    Tree(Box<Stats>),
     /// Those that another engine has.
     Peer(peers::Stats),
 }
@@ -68,7 +68,7 @@ impl Store for TreeTarget {
     }
 
     fn look(&self) -> Look {
-        Look::Tree(self.tree.stats())
+        Look::Tree(Box::new(self.tree.stats()))
     }
 
     fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {

@@ -275,13 +275,45 @@ impl<'a> Bench<'a> {
         entries: u64,
         mut build: impl FnMut() -> Result<T, Fault>,
     ) -> Result<(T, Timing), Fault> {
-        let mut timing = Timing { threads: 1, elapsed_ns: self.clock().map(|_| 0), ..Timing::default() };
+        self.rounds(1, entries, || {
+            let mut product = None;
+            let ns = timed(self.clock(), || product = Some(build()));
+            Ok((product.expect("it was built")?, ns))
+        })
+    }
+
+    /// Builds something of `entries` entries several times by several threads at once and returns the last: `begin`
+    /// makes what they build, and each does `work` on its share of the entries, which alone is timed.
+    ///
+    /// # Errors
+    /// That of `begin`.
+    pub(crate) fn build_together<T: Sync>(
+        &self,
+        threads: u32,
+        entries: u64,
+        mut begin: impl FnMut() -> Result<T, Fault>,
+        work: impl Fn(&T, Range<usize>) + Sync,
+    ) -> Result<(T, Timing), Fault> {
+        self.rounds(threads, entries, || {
+            let product = begin()?;
+            let plan = (entries, entries as usize, u64::MAX);
+            let part = self.together(threads, plan, |_| |range: Range<usize>| work(&product, range));
+            Ok((product, part.elapsed_ns))
+        })
+    }
+
+    /// Builds something several times; each round says how long it took. Without a clock there is one round.
+    fn rounds<T>(
+        &self,
+        threads: u32,
+        entries: u64,
+        mut round: impl FnMut() -> Result<(T, Option<u64>), Fault>,
+    ) -> Result<(T, Timing), Fault> {
+        let mut timing = Timing { threads, elapsed_ns: self.clock().map(|_| 0), ..Timing::default() };
         loop {
-            let start = self.clock().map(Clock::now);
-            let product = build()?;
+            let (product, ns) = round()?;
             timing.operations += entries;
-            let Some(start) = start else { return Ok((product, timing)) };
-            let ns = self.clock.ns_between(start, self.clock.now());
+            let Some(ns) = ns.filter(|_| self.clock().is_some()) else { return Ok((product, timing)) };
             timing.busy_ns += ns;
             timing.elapsed_ns = Some(timing.busy_ns);
             timing.slices.push(ns as f64 / entries.max(1) as f64);
@@ -431,6 +463,13 @@ mod tests {
                 assert_eq!(sum.into_inner(), 499_500);
                 assert!(timing.elapsed_ns.is_some());
             }
+            let begin = || Ok(AtomicU64::new(0));
+            let add = |sum: &AtomicU64, range: Range<usize>| {
+                sum.fetch_add(range.map(|at| at as u64).sum(), Ordering::Relaxed);
+            };
+            let (sum, timing) = bench.build_together(3, 1_000, begin, add).unwrap();
+            assert_eq!((sum.into_inner(), timing.threads), (499_500, 3));
+            assert!(timing.operations >= 3_000 && timing.typical_ns().unwrap() > 0.0);
             let timing = bench.together(2, (1_000, 1, 0), |_| |_: Range<usize>| {});
             assert_eq!(timing.operations, 0, "the time is over before it begins");
         });

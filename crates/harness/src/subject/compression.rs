@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::bench::Bench;
 use super::contents::ContentChoice;
 use super::seam::{Cost, Fault, Subject, check_count};
+use crate::allocation;
 use crate::experiment::RunMode;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
@@ -112,6 +113,13 @@ struct Stored {
     bytes: Vec<u8>,
 }
 
+impl Stored {
+    /// Nothing yet, with room for a block by any codec.
+    fn room_for(block: &[u8]) -> Self {
+        Self { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) }
+    }
+}
+
 impl Subject for Blocks {
     fn phases(&self) -> &'static [&'static str] {
         &["compress", "decompress"]
@@ -154,15 +162,30 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
+    /// The memory that a codec takes to compress blocks one after the other, besides them and their output: what it
+    /// keeps from one to the next, and what it asks for meanwhile. Nothing where allocations are not counted.
+    fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
+        let blocks = &blocks[..blocks.len().min(SLICE)];
+        let mut out = Stored::room_for(blocks.first()?);
+        compression::make_room(blocks.iter().map(|block| block.len()).max()?);
+        let own = allocation::most_held(|| {
+            for block in blocks {
+                out.bytes.clear();
+                codec.compression.compress(self.0.level as usize, block, &mut out.bytes);
+            }
+        });
+        allocation::are_counted().then(|| (own + codec.compression.foreign_bytes()) as u64)
+    }
+
     fn compress(&self, bench: &mut Bench<'_>, codec: &Codec, blocks: &[&[u8]]) -> Result<Vec<Stored>, Fault> {
         let mut phase = bench.begin("compress");
+        phase.cells.set_some(&c::WORKING_BYTES, self.working_bytes(codec, blocks));
         let mut stored: Vec<Stored> = Vec::new();
         let plan = (blocks.len() as u64, SLICE, self.0.limit.0);
         let timing = bench.slices(plan, &mut phase.answers, |count, slice| {
             let blocks = &blocks[stored.len()..][..count];
             // Memory is got before the clock runs: a tree uses one buffer again and again.
-            let buffer = |block: &&[u8]| Stored { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) };
-            let mut made: Vec<Stored> = blocks.iter().map(buffer).collect();
+            let mut made: Vec<Stored> = blocks.iter().map(|block| Stored::room_for(block)).collect();
             slice.time(|| {
                 for (block, made) in blocks.iter().zip(&mut made) {
                     made.tag = codec.compression.compress(self.0.level as usize, block, &mut made.bytes);
@@ -265,5 +288,33 @@ mod tests {
         subject.compress(&mut bench, &codec, &blocks).unwrap();
         let phase = bench.into_phases().pop().unwrap();
         assert_eq!((phase.answers.wrong, phase.answers.checked), (25, 25));
+    }
+
+    /// What stands still from block to block, and what is asked for meanwhile.
+    #[test]
+    fn the_memory_of_a_codec_is_what_it_takes_besides_its_output() {
+        let subject = Blocks(Params { block: ByteSize(65_536), ..Params::default() });
+        let bytes: Vec<u8> =
+            (0..500_000u32).flat_map(|number| number.wrapping_mul(number).to_le_bytes()).collect();
+        let blocks: Vec<&[u8]> = bytes.chunks(65_536).collect();
+        let working = |label: &str| {
+            let choice = compression::CATALOG.choose(&label.into()).unwrap();
+            let codec = compression::CATALOG.build(&choice).unwrap();
+            let codec = Codec::of_table(codec, 0, &blocks).unwrap();
+            subject.working_bytes(&codec, &blocks).unwrap()
+        };
+        assert_eq!(working("none"), 0);
+        // Hash tables of 4,096 places of two bytes and then of four, and one of 16,384 places of two.
+        for (label, least, most) in [
+            ("lz4", 16 << 10, 26 << 10),
+            ("snappy", 32 << 10, 36 << 10),
+            ("lz4-hc", 256 << 10, 260 << 10),
+            ("zstd(level=1)", 64 << 10, 1 << 20),
+            ("lzma(level=1)", 128 << 10, 16 << 20),
+        ] {
+            let bytes = working(label);
+            assert!((least..=most).contains(&bytes), "{label}: {bytes}");
+        }
+        assert!(working("zstd(level=19)") > 2 * working("zstd(level=1)"));
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use catalog::{Build, ByteSize, Count, Time, Variant};
 use results::{Metric, columns as c};
 use serde::{Deserialize, Serialize};
-use tree::block::{BlockBuilder, Found, TRAILER_BYTES, checksum, find};
+use tree::block::{BlockBuilder, Found, TRAILER_BYTES, checksum, find, find_noting};
 use tree::{BlockOptions, Checksum, Design};
 use types::{Entry, HashedKey, KeyHash};
 use workload::Random;
@@ -21,6 +21,7 @@ use super::choices::{Chosen, Formats};
 use super::keys::{SortedKeys, Spread};
 use super::seam::{Cost, Fault, Subject, check_count};
 use crate::experiment::RunMode;
+use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
@@ -116,6 +117,32 @@ impl Source {
     }
 }
 
+/// What indexes inside blocks told lookups.
+#[derive(Default)]
+struct Indexed {
+    /// Lookups in blocks with an index.
+    asked: u64,
+    /// Those that it answered.
+    answered: u64,
+}
+
+impl Indexed {
+    /// Looks a key up once more, to see whether the index answers.
+    fn note(&mut self, block: &[u8], key: HashedKey<'_>) {
+        black_box(find_noting(block, key, |is_answered| {
+            self.asked += 1;
+            self.answered += u64::from(is_answered);
+        }));
+    }
+
+    fn write(&self, cells: &mut Cells) {
+        if self.asked > 0 {
+            cells.set(&c::BLOCK_INDEX_ANSWERS, self.answered);
+            cells.set(&c::BLOCK_INDEX_HIT_RATE, self.answered as f64 / self.asked as f64);
+        }
+    }
+}
+
 /// A lookup: a block and a place among all keys.
 struct Probe {
     block: usize,
@@ -162,8 +189,10 @@ impl Subject for Lookups {
         let blocks = self.build_blocks(bench, &source)?;
         for (name, absent) in [("hit", false), ("miss", true)] {
             let mut phase = bench.begin(name);
-            let timing = self.look_up(bench, (&source, &blocks, absent), &mut random, &mut phase.answers)?;
+            let of = (&source, &blocks, absent);
+            let (timing, indexed) = self.look_up(bench, of, &mut random, &mut phase.answers)?;
             timing.write(&mut phase.cells);
+            indexed.write(&mut phase.cells);
             bench.end(phase);
         }
         let mut phase = bench.begin("check");
@@ -215,46 +244,51 @@ impl Lookups {
         (source, blocks, absent): (&Source, &Blocks, bool),
         random: &mut Random,
         answers: &mut Answers,
-    ) -> Result<Timing, Fault> {
+    ) -> Result<(Timing, Indexed), Fault> {
         let mut given: Vec<Option<Found>> = vec![None; SLICE];
-        let mut value = Vec::new();
-        bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
-            let probes: Vec<Probe> = (0..WARM_UP + count).map(|_| blocks.draw(absent, random)).collect();
-            // Keys stand side by side, as that of a get stands before it.
-            let spelt: Vec<Vec<u8>> =
-                probes.iter().map(|probe| source.keys.get(probe.key).to_vec()).collect();
-            let hashed: Vec<HashedKey<'_>> = probes
-                .iter()
-                .zip(&spelt)
-                .map(|(probe, bytes)| HashedKey { bytes, hash: source.key(probe.key).hash })
-                .collect();
-            let blocks_of = probes.iter().map(|probe| &blocks.bytes[blocks.places[probe.block].clone()]);
-            let asked: Vec<(&[u8], HashedKey<'_>)> = blocks_of.zip(hashed).collect();
-            let (warm, timed) = asked.split_at(WARM_UP);
-            for (block, key) in warm {
-                black_box(find(block, *key));
-            }
-            slice.time(|| {
-                for ((block, key), given) in timed.iter().zip(&mut given) {
-                    *given = find(black_box(*block), *key);
+        let (mut value, mut indexed) = (Vec::new(), Indexed::default());
+        let timing =
+            bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
+                let probes: Vec<Probe> = (0..WARM_UP + count).map(|_| blocks.draw(absent, random)).collect();
+                // Keys stand side by side, as that of a get stands before it.
+                let spelt: Vec<Vec<u8>> =
+                    probes.iter().map(|probe| source.keys.get(probe.key).to_vec()).collect();
+                let hashed: Vec<HashedKey<'_>> = probes
+                    .iter()
+                    .zip(&spelt)
+                    .map(|(probe, bytes)| HashedKey { bytes, hash: source.key(probe.key).hash })
+                    .collect();
+                let blocks_of = probes.iter().map(|probe| &blocks.bytes[blocks.places[probe.block].clone()]);
+                let asked: Vec<(&[u8], HashedKey<'_>)> = blocks_of.zip(hashed).collect();
+                let (warm, timed) = asked.split_at(WARM_UP);
+                for (block, key) in warm {
+                    black_box(find(block, *key));
                 }
-            });
-            slice.idle(|| {
-                for asked in timed {
-                    black_box(*asked);
+                slice.time(|| {
+                    for ((block, key), given) in timed.iter().zip(&mut given) {
+                        *given = find(black_box(*block), *key);
+                    }
+                });
+                slice.idle(|| {
+                    for asked in timed {
+                        black_box(*asked);
+                    }
+                });
+                timed.iter().for_each(|(block, key)| indexed.note(block, *key));
+                for ((probe, (block, key)), given) in probes[WARM_UP..].iter().zip(timed).zip(&given) {
+                    source.value(probe.key / 2, &mut value);
+                    let is_right = match given {
+                        Some(Found::Absent) => absent,
+                        Some(Found::Value(place)) => !absent && block[place.clone()] == value[..],
+                        Some(Found::Tombstone) | None => false,
+                    };
+                    slice
+                        .answers
+                        .expect(is_right, || format!("key {:x?} is answered with {given:?}", key.bytes));
                 }
-            });
-            for ((probe, (block, key)), given) in probes[WARM_UP..].iter().zip(timed).zip(&given) {
-                source.value(probe.key / 2, &mut value);
-                let is_right = match given {
-                    Some(Found::Absent) => absent,
-                    Some(Found::Value(place)) => !absent && block[place.clone()] == value[..],
-                    Some(Found::Tombstone) | None => false,
-                };
-                slice.answers.expect(is_right, || format!("key {:x?} is answered with {given:?}", key.bytes));
-            }
-            Ok(())
-        })
+                Ok(())
+            })?;
+        Ok((timing, indexed))
     }
 
     /// Checks blocks as a tree does that reads them.

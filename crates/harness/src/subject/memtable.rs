@@ -20,6 +20,7 @@ use super::choices::{Chosen, Formats};
 use super::keys::{MOST_BYTES, SortedKeys, Spread};
 use super::seam::{Cost, Fault, Subject, check_count};
 use crate::experiment::RunMode;
+use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "memtable",
@@ -230,6 +231,12 @@ impl Writes {
         let about = bench.about();
         about.set(&c::MEMTABLE_BYTES, bytes as u64);
         about.set(&c::BYTES_PER_ENTRY, bytes as f64 / data.order.len() as f64);
+        let shards = table.shard_lens();
+        let in_shards: usize = shards.iter().sum();
+        phase.answers.expect(shards.is_empty() || in_shards == table.len(), || {
+            format!("shards tell of {in_shards} entries, the memtable of {}", table.len())
+        });
+        set_balance(about, &shards);
         bench.end(phase);
     }
 
@@ -335,6 +342,17 @@ impl Writes {
         });
         bench.end(phase);
     }
+}
+
+/// How evenly entries are dealt out to shards; nothing where there are none.
+fn set_balance(cells: &mut Cells, shards: &[usize]) {
+    let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
+    cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);
+    let mean = shards.iter().sum::<usize>() as f64 / shards.len() as f64;
+    let variance =
+        shards.iter().map(|entries| (*entries as f64 - mean).powi(2)).sum::<f64>() / shards.len() as f64;
+    cells.set(&c::SHARD_CV, variance.sqrt() / mean);
+    cells.set(&c::SHARD_CHI_SQUARE, variance * shards.len() as f64 / mean);
 }
 
 fn check_lookups(table: &dyn Memtable, data: &Data, wanted: &[u32], is_present: bool, answers: &mut Answers) {
@@ -453,5 +471,20 @@ mod tests {
         assert!(value[1].1 > 2 && value[2].1 == 0, "{value:?}");
         let entry = wrong(Lie::Entry, 1);
         assert!(entry[0].1 == 1 && entry[5].1 > 0, "{entry:?}");
+    }
+
+    #[test]
+    fn balance_is_told_of_shards_and_of_nothing_else() {
+        let balance = |shards: &[usize]| {
+            let mut cells = Cells::default();
+            set_balance(&mut cells, shards);
+            cells
+        };
+        assert_eq!(balance(&[]), Cells::default());
+        // Around a mean of 100, by 10, 10, 20 and 20.
+        let mut told = Cells::default();
+        told.set(&c::SHARD_ENTRIES_MIN, 80).set(&c::SHARD_ENTRIES_MAX, 120);
+        told.set(&c::SHARD_CV, 2.5_f64.sqrt() / 10.0).set(&c::SHARD_CHI_SQUARE, 10.0);
+        assert_eq!(balance(&[90, 110, 80, 120]), told);
     }
 }

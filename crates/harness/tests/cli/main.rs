@@ -9,6 +9,7 @@ mod doors;
 mod fixtures;
 mod gate;
 mod history;
+mod inside;
 mod kills;
 mod levels;
 mod oracles;

@@ -24,8 +24,15 @@ const SMALL: &[Small<'_>] = &[
         "entries = 5000\noperations = 20000",
         ["standard", "ribbon"],
         "timed",
-        &["build", "absent", "present", "absent-batch"],
-        &[&c::FPR, &c::EXPECTED_FPR, &c::BITS_PER_KEY, &c::BUILD_NS_PER_ENTRY, &c::LOOP_NS, &c::MEAN_NS],
+        &["build", "absent", "present", "absent-batch", "present-batch"],
+        &[
+            &c::FILTER_PROBES,
+            &c::EXPECTED_FPR,
+            &c::BITS_PER_KEY,
+            &c::BUILD_NS_PER_ENTRY,
+            &c::LOOP_NS,
+            &c::MEAN_NS,
+        ],
     ),
     (
         "fence",

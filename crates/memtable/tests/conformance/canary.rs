@@ -23,6 +23,7 @@ pub(crate) enum Fault {
     ForgetsValuesInPlace,
     LosesTheLastInsertAtFreeze,
     DrainsOldVersions,
+    ForgetsAShard,
 }
 
 /// Makes memtables with a fault, or with none.
@@ -169,6 +170,11 @@ impl Memtable for Table {
 
     fn len(&self) -> usize {
         self.state().inserted
+    }
+
+    fn shard_lens(&self) -> Vec<usize> {
+        let all = self.state().inserted;
+        if self.has(Fault::ForgetsAShard) { vec![all / 2] } else { vec![all / 2, all - all / 2] }
     }
 
     fn memory_bytes(&self) -> usize {

@@ -55,6 +55,9 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         }
     }
     same("emptiness", &table.is_empty(), &history.is_empty())?;
+    let shards = table.shard_lens();
+    let in_shards = if shards.is_empty() { history.len() } else { shards.iter().sum() };
+    same("the versions in shards", &in_shards, &history.len())?;
     check_answers(table, &model)?;
     table.freeze();
     check_answers(table, &model).map_err(|broken| format!("law 4, frozen: {broken}"))?;

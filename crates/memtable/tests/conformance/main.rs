@@ -18,6 +18,7 @@ fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
         "sharded-btree(shards=3, router=modulo)",
         "sharded-btree(shards=5, router=range)",
         "sharded-btree(shards=40, virtual_nodes=1)",
+        "sharded-btree(shards=2, virtual_nodes=1, weights=[1, 1000])",
     ];
     let odd = odd.map(|label| CATALOG.choose(&toml::Value::String(label.to_owned())).unwrap());
     CATALOG.all().chain(odd).map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).collect()
@@ -77,6 +78,7 @@ fn the_suite_catches_every_fault() {
         (Fault::ForgetsValuesInPlace, "law 3"),
         (Fault::LosesTheLastInsertAtFreeze, "law 4"),
         (Fault::DrainsOldVersions, "law 4"),
+        (Fault::ForgetsAShard, "the versions in shards"),
     ];
     for (fault, law) in cases {
         let broken = caught_alone(fault).unwrap_or_else(|| panic!("{fault:?} was not caught"));

@@ -152,9 +152,17 @@ impl Layout {
 /// Looks a key up in a block; `None` where the block turns out to be damaged.
 #[inline]
 pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+    find_noting(block, key, |_| {})
+}
+
+/// As [`find`], and tells `note` of a block with an index whether that answered: it knew that the key is absent, or
+/// which entries or which restart point to look at. Otherwise the block was searched.
+#[inline]
+pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let tail = Tail::of(block)?;
     if tail.index == BlockIndex::Fingerprint {
         let index = Fingerprints::new(&block[..tail.end()], tail.index_len)?;
+        note(true);
         let mut matches = index.matches(key.hash);
         // An absent key mostly ends here, before anything else of the block is looked at.
         let Some(first) = matches.next() else { return Some(Found::Absent) };
@@ -165,8 +173,8 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
         });
     }
     with_layout(&tail, block, |layout| match layout.entries {
-        Entries::Delta => layout.find::<delta::Delta>(block, key),
-        Entries::Whole => layout.find::<whole::Whole>(block, key),
+        Entries::Delta => layout.find::<delta::Delta>(block, key, note),
+        Entries::Whole => layout.find::<whole::Whole>(block, key, note),
     })
 }
 
@@ -188,13 +196,20 @@ fn with_layout<R>(tail: &Tail, block: &[u8], work: impl FnOnce(&Layout) -> Optio
 }
 
 impl Layout {
-    fn find<E: EntryCodec>(&self, block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+    fn find<E: EntryCodec>(
+        &self,
+        block: &[u8],
+        key: HashedKey<'_>,
+        note: impl FnOnce(bool),
+    ) -> Option<Found> {
         if self.has_bounds && plain::is_outside(block, key.bytes)? {
             return Some(Found::Absent);
         }
         if self.index == BlockIndex::Hash && self.index_len > 0 {
             let end = block.len() - TAIL_BYTES;
-            match hash_index::lookup(&block[end - self.index_len..end], key.hash) {
+            let bucket = hash_index::lookup(&block[end - self.index_len..end], key.hash);
+            note(bucket != Bucket::Collision);
+            match bucket {
                 Bucket::Empty => return Some(Found::Absent),
                 Bucket::Restart(restart) => {
                     return self.find_behind::<E>(block, usize::from(restart), key.bytes);

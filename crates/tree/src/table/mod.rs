@@ -28,7 +28,7 @@ mod store;
 mod whole;
 mod writer;
 
-pub use block::{Found, find};
+pub use block::{Found, find, find_noting};
 pub use block_builder::BlockBuilder;
 pub use block_cursor::walk;
 pub use format::{BlockFormat, CATALOG as FORMATS};

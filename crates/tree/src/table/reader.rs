@@ -17,7 +17,7 @@ use toml::Value;
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
-use super::block::{Found, Layout, find};
+use super::block::{Found, Layout, find_noting};
 use super::checked::CheckedBlocks;
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
@@ -365,7 +365,11 @@ impl Table {
         counters: &Counters,
     ) -> Result<Lookup> {
         counters.blocks_searched.bump();
-        match find(bytes, key) {
+        let found = find_noting(bytes, key, |is_answered| {
+            counters.block_index_probes.bump();
+            counters.block_index_answers.add(u64::from(is_answered));
+        });
+        match found {
             Some(Found::Value(range)) => {
                 value.extend_from_slice(&bytes[range]);
                 Ok(Lookup::Found)

@@ -5,7 +5,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
-use super::permuted::{Permuted, Ranks};
+use super::permuted::{InOrder, Permuted, Ranks};
 use crate::random::{Random, threshold};
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Hotspot>(
@@ -62,7 +62,10 @@ impl KeyDistribution for Hotspot {
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler> {
         let ranks =
             HotRanks { params: self.0.clone(), ranks: 1, hot: 1, accesses: threshold(self.0.accesses) };
-        if self.0.contiguous { Box::new(Contiguous(ranks)) } else { Box::new(Permuted::new(ranks, scope)) }
+        match self.0.contiguous {
+            true => Box::new(InOrder::new(ranks, scope)),
+            false => Box::new(Permuted::new(ranks, scope)),
+        }
     }
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
@@ -104,20 +107,6 @@ impl Ranks for HotRanks {
             crate::random::scale(place, self.hot)
         } else {
             self.hot + crate::random::scale(place, self.ranks - self.hot)
-        }
-    }
-}
-
-/// The hot keys are those with the smallest indexes.
-struct Contiguous(HotRanks);
-
-impl KeySampler for Contiguous {
-    fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
-        if existing != self.0.ranks {
-            self.0.resize(existing, existing);
-        }
-        for key in keys {
-            *key = self.0.draw(random);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Popularity ranks scattered over the keys: what the zipfian and the hotspot distribution share.
+//! Popularity ranks dealt out to keys, scattered or in order: what the zipfian and the hotspot distribution share.
 
 use super::distribution::{KeySampler, Scope};
 use crate::permutation::Permutation;
@@ -58,5 +58,39 @@ impl<R: Ranks> KeySampler for Permuted<R> {
             *key = self.ranks.draw(random);
         }
         self.places.apply_all(keys);
+    }
+}
+
+/// Leaves the ranks of a law in the order of the keys: the first key is the most popular, and keys that are added are
+/// the least.
+pub(crate) struct InOrder<R> {
+    ranks: R,
+    existing: u64,
+    room: u64,
+    scope: Scope,
+}
+
+impl<R: Ranks> InOrder<R> {
+    /// The law `ranks`, which is resized, for the keys of `scope`.
+    pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
+        let existing = scope.keys.max(1);
+        let room = scope.room(existing);
+        ranks.resize(existing, room);
+        Self { ranks, existing, room, scope: *scope }
+    }
+}
+
+impl<R: Ranks> KeySampler for InOrder<R> {
+    fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
+        if existing > self.existing {
+            if existing > self.room {
+                self.room = self.scope.room(existing);
+            }
+            self.ranks.resize(existing, self.room);
+            self.existing = existing;
+        }
+        for key in keys {
+            *key = self.ranks.draw(random);
+        }
     }
 }

@@ -1,33 +1,36 @@
 //! Zipf's law over exactly the keys there are: the key of rank r has a share proportional to r^−θ, and the
-//! ranks are scattered over the keys by a bijection.
+//! ranks are scattered over the keys by a bijection, or stand in the order of the keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::distribution::{KeyDistribution, KeySampler, Scope};
-use super::permuted::{Permuted, Ranks};
+use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
+use super::permuted::{InOrder, Permuted, Ranks};
 use super::zipf::{GrowingZipf, check_theta, harmonic};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Zipfian>(
     "zipfian",
     "a true Zipf law over exactly the keys there are, popular keys scattered",
-    "# The exponent: 0 is uniform, 0.99 is what YCSB aims at, above 1 a handful of keys takes most.\ntheta = 0.99\n",
+    "# The exponent: 0 is uniform, 0.99 is what YCSB aims at, above 1 a handful of keys takes most.
+theta = 0.99
+# Whether popular keys stand side by side, the first key the most popular; else they are scattered over all keys.
+contiguous = false
+",
 );
 
-struct Zipfian {
-    theta: f64,
-}
+struct Zipfian(Params);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     theta: f64,
+    contiguous: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { theta: 0.99 }
+        Self { theta: 0.99, contiguous: false }
     }
 }
 
@@ -36,17 +39,25 @@ impl Build<dyn KeyDistribution> for Zipfian {
 
     fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
         check_theta(params.theta)?;
-        Ok(Box::new(Self { theta: params.theta }))
+        Ok(Box::new(Self(params)))
     }
 }
 
 impl KeyDistribution for Zipfian {
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler> {
-        Box::new(Permuted::new(GrowingZipf::new(self.theta), scope))
+        let ranks = GrowingZipf::new(self.0.theta);
+        match self.0.contiguous {
+            true => Box::new(InOrder::new(ranks, scope)),
+            false => Box::new(Permuted::new(ranks, scope)),
+        }
     }
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
-        Some(harmonic(hottest, self.theta) / harmonic(keys, self.theta))
+        Some(harmonic(hottest, self.0.theta) / harmonic(keys, self.0.theta))
+    }
+
+    fn standing(&self) -> Standing {
+        if self.0.contiguous { Standing::Together } else { Standing::Scattered }
     }
 }
 
@@ -69,7 +80,7 @@ mod tests {
     /// hottest 1 % take 66.4 %, the hottest 10 % take 83.0 %.
     #[test]
     fn the_skew_is_that_of_the_exact_sums() {
-        let zipfian = Zipfian { theta: 0.99 };
+        let zipfian = Zipfian(Params::default());
         let share = |keys, hottest| zipfian.share(keys, hottest).unwrap();
         for (keys, hottest, expected) in [
             (1_000, 1, 0.129),
@@ -84,6 +95,25 @@ mod tests {
                 (share(keys, hottest) - expected).abs() < 6e-4,
                 "{keys} {hottest}: {}",
                 share(keys, hottest)
+            );
+        }
+    }
+    /// Ranks in the order of the keys, also of those that are added; the shares are the same.
+    #[test]
+    fn contiguous_ranks_are_the_keys_themselves() {
+        let zipfian = Zipfian(Params { contiguous: true, ..Params::default() });
+        let scope = Scope { keys: 1000, planned: 2000, popularity: 7, thread: 0, threads: 1 };
+        let mut sampler = zipfian.sampler(&scope);
+        for existing in [1000, 1500, 2000] {
+            let mut keys = vec![0; 100_000];
+            sampler.fill(&mut Random::new(3), existing, &mut keys);
+            for hottest in [1, 10, 100] {
+                let drawn = keys.iter().filter(|key| **key < hottest).count() as f64 / keys.len() as f64;
+                let expected = zipfian.share(existing, hottest).unwrap();
+                assert!((drawn - expected).abs() < 0.006, "{existing} {hottest}: {drawn} {expected}");
+            }
+            assert!(
+                keys.iter().any(|key| *key > existing * 9 / 10) && keys.iter().all(|key| *key < existing)
             );
         }
     }

@@ -1,0 +1,168 @@
+//! What components and trees tell of their inside: whose answers they were, how even shards are, what memory and time
+//! went into the work.
+
+use results::{Metric, Row, columns as c};
+
+use crate::bench::{Bench, number, of, text};
+
+/// The rows of an experiment on a subject.
+fn component(subject: &str, component: &str, rest: &str) -> Vec<Row> {
+    let bench = Bench::new();
+    let experiment = format!(
+        "question = \"?\"\nsubject = \"{subject}\"\n[component]\n{component}\n{rest}\n[trials]\ncount = 1\n"
+    );
+    bench.write("x.toml", experiment);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    bench.rows("component-x")
+}
+
+/// The row of a phase of the cell with this label.
+fn labelled<'a>(rows: &'a [Row], phase: &str, label: &str) -> &'a Row {
+    let mut rows = of(rows, phase, "all").into_iter();
+    rows.find(|row| text(row, &c::LABEL) == label).unwrap_or_else(|| panic!("no {label}"))
+}
+
+/// At as many buckets as keys each key has one of its own with probability 1/e, and others than those behind its
+/// restart point stand in its way: byron 3.3.
+#[test]
+fn the_index_of_a_block_tells_how_many_lookups_it_answered() {
+    let sweep = "[design]\nblock = { restart_interval = 1, index_load = 1.0, size = \"4KiB\" }\n\
+                 [sweep]\n\"design.block.index\" = [\"none\", \"hash\", \"fingerprint\"]";
+    let keys = "entries = 2000\noperations = 20_000\nkeys = \"u64(scattered=true)\"\nvalue = \"16B\"";
+    let rows = component("format", keys, sweep);
+    for phase in ["hit", "miss"] {
+        assert!(labelled(&rows, phase, "block.index=none").get(&c::BLOCK_INDEX_ANSWERS).is_empty());
+        let hash = labelled(&rows, phase, "block.index=hash");
+        let (answers, share) =
+            (number(hash, &c::BLOCK_INDEX_ANSWERS), number(hash, &c::BLOCK_INDEX_HIT_RATE));
+        assert!((answers - share * number(hash, &c::OPS)).abs() < 0.5);
+        // An absent key is answered by an empty bucket too.
+        let expected = if phase == "hit" { (-1.0_f64).exp() } else { 2.0 * (-1.0_f64).exp() };
+        assert!((share - expected).abs() < 0.05, "{phase}: {share}, not {expected}");
+        let fingerprint = labelled(&rows, phase, "block.index=fingerprint");
+        assert_eq!(
+            text(fingerprint, &c::BLOCK_INDEX_ANSWERS),
+            text(fingerprint, &c::OPS),
+            "it always answers"
+        );
+    }
+}
+
+#[test]
+fn a_tree_counts_what_the_indexes_of_its_blocks_answered() {
+    let bench = Bench::small();
+    let run = |index: &str| {
+        bench.ok(&["run", "small.toml", "--set", &format!("design.block.index={index}")]);
+        bench.rows("small")
+    };
+    assert!(run("none").iter().all(|row| row.get(&c::BLOCK_INDEX_ANSWERS).is_empty()));
+    let rows = run("hash");
+    assert!(of(&rows, "load", "all").iter().all(|row| row.get(&c::BLOCK_INDEX_HIT_RATE).is_empty()));
+    for row in of(&rows, "look", "all") {
+        let (answers, share) = (number(row, &c::BLOCK_INDEX_ANSWERS), number(row, &c::BLOCK_INDEX_HIT_RATE));
+        assert!(answers > 100.0 && share > 0.3 && share < 1.0, "{}: {answers} {share}", text(row, &c::LABEL));
+    }
+    let again = run("hash");
+    let answers =
+        |rows: &[Row]| rows.iter().map(|row| row.get(&c::BLOCK_INDEX_ANSWERS).to_string()).collect();
+    let [first, second]: [Vec<String>; 2] = [answers(&rows), answers(&again)];
+    assert_eq!(first, second, "it is a counter");
+}
+
+/// Chance leaves a perfect hash with χ² of as many as there are shards less one; a ring of few points is far from that,
+/// and weights are there to be.
+#[test]
+fn shards_tell_how_even_they_are() {
+    let sweep = "[sweep]\n\"design.memtable\" = [\"btree\", \"sharded-btree(router=modulo)\", \"sharded-btree\", \
+                 \"sharded-btree(shards=2, weights=[1, 3])\"]";
+    let rows = component("memtable", "entries = 16_000\noperations = 1000", sweep);
+    let columns = [&c::SHARD_ENTRIES_MIN, &c::SHARD_ENTRIES_MAX, &c::SHARD_CV, &c::SHARD_CHI_SQUARE];
+    let told = |label: &str| columns.map(|column: &Metric| number(labelled(&rows, "insert", label), column));
+    let btree = labelled(&rows, "insert", "btree");
+    assert!(columns.iter().all(|column| btree.get(column).is_empty()));
+    let [fewest, most, cv, chi_square] = told("sharded-btree(router=modulo)");
+    assert!(fewest > 800.0 && fewest < 1000.0 && most > 1000.0 && most < 1200.0, "{fewest} {most}");
+    assert!((chi_square - 16_000.0 * cv * cv).abs() < 1e-6 * chi_square);
+    assert!((3.0..45.0).contains(&chi_square), "{chi_square} at 15 degrees of freedom");
+    let [.., ring] = told("sharded-btree");
+    assert!(ring > 1.0);
+    let [fewest, most, ..] = told("sharded-btree(shards=2, weights=[1, 3])");
+    assert!((2.0..4.5).contains(&(most / fewest)), "{most} to {fewest}, not 3 to 1");
+}
+
+/// A filter that cannot grow is left out, and so is one that several threads would have to build whole; that what grew is
+/// what is built of the keys is an answer.
+#[test]
+fn filters_take_keys_in_batches_by_several_threads() {
+    let sweep = "[sweep]\n\"design.bloom\" = [\"double-probe\", \"ribbon\"]\n\
+                 \"component.insertion\" = [\"whole\", \"batch\"]\n\"component.threads\" = [1, 2]";
+    let rows = component("bloom", "entries = 20_000\noperations = 20_000", sweep);
+    let built: Vec<&Row> = of(&rows, "build", "all");
+    let mut labels: Vec<String> = built.iter().map(|row| text(row, &c::LABEL)).collect();
+    labels.sort_unstable();
+    let whole = ["double-probe + insertion=whole + threads=1", "ribbon + insertion=whole + threads=1"];
+    let batches =
+        ["double-probe + insertion=batch + threads=1", "double-probe + insertion=batch + threads=2"];
+    assert_eq!(labels, [batches[0], batches[1], whole[0], whole[1]]);
+    for row in built {
+        assert!(number(row, &c::BUILD_NS_PER_ENTRY) > 0.0);
+        let is_grown = batches.contains(&&*text(row, &c::LABEL));
+        assert_eq!(text(row, &c::CHECKED_ANSWERS), if is_grown { "1" } else { "0" });
+    }
+    let negatives = |label: &str| text(labelled(&rows, "absent", label), &c::FILTER_NEGATIVES);
+    assert_eq!(negatives(batches[1]), negatives(whole[0]), "the same bits give the same answers");
+}
+
+#[test]
+fn a_codec_tells_what_memory_it_works_in() {
+    let sweep =
+        "[sweep]\n\"design.compression\" = [\"none\", \"lz4\", \"zstd(level=1)\", \"zstd(level=19)\"]";
+    let rows = component("compression", "blocks = 20\nblock = \"64KiB\"", sweep);
+    let working = |label: &str| number(labelled(&rows, "compress", label), &c::WORKING_BYTES);
+    assert_eq!(text(labelled(&rows, "compress", "none"), &c::WORKING_BYTES), "0");
+    assert!(working("lz4") >= 8192.0, "{}", working("lz4"));
+    assert!(working("zstd(level=1)") > 0.0 && working("zstd(level=19)") > 2.0 * working("zstd(level=1)"));
+    assert!(
+        labelled(&rows, "decompress", "lz4").get(&c::WORKING_BYTES).is_empty(),
+        "it is told of compression"
+    );
+}
+
+/// Compactions that the write does which makes them due take a part of the phase; in counted mode nothing takes time.
+#[test]
+fn a_tree_tells_how_long_its_compactions_took() {
+    let bench = Bench::small();
+    let set = ["--set", "design.compaction=leveled(size_ratio=3)", "--set", "design.threads.inline=all"];
+    bench.ok(&[&["run", "small.toml", "--set", "trials.mode=timed", "--allow-debug"], &set[..]].concat());
+    for row in of(&bench.rows("small"), "load", "all") {
+        let (compactions, seconds) = (number(row, &c::COMPACTIONS), number(row, &c::COMPACTION_SECONDS));
+        assert!(compactions > 0.0 && seconds > 0.0 && seconds < number(row, &c::SECONDS), "{seconds}");
+        let one = number(row, &c::SECONDS_PER_COMPACTION);
+        assert!((one * compactions / seconds - 1.0).abs() < 1e-9, "{one} × {compactions}, not {seconds}");
+    }
+    bench.ok(&[&["run", "small.toml"], &set[..]].concat());
+    for row in &bench.rows("small") {
+        assert!(row.get(&c::COMPACTION_SECONDS).is_empty() && row.get(&c::SECONDS_PER_COMPACTION).is_empty());
+    }
+}
+
+/// Popular keys that stand side by side lie in few blocks, which a small cache holds; scattered ones in all.
+#[test]
+fn zipf_s_law_over_keys_side_by_side_is_kind_to_caches() {
+    let bench = Bench::new();
+    let experiment = "question = \"?\"\n[design]\nstorage = \"pread\"\nmemtable = { capacity = \"32KiB\" }\n\
+        cache = { kind = \"lru\", capacity = \"16KiB\", shards = 1 }\ncompression = \"none\"\n\
+        [[phase]]\nname = \"load\"\ninsert = 5000\nvalue = { kind = \"fixed\", bytes = 50 }\n\
+        [[phase]]\nname = \"look\"\noperations = 5000\nmix = { get = 1 }\n\
+        [sweep]\n\"phase.look.keys\" = [\"zipfian\", \"zipfian(contiguous=true)\"]\n\
+        [trials]\ncount = 1\nmode = \"counted\"\n";
+    bench.write("x.toml", experiment);
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    let column = |column: &Metric| -> Vec<f64> {
+        of(&rows, "look", "all").iter().map(|row| number(row, column)).collect()
+    };
+    let [shares, rates] = [&c::REALISED_HOT_10_PERCENT, &c::CACHE_HIT_RATE].map(column);
+    assert!((shares[0] - shares[1]).abs() < 0.02, "the law is the same: {shares:?}");
+    assert!(rates[1] > rates[0] + 0.1, "{rates:?}");
+}

@@ -12,6 +12,7 @@ mod history;
 mod kills;
 mod levels;
 mod oracles;
+mod parts;
 mod peers;
 mod refusals;
 mod replay;

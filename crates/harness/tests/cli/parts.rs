@@ -5,18 +5,18 @@ use results::{Metric, columns as c};
 
 use crate::bench::{Bench, number, text};
 
-/// Runs an experiment that sweeps `path` over `values`, and returns a metric of the last phase for each of them.
-fn swept(body: &str, path: &str, values: &[&str], metric: &Metric) -> Vec<f64> {
+/// Runs an experiment that sweeps `path` over `values`, and returns metrics of the last phase for each of them.
+fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric; N]) -> Vec<[f64; N]> {
     let bench = Bench::new();
-    let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
-    let sweep = format!("[sweep]\n\"{path}\" = [{}]\n", values.join(", "));
+    let sweep = format!("[sweep]\n\"{path}\" = {values}\n");
     let trials = "[trials]\ncount = 1\nmode = \"counted\"\n";
     bench.write("x.toml", format!("question = \"?\"\n{body}\n{sweep}{trials}"));
     bench.ok(&["run", "x.toml", "--allow-debug"]);
     let rows = bench.rows("x");
     let all = rows.iter().filter(|row| text(row, &c::OPERATION) == "all");
     let phase = text(all.clone().last().expect("there are rows"), &c::PHASE);
-    all.filter(|row| text(row, &c::PHASE) == phase).map(|row| number(row, metric)).collect()
+    let last = all.filter(|row| text(row, &c::PHASE) == phase);
+    last.map(|row| metrics.map(|metric| number(row, metric))).collect()
 }
 
 /// 5,100 pairs of 4 + 4 bytes in one table without filter and fence.
@@ -44,7 +44,52 @@ range      = { kind = "fixed", entries = 100 }
 
 #[test]
 fn pages_of_fixed_pairs_hold_510_of_them() {
-    let bytes = swept(PAIRS, "design.format", &["fixed-pairs", "btree-page"], &c::TABLE_BYTES);
-    let pages = |bytes: f64| (bytes / 4096.0).floor();
-    assert_eq!(bytes.into_iter().map(pages).collect::<Vec<_>>(), [5100.0 / 510.0, (5100.0f64 / 226.0).ceil()]);
+    let bytes = swept(PAIRS, "design.format", r#"["fixed-pairs", "btree-page"]"#, [&c::TABLE_BYTES]);
+    let pages: Vec<f64> = bytes.into_iter().map(|[bytes]| (bytes / 4096.0).floor()).collect();
+    assert_eq!(pages, [5100.0 / 510.0, (5100.0f64 / 226.0).ceil()]);
+}
+
+/// A tree of several levels that is written, read and scanned.
+const MIXED: &str = r#"
+[design]
+memtable   = { capacity = "16KiB" }
+fence      = { kind = "adaptive", eytzinger_threshold = 2 }
+compaction = { kind = "leveled-partial", size_ratio = 3 }
+table      = { capacity = "16KiB" }
+block      = { size = "512B" }
+cache      = "none"
+[[phase]]
+name   = "load"
+insert = 4_000
+value  = { kind = "fixed", bytes = 40 }
+[[phase]]
+name       = "mix"
+operations = 4_000
+mix        = { get = 0.5, put = 0.3, delete = 0.1, range = 0.1 }
+value      = { kind = "fixed", bytes = 40 }
+range      = { kind = "fixed", entries = 20, backward = 0.5 }
+"#;
+
+/// What must not depend on how a thing is found.
+const ANSWERS: [&Metric; 4] = [&c::FOUND, &c::COMPACTION_BYTES_WRITTEN, &c::BLOCKS_PER_GET, &c::TABLE_BYTES];
+
+#[test]
+fn what_only_takes_other_time_counts_the_same() {
+    for (path, values) in [
+        ("design.merge.kernel", r#"["loser-tree", "heap"]"#),
+        ("design.culling", r#"["linear", "binary", "by-overlap"]"#),
+        ("design.memtable.key_range", "[false, true]"),
+    ] {
+        let rows = swept(MIXED, path, values, ANSWERS);
+        assert!(rows[0].iter().all(|number| *number > 0.0), "{path}: {rows:?}");
+        assert!(rows.iter().all(|row| *row == rows[0]), "{path}: {rows:?}");
+    }
+}
+
+#[test]
+fn fences_of_upper_levels_are_small() {
+    let metrics = [&c::FENCE_BYTES, &c::FOUND];
+    let rows = swept(MIXED, "design.fence.eytzinger_min_level", "[0, 2, 99]", metrics);
+    assert!(rows[0][0] > rows[1][0] && rows[1][0] > rows[2][0], "{rows:?}");
+    assert!(rows.iter().all(|[_, found]| *found == rows[0][1]), "{rows:?}");
 }

@@ -280,6 +280,9 @@ struct Tree {
     root: AtomicRef<Node>,
     /// The levels of inner nodes; read and written under the root's version.
     height: AtomicUsize,
+    /// The leaf that was the last when an entry was put behind all others, if that was done by the insert before: keys
+    /// may come in order.
+    last: AtomicRef<Node>,
 }
 
 /// A node on the way down, and its version when it was read.
@@ -295,7 +298,7 @@ impl Tree {
         let arena = Arc::new(SharedArena::new(capacity_bytes, pool));
         let root = AtomicRef::default();
         root.store(Some(arena.place(Node::default())));
-        Self { arena, root, height: AtomicUsize::new(0) }
+        Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default() }
     }
 
     /// Does `attempt` until nothing comes in between.
@@ -359,6 +362,9 @@ impl Tree {
     }
 
     fn insert_once(&self, probe: Probe<'_>, version: Ref<Version>) -> Optimistic<()> {
+        if self.append_once(probe, version)? {
+            return Ok(());
+        }
         let (mut visited, height) = self.root()?;
         let mut parent: Option<(Visited<'_>, usize)> = None;
         for level in (0..=height).rev() {
@@ -371,12 +377,40 @@ impl Tree {
             if level == 0 {
                 let locked = node.lock(visited.version)?;
                 locked.insert(at, node.head_of(probe.key), version, None);
+                let is_last = at + 1 == node.count() && node.high.load().is_none();
+                let last = is_last.then_some(visited.at);
+                // Where keys come in no order, nobody writes what all writers read.
+                if last != self.last.load() {
+                    self.last.store(last);
+                }
                 return Ok(());
             }
             parent = Some((visited, at));
             visited = self.child(visited, at)?;
         }
         unreachable!("level 0 returns")
+    }
+
+    /// Inserts without a search, if the insert before was behind all others, this one is too, and their leaf has room.
+    #[inline]
+    fn append_once(&self, probe: Probe<'_>, version: Ref<Version>) -> Optimistic<bool> {
+        let Some(at) = self.last.load() else { return Ok(false) };
+        let node = self.arena.node(at);
+        let read = node.read();
+        let count = node.count();
+        if count == FANOUT || count == 0 || node.high.load().is_some() {
+            return Ok(false);
+        }
+        let head = node.head_of(probe.key);
+        let is_behind = match node.heads[count - 1].load(Relaxed).cmp(&head) {
+            Order::Less => true,
+            Order::Equal => node.is_before(&self.arena, count - 1, probe, Side::Behind),
+            Order::Greater => false,
+        };
+        if is_behind {
+            node.lock(read)?.insert(count, head, version, None);
+        }
+        Ok(is_behind)
     }
 
     /// Splits a full node in two, for an insert at `probe`.
@@ -647,12 +681,15 @@ mod tests {
     fn it_stays_a_search_tree_whatever_comes() {
         let mixed = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let user = |i: u64| format!("user{:024}", mixed(i)).into_bytes();
+        let in_order_but_strays =
+            |i: u64| (if i.is_multiple_of(9) { mixed(i) } else { i * 700 }).to_be_bytes().to_vec();
         let one_of_three = |i: u64| vec![b'k'; 20 + mixed(i) as usize % 3];
         for tree in [
             filled((0..20_000u64).map(|i| mixed(i).to_be_bytes().to_vec())),
             filled((0..20_000).map(user)),
             filled((0..20_000).map(one_of_three)),
             filled((0..20_000).rev().map(|i: u64| i.to_be_bytes().to_vec())),
+            filled((0..20_000).map(in_order_but_strays)),
         ] {
             assert_eq!(checked(&tree), 20_000);
             assert!(tree.height.load(Relaxed) >= 2);

@@ -6,10 +6,14 @@
 //! ZFS) reserves nothing for certain; there, `log = "write"` is the way. Until the writer is dropped the file ends with
 //! the zeros of what is reserved and not used, and so does a file whose writer died.
 //!
-//! A record of 140 bytes takes some 140 ns so, and 650 ns by write(2).
+//! The first touch of a page that the file does not have yet costs 4 µs; where the page cache was given the zeros of 64
+//! KiB by write(2) before, in folios as large, it costs a seventh of that. So that is done ahead of what is copied, unless
+//! the log is synced: a sync writes whole folios. What is large goes by write(2) itself. A record of 140 bytes takes some
+//! 40 ns so, 140 ns without the zeros, and 650 ns by write(2).
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use memmap2::{MmapMut, MmapOptions};
@@ -20,10 +24,18 @@ use crate::posix::create_new_mappable;
 use crate::pread;
 use crate::storage::{StorageError, WriteFile};
 
-/// The bytes that are reserved and mapped at a time: as many as the log has, between these. Windows begin where the one
-/// before ends, which is a multiple of the fewest.
+/// The bytes that are reserved and mapped at a time: as many as the log has, between these.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
+
+/// Windows begin at a multiple of this, which is one of the page's size.
+const WINDOW_ALIGN: u64 = FEWEST_BYTES;
+
+/// The zeros that the page cache is given at a time.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// From so many bytes on, write(2) is quicker than a copy.
+const WRITTEN_BYTES: usize = 32 << 10;
 
 /// Creates a log that is appended to through a memory map, or with write(2) where the file system reserves no space or
 /// maps no files.
@@ -31,7 +43,7 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     let failed = |error| StorageError::new("create", path, error);
     let file = create_new_mappable(path).map_err(failed)?;
     match Window::at(&file, 0) {
-        Ok(window) => Ok(Box::new(MappedLog { file, window, fuse: Fuse::new(path), len: 0 })),
+        Ok(window) => Ok(Box::new(MappedLog::new(file, window, path))),
         // A device that is full says so again.
         Err(_) => pread::create(path),
     }
@@ -39,11 +51,21 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
 
 /// A log being written.
 struct MappedLog {
-    window: Window,
-    file: File,
+    tail: Tail,
     fuse: Fuse,
     /// The bytes of appends that succeeded.
     len: u64,
+}
+
+/// The end of a log, where it grows.
+struct Tail {
+    file: File,
+    window: Window,
+    /// The bytes of the file that hold records.
+    end: u64,
+    /// How far the page cache has been given zeros; behind `end` there are no others.
+    zeroed: u64,
+    is_synced: bool,
 }
 
 /// A part of the file that is mapped.
@@ -51,51 +73,95 @@ struct Window {
     map: MmapMut,
     /// Where in the file it begins.
     start: u64,
-    /// The bytes of it that are used.
-    used: usize,
 }
 
 impl Window {
-    /// Reserves and maps what is behind `start` bytes of `file`: as much as the file has, or little where so much is not
-    /// to be had.
-    fn at(file: &File, start: u64) -> io::Result<Self> {
+    /// Reserves and maps the part of `file` that offset `at` is in: as much as the file has, or little where so much is
+    /// not to be had.
+    fn at(file: &File, at: u64) -> io::Result<Self> {
+        let start = at - at % WINDOW_ALIGN;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
         let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
         #[allow(unsafe_code)]
         // SAFETY: bytes behind an exclusive slice must not change. The file is new and was opened here; nothing else
-        // writes to it, and nothing makes it shorter while the map is used: it is cut in `drop`.
+        // writes to it, `Tail` writes to it past the map only while no slice of the map is lent, and nothing makes it
+        // shorter while the map is used: it is cut in `drop`.
         let map = unsafe { MmapOptions::new().offset(start).len(len as usize).map_mut(file)? };
-        Ok(Self { map, start, used: 0 })
+        Ok(Self { map, start })
     }
 
-    /// The bytes of the file up to what is used.
+    /// The first offset of the file behind it.
     fn end(&self) -> u64 {
-        self.start + self.used as u64
+        self.start + self.map.len() as u64
+    }
+}
+
+impl Tail {
+    /// Appends by write(2).
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, self.end)?;
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Appends by copying.
+    fn copy(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let until = self.ready()?;
+            let (now, later) = bytes.split_at(bytes.len().min((until - self.end) as usize));
+            let at = (self.end - self.window.start) as usize;
+            self.window.map[at..][..now.len()].copy_from_slice(now);
+            self.end += now.len() as u64;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that there is a place to copy to at the end, and says where in the file that place ends.
+    #[inline]
+    fn ready(&mut self) -> io::Result<u64> {
+        if self.end >= self.window.end() {
+            self.window = Window::at(&self.file, self.end)?;
+        }
+        // Whoever syncs a log syncs it with its header.
+        if self.is_synced || self.end == 0 {
+            return Ok(self.window.end());
+        }
+        if self.end >= self.zeroed {
+            self.zero()?;
+        }
+        Ok(self.zeroed.min(self.window.end()))
+    }
+
+    /// Gives the page cache zeros from the end on, up to a multiple of as many as it gets at a time.
+    #[cold]
+    fn zero(&mut self) -> io::Result<()> {
+        let zeros = &ZEROS[(self.end % ZEROS.len() as u64) as usize..];
+        self.file.write_all_at(zeros, self.end)?;
+        self.zeroed = self.end + zeros.len() as u64;
+        Ok(())
+    }
+}
+
+impl MappedLog {
+    fn new(file: File, window: Window, path: &Path) -> Self {
+        let tail = Tail { file, window, end: 0, zeroed: 0, is_synced: false };
+        Self { tail, fuse: Fuse::new(path), len: 0 }
     }
 }
 
 impl WriteFile for MappedLog {
-    fn append(&mut self, mut bytes: &[u8]) -> Result<(), StorageError> {
-        let Self { window, file, fuse, len } = self;
-        fuse.attempt("append to", || {
-            while !bytes.is_empty() {
-                if window.used == window.map.len() {
-                    *window = Window::at(file, window.end())?;
-                }
-                let room = &mut window.map[window.used..];
-                let (now, later) = bytes.split_at(bytes.len().min(room.len()));
-                room[..now.len()].copy_from_slice(now);
-                window.used += now.len();
-                bytes = later;
-            }
-            Ok(())
-        })?;
-        *len = window.end();
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        let tail = &mut self.tail;
+        let is_large = bytes.len() >= WRITTEN_BYTES;
+        self.fuse.attempt("append to", || if is_large { tail.write(bytes) } else { tail.copy(bytes) })?;
+        self.len = self.tail.end;
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {
-        self.fuse.attempt("sync", || self.file.sync_data())
+        self.tail.is_synced = true;
+        self.fuse.attempt("sync", || self.tail.file.sync_data())
     }
 
     fn len(&self) -> u64 {
@@ -104,9 +170,10 @@ impl WriteFile for MappedLog {
 }
 
 impl Drop for MappedLog {
-    /// Cuts off what was reserved and not used. Where that fails, zeros stay, which are no part of a log.
+    /// Cuts off what was reserved and not used, and what came in part. Where that fails, zeros stay, which are no part
+    /// of a log.
     fn drop(&mut self) {
-        let _ = self.file.set_len(self.window.end());
+        let _ = self.tail.file.set_len(self.len);
     }
 }
 
@@ -149,7 +216,7 @@ mod tests {
         let window = Window::at(&file, 0).unwrap();
         // Nothing can be reserved in a file that is open for reading alone.
         let file = File::open(&path).unwrap();
-        let mut writer = MappedLog { file, window, fuse: Fuse::new(&path), len: 0 };
+        let mut writer = MappedLog::new(file, window, &path);
         writer.append(b"whole").unwrap();
         assert!(writer.append(&vec![7; FEWEST_BYTES as usize]).is_err());
         assert_eq!(writer.len(), 5, "what came in part does not count");

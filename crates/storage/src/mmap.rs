@@ -106,8 +106,8 @@ impl ReadFile for MappedFile {
         Ok(Bytes::from_owner(map, start..start + len))
     }
 
-    fn is_mapped(&self) -> bool {
-        true
+    fn mapped(&self) -> Option<&[u8]> {
+        Some(&self.map)
     }
 
     fn expect(&self, offset: u64, len: usize) {

@@ -149,10 +149,9 @@ pub trait ReadFile: Send + Sync {
         1
     }
 
-    /// Whether what is read stands in memory already, and stays there: nothing is copied, and the same place gives
-    /// the same memory each time.
-    fn is_mapped(&self) -> bool {
-        false
+    /// The whole file, where it stands in memory for as long as this does; reads copy nothing then.
+    fn mapped(&self) -> Option<&[u8]> {
+        None
     }
 
     /// Tells that a part is about to be read from end to end, so that it can be fetched at once.

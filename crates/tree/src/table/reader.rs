@@ -11,6 +11,7 @@ use cache::{BlockId, Cache};
 use catalog::Catalog;
 use compression::{Compression, Decompressor, RAW};
 use fence::{Fence, FenceError, FencePolicy, ReadError, TableView};
+use memory::prefetch_all;
 use storage::{Purpose, ReadFile, Storage};
 use toml::Value;
 use types::{Bytes, HashedKey, KeyHash, Lookup};
@@ -175,7 +176,7 @@ impl Table {
         let fence = fence.map_err(|what| damaged(footer.fence.offset, what))?;
         let block = context.options.block;
         let is_in_place = block.mapped == Mapped::InPlace
-            && file.is_mapped()
+            && file.mapped().is_some()
             && codec_of_first_block(&*file, &directory)? == Some(RAW);
         let checks_once = is_in_place && block.verify == Verify::Once;
         let checked = checks_once.then(|| CheckedBlocks::new(directory.len()));
@@ -384,6 +385,24 @@ impl Table {
     /// A data block, from the cache or from storage.
     pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
         self.file.block(index, counters)
+    }
+
+    /// Whether data blocks are used where they lie in a mapped file.
+    #[inline]
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.file.is_in_place
+    }
+
+    /// Asks for a data block from memory, where it is used in place: the first `bytes` of it, at most.
+    #[inline]
+    pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
+        if self.file.is_in_place
+            && let Some(BlockPlace { offset, len }) = self.file.directory.place(index)
+            && let Some(block) =
+                self.file.file.mapped().and_then(|file| file.get(offset as usize..)?.get(..len))
+        {
+            prefetch_all(&block[..len.min(bytes)]);
+        }
     }
 
     /// Tells storage that data blocks are about to be read one after the other, where they are used in place.

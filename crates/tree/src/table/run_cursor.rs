@@ -57,7 +57,7 @@ pub(crate) struct RunCursor {
     cursor: BlockCursor,
     /// Readers of tables that are not entered yet, where they were made when the range was opened.
     readers: Option<Box<Readers>>,
-    /// Blocks walked in a row, forward and through the cache.
+    /// Blocks walked in a row, by a range.
     walked: u32,
     /// Streaming: blocks read and not yet entered; the first is the one behind `block`.
     ahead: VecDeque<Bytes>,
@@ -115,6 +115,7 @@ impl RunCursor {
                 cursor.tables[first].seek(key, counters.local())?
             }
         };
+        cursor.tables[first].prefetch_block(cursor.block, PREFETCHED_BYTES);
         let block = cursor.cached_block(first, counters)?;
         Ok(Approach { cursor, block })
     }
@@ -175,7 +176,6 @@ impl RunCursor {
             let entered = match self.direction {
                 Direction::Forward if self.block + 1 < self.blocks_of(at) => {
                     self.block += 1;
-                    self.expect_blocks(at);
                     true
                 }
                 Direction::Backward if self.block > 0 => {
@@ -185,6 +185,7 @@ impl RunCursor {
                 _ => false,
             };
             if entered {
+                self.expect_blocks(at);
                 self.enter_block(counters)?;
             } else {
                 self.table = self.next_table(at);
@@ -200,12 +201,21 @@ impl RunCursor {
         }
     }
 
-    /// Tells storage of the blocks to come, where a range turns out to be a long one.
+    /// Asks memory for the next block while the one that the range has just come to is walked, and storage for those
+    /// behind it, where the range turns out to be a long one.
     fn expect_blocks(&mut self, at: usize) {
+        if self.mode == ReadMode::Streaming {
+            return;
+        }
+        let end = self.blocks_of(at);
+        let step = if self.direction == Direction::Forward { 1 } else { u32::MAX };
+        let next = self.block.wrapping_add(step);
+        if next < end {
+            self.tables[at].prefetch_block(next, PREFETCHED_BYTES);
+        }
         self.walked += 1;
-        if self.mode == ReadMode::Cached && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
-            let end = self.blocks_of(at).min(self.block.saturating_add(BLOCKS_AHEAD));
-            self.tables[at].expect_blocks(self.block..end);
+        if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
+            self.tables[at].expect_blocks(self.block..end.min(self.block.saturating_add(BLOCKS_AHEAD)));
         }
     }
 
@@ -250,10 +260,14 @@ impl RunCursor {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// The block of a range, asked for from memory as a whole unless it is a large one.
+    /// The block of a range. What is used in place was asked for from memory when it was known to come; what is not is
+    /// asked for now, as a whole unless it is a large one.
     fn cached_block(&self, at: usize, counters: &AllCounters) -> Result<Bytes> {
-        let block = self.tables[at].block(self.block, counters.local())?;
-        prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
+        let table = &self.tables[at];
+        let block = table.block(self.block, counters.local())?;
+        if !table.is_in_place() {
+            prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
+        }
         Ok(block)
     }
 

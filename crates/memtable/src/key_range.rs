@@ -1,11 +1,11 @@
 //! A memtable of any kind that knows between which keys its keys lie, and says of others at once that it has none.
 //!
-//! Source: cs265, section 2.2.2, where each memtable keeps its smallest and its largest key for pruning. Kept are their
-//! heads, the first eight bytes as a number, so that an insert widens the range without a lock: keys beyond the range of
-//! heads are beyond that of keys.
+//! Source: cs265, section 2.2.2, where each memtable keeps its smallest and its largest key for pruning. Kept are
+//! their heads, the first eight bytes as a number, so that an insert widens the range without a lock: keys beyond the
+//! range of heads are beyond that of keys.
 //!
-//! Costs: 16 bytes, two loads and two comparisons per call. It pays where lookups and writes go to different ends of the
-//! key space; keys written at random reach both ends with the first few inserts.
+//! Costs: 16 bytes, two loads and two comparisons per call. It pays where lookups and writes go to different ends of
+//! the key space; keys written at random reach both ends with the first few inserts.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -33,7 +33,8 @@ impl Design {
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
     /// * `memtable.capacity`, `memtable.entries` and `memtable.key_range` belong to the axis and stay until they are
-    ///   named; 0 entries are no limit. So do `bloom.allocation` and `block.format`, which are the axes `allocation` and `format` under the names that experiments use.
+    ///   named; 0 entries are no limit. So do `bloom.allocation` and `block.format`, which are the axes `allocation`
+    ///   and `format` under the names that experiments use.
     ///
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.

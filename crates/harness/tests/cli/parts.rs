@@ -12,19 +12,20 @@ fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric
     let trials = "[trials]\ncount = 1\nmode = \"counted\"\n";
     bench.write("x.toml", format!("question = \"?\"\n{body}\n{sweep}{trials}"));
     bench.ok(&["run", "x.toml", "--allow-debug"]);
-    let rows = bench.rows("x");
+    let mut rows = bench.rows("x");
+    rows.sort_by_key(|row| row.get(&c::CELL).integer());
     let all = rows.iter().filter(|row| text(row, &c::OPERATION) == "all");
     let phase = text(all.clone().last().expect("there are rows"), &c::PHASE);
     let last = all.filter(|row| text(row, &c::PHASE) == phase);
     last.map(|row| metrics.map(|metric| number(row, metric))).collect()
 }
 
-/// 5,100 pairs of 4 + 4 bytes in one table without filter and fence.
+/// 5,100 pairs of 4 + 4 bytes in one table without a filter and a fence of its own.
 const PAIRS: &str = r#"
 [design]
 memtable = { kind = "btree", entries = 5100 }
 bloom    = "none"
-fence    = "free"
+fence    = "page-search"
 cache    = "none"
 wal      = "none"
 block    = { size = "4KiB", align = true, checksum = "none" }
@@ -87,9 +88,17 @@ fn what_only_takes_other_time_counts_the_same() {
 }
 
 #[test]
-fn fences_of_upper_levels_are_small() {
+fn the_level_of_a_table_decides_on_its_fence() {
     let metrics = [&c::FENCE_BYTES, &c::FOUND];
-    let rows = swept(MIXED, "design.fence.eytzinger_min_level", "[0, 2, 99]", metrics);
-    assert!(rows[0][0] > rows[1][0] && rows[1][0] > rows[2][0], "{rows:?}");
+    let fences = r#"[
+        "adaptive(eytzinger_threshold=2)",
+        "adaptive(eytzinger_threshold=2, eytzinger_min_level=2)",
+        "adaptive(eytzinger_threshold=2, eytzinger_min_level=99)",
+        "adaptive(eytzinger_threshold=1000000, eytzinger_min_level=1)",
+    ]"#;
+    let rows = swept(MIXED, "design.fence", fences, metrics);
+    let bytes = rows.iter().map(|[bytes, _]| *bytes).collect::<Vec<_>>();
+    assert!(bytes[0] != bytes[1] && bytes[1] != bytes[2] && bytes[0] != bytes[2], "{bytes:?}");
+    assert_eq!(bytes[2], bytes[3], "no level that there is, and no table that is large enough");
     assert!(rows.iter().all(|[_, found]| *found == rows[0][1]), "{rows:?}");
 }

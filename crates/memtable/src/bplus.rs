@@ -44,7 +44,9 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
 /// The most entries of a node, so that it fills 1 KiB.
 const FANOUT: usize = sized(62, 3);
 
-/// Records that a scan asks for ahead of the one that it reads.
+/// Records that a scan asks for ahead of the one that it reads: so many at first, since most scans are short, and two
+/// more with each step until they are as many as the other.
+const FIRST_RECORDS_AHEAD: usize = 4;
 const RECORDS_AHEAD: usize = 16;
 
 /// What of a record is asked for at once.
@@ -520,6 +522,9 @@ struct Cursor {
     records: [Option<Ref<Version>>; FANOUT],
     count: usize,
     at: usize,
+    /// The records in the direction of the scan that were asked for from memory, up to and without this one, or down to
+    /// it.
+    asked: usize,
     next: Option<Ref<Node>>,
 }
 
@@ -530,15 +535,25 @@ impl Cursor {
         for (to, from) in records.iter_mut().zip(&leaf.records).take(count) {
             *to = from.load();
         }
-        Self { records, count, at, next: leaf.links[0].load() }
+        Self { records, count, at, asked: at, next: leaf.links[0].load() }
     }
 
-    /// Asks for the records at `places`, as far as there are: a scan meets one after the other, each somewhere else in
-    /// memory.
+    /// Asks for the records from the one asked for last up to `end`, as far as there are: a scan meets one after the
+    /// other, each somewhere else in memory.
     #[inline]
-    fn prefetch(&self, arena: &SharedArena, places: std::ops::Range<usize>) {
-        let records = self.records.iter().take(places.end).skip(places.start);
+    fn ask_up_to(&mut self, arena: &SharedArena, end: usize) {
+        let end = end.min(self.count);
+        let records = self.records.iter().take(end).skip(self.asked);
         records.flatten().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
+        self.asked = self.asked.max(end);
+    }
+
+    /// As [`ask_up_to`](Self::ask_up_to), for a scan that goes down.
+    #[inline]
+    fn ask_down_to(&mut self, arena: &SharedArena, start: usize) {
+        let records = self.records.iter().take(self.asked).skip(start);
+        records.flatten().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
+        self.asked = self.asked.min(start);
     }
 
     fn version(&self) -> Ref<Version> {
@@ -555,34 +570,38 @@ impl Versions for Tree {
             let at = from.map_or(0, |from| leaf.node.rank(&self.arena, from, Side::Before));
             self.cursor(leaf, at)
         });
-        cursor.inspect(|cursor| cursor.prefetch(&self.arena, cursor.at..cursor.at + RECORDS_AHEAD))
+        cursor.map(|mut cursor| {
+            cursor.ask_up_to(&self.arena, cursor.at + FIRST_RECORDS_AHEAD);
+            cursor
+        })
     }
 
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Cursor> {
-        let cursor = Self::retry(|| self.last_before(end));
-        cursor.inspect(|cursor| {
-            let behind = cursor.at + 1;
-            cursor.prefetch(&self.arena, behind.saturating_sub(RECORDS_AHEAD)..behind);
+        Self::retry(|| self.last_before(end)).map(|mut cursor| {
+            cursor.asked = cursor.at + 1;
+            cursor.ask_down_to(&self.arena, (cursor.at + 1).saturating_sub(FIRST_RECORDS_AHEAD));
+            cursor
         })
     }
 
     fn next(&self, mut cursor: Cursor) -> Option<Cursor> {
         cursor.at += 1;
         if cursor.at < cursor.count {
-            let ahead = cursor.at + RECORDS_AHEAD - 1;
-            cursor.prefetch(&self.arena, ahead..ahead + 1);
+            cursor.ask_up_to(&self.arena, (cursor.asked + 2).min(cursor.at + RECORDS_AHEAD));
             return Some(cursor);
         }
         let next = cursor.next?;
-        let cursor = Self::retry(|| self.cursor(self.visit(next), 0));
-        cursor.inspect(|cursor| cursor.prefetch(&self.arena, cursor.at..cursor.at + RECORDS_AHEAD))
+        Self::retry(|| self.cursor(self.visit(next), 0)).map(|mut cursor| {
+            cursor.ask_up_to(&self.arena, RECORDS_AHEAD);
+            cursor
+        })
     }
 
     fn previous(&self, mut cursor: Cursor) -> Option<Cursor> {
         if cursor.at > 0 {
             cursor.at -= 1;
-            let ahead = (cursor.at + 1).saturating_sub(RECORDS_AHEAD);
-            cursor.prefetch(&self.arena, ahead..ahead + 1);
+            let start = cursor.asked.saturating_sub(2).max((cursor.at + 1).saturating_sub(RECORDS_AHEAD));
+            cursor.ask_down_to(&self.arena, start);
             return Some(cursor);
         }
         let Record { key, sequence, .. } = self.arena.record(cursor.version());

@@ -37,7 +37,7 @@ impl Slot {
 }
 
 /// The first batch of a walk is small, since most ranges are short or find little here.
-const FIRST_BATCH: usize = 16;
+const FIRST_BATCH: usize = 4;
 
 /// Later batches grow to this many entries.
 const LARGEST_BATCH: usize = 1024;

@@ -221,10 +221,11 @@ impl Range {
             let holding = Holding::new(&run.tables, tables, direction, self.inner.design.options.range);
             approaches.push((passes, RunCursor::approach(holding, from, direction, counters)?));
         }
+        let mut sources = Vec::with_capacity(1 + self.view.frozen.len() + approaches.len());
         let memtables = self.view.memtables();
         let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
         let cursors = cursors.filter(|cursor| self.contains(cursor.entry().key));
-        let mut sources: Vec<Cursor> = cursors.map(Cursor::Memtable).collect();
+        sources.extend(cursors.map(Cursor::Memtable));
         for (passes, approach) in approaches {
             let cursor = approach.land(from, counters)?.filter(|cursor| self.contains(cursor.key()));
             if passes.is_some() && cursor.is_none() {

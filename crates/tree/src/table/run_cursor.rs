@@ -23,11 +23,12 @@ enum ReadMode {
     Streaming,
 }
 
-/// A range's cursor on the way to its first entry: its block is at hand and asked for from memory, and nothing of it
-/// was looked at. So the runs of a range wait for memory together, and not one after the other.
+/// A range's cursor on the way to its first entry: its block is asked for from memory, and nothing of it was looked at.
+/// So the runs of a range wait for memory together, and not one after the other.
 pub(crate) struct Approach {
     cursor: RunCursor,
-    block: Bytes,
+    /// The block, where it is not used in place.
+    block: Option<Bytes>,
 }
 
 /// The most bytes of a block that are asked for from memory before it is walked.
@@ -115,8 +116,13 @@ impl RunCursor {
                 cursor.tables[first].seek(key, counters.local())?
             }
         };
-        cursor.tables[first].prefetch_block(cursor.block, PREFETCHED_BYTES);
-        let block = cursor.cached_block(first, counters)?;
+        // What is used in place is not looked at before all runs have asked for theirs.
+        let block = if cursor.tables[first].is_in_place() {
+            cursor.tables[first].prefetch_block(cursor.block, PREFETCHED_BYTES);
+            None
+        } else {
+            Some(cursor.cached_block(first, counters)?)
+        };
         Ok(Approach { cursor, block })
     }
 
@@ -306,7 +312,10 @@ impl Approach {
     /// The cursor at the first entry that `from` allows, the bound that it is on its way to; `None` where there is none.
     pub(crate) fn land(self, from: Bound<&[u8]>, counters: &AllCounters) -> Result<Option<RunCursor>> {
         let Self { mut cursor, block } = self;
-        cursor.cursor.enter(block, cursor.direction).ok_or_else(|| cursor.damage())?;
+        match block {
+            Some(block) => cursor.cursor.enter(block, cursor.direction).ok_or_else(|| cursor.damage())?,
+            None => cursor.enter_block(counters)?,
+        }
         let standing = match from {
             Bound::Unbounded => cursor.advance(counters)?,
             Bound::Included(key) => cursor.seek_in_block(key, counters)?,

@@ -11,7 +11,7 @@ use cache::{BlockId, Cache};
 use catalog::Catalog;
 use compression::{Compression, Decompressor, RAW};
 use fence::{Fence, FenceError, FencePolicy, ReadError, TableView};
-use memory::prefetch_all;
+use memory::{prefetch, prefetch_all};
 use storage::{Purpose, ReadFile, Storage};
 use toml::Value;
 use types::{Bytes, HashedKey, KeyHash, Lookup};
@@ -21,7 +21,7 @@ use super::block::{Found, Layout, find};
 use super::checked::CheckedBlocks;
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
-use super::format::BlockFormat;
+use super::format::{BlockFormat, TAIL_BYTES};
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Mapped, Options, Verify};
@@ -32,6 +32,9 @@ use crate::stats::Counters;
 
 /// The bytes behind each stored block: codec, stored length, length before compression, checksum.
 pub const TRAILER_BYTES: usize = 1 + 4 + 4 + 4;
+
+/// The most bytes of a block that a get asks for from memory before it looks at it.
+const SEARCHED_BYTES: usize = 4 << 10;
 
 /// The piece of a fence that has a checksum of its own.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
@@ -302,6 +305,7 @@ impl Table {
         counters.fence_searches.bump();
         let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
+        self.prefetch_block(index, SEARCHED_BYTES);
         let bytes = self.file.block(index, counters)?;
         self.find_in(index, &bytes, key, value, counters)
     }
@@ -401,6 +405,8 @@ impl Table {
             && let Some(block) =
                 self.file.file.mapped().and_then(|file| file.get(offset as usize..)?.get(..len))
         {
+            // What is looked at first stands at the end: the trailer, and where the parts of the block are.
+            prefetch(block, len.saturating_sub(TRAILER_BYTES + TAIL_BYTES));
             prefetch_all(&block[..len.min(bytes)]);
         }
     }

@@ -3,10 +3,11 @@
 
 use results::{Metric, columns as c};
 
-use crate::bench::{Bench, number, text};
+use crate::bench::{Bench, text};
 
-/// Runs an experiment that sweeps `path` over `values`, and returns metrics of the last phase for each of them.
-fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric; N]) -> Vec<[f64; N]> {
+/// Runs an experiment that sweeps `path` over `values`, and returns metrics of the last phase for each of them, as they
+/// are written.
+fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric; N]) -> Vec<[String; N]> {
     let bench = Bench::new();
     let sweep = format!("[sweep]\n\"{path}\" = {values}\n");
     let trials = "[trials]\ncount = 1\nmode = \"counted\"\n";
@@ -15,9 +16,9 @@ fn swept<const N: usize>(body: &str, path: &str, values: &str, metrics: [&Metric
     let mut rows = bench.rows("x");
     rows.sort_by_key(|row| row.get(&c::CELL).integer());
     let all = rows.iter().filter(|row| text(row, &c::OPERATION) == "all");
-    let phase = text(all.clone().last().expect("there are rows"), &c::PHASE);
+    let phase = text(all.clone().next_back().expect("there are rows"), &c::PHASE);
     let last = all.filter(|row| text(row, &c::PHASE) == phase);
-    last.map(|row| metrics.map(|metric| number(row, metric))).collect()
+    last.map(|row| metrics.map(|metric| text(row, metric))).collect()
 }
 
 /// 5,100 pairs of 4 + 4 bytes in one table without a filter and a fence of its own.
@@ -46,8 +47,8 @@ range      = { kind = "fixed", entries = 100 }
 #[test]
 fn pages_of_fixed_pairs_hold_510_of_them() {
     let bytes = swept(PAIRS, "design.format", r#"["fixed-pairs", "btree-page"]"#, [&c::TABLE_BYTES]);
-    let pages: Vec<f64> = bytes.into_iter().map(|[bytes]| (bytes / 4096.0).floor()).collect();
-    assert_eq!(pages, [5100.0 / 510.0, (5100.0f64 / 226.0).ceil()]);
+    let pages: Vec<u64> = bytes.into_iter().map(|[bytes]| bytes.parse::<u64>().unwrap() / 4096).collect();
+    assert_eq!(pages, [5100 / 510, 5100u64.div_ceil(226)]);
 }
 
 /// A tree of several levels that is written, read and scanned.
@@ -82,7 +83,7 @@ fn what_only_takes_other_time_counts_the_same() {
         ("design.memtable.key_range", "[false, true]"),
     ] {
         let rows = swept(MIXED, path, values, ANSWERS);
-        assert!(rows[0].iter().all(|number| *number > 0.0), "{path}: {rows:?}");
+        assert!(rows[0].iter().all(|number| number.parse::<f64>().unwrap() > 0.0), "{path}: {rows:?}");
         assert!(rows.iter().all(|row| *row == rows[0]), "{path}: {rows:?}");
     }
 }
@@ -97,7 +98,7 @@ fn the_level_of_a_table_decides_on_its_fence() {
         "adaptive(eytzinger_threshold=1000000, eytzinger_min_level=1)",
     ]"#;
     let rows = swept(MIXED, "design.fence", fences, metrics);
-    let bytes = rows.iter().map(|[bytes, _]| *bytes).collect::<Vec<_>>();
+    let bytes = rows.iter().map(|[bytes, _]| bytes).collect::<Vec<_>>();
     assert!(bytes[0] != bytes[1] && bytes[1] != bytes[2] && bytes[0] != bytes[2], "{bytes:?}");
     assert_eq!(bytes[2], bytes[3], "no level that there is, and no table that is large enough");
     assert!(rows.iter().all(|[_, found]| *found == rows[0][1]), "{rows:?}");

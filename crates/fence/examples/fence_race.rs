@@ -178,7 +178,8 @@ fn open_all(separators: &Separators, kinds: &[String]) -> Vec<(String, Table, Bo
         let choice: Choice =
             CATALOG.choose(&Value::String(label.clone())).unwrap_or_else(|error| panic!("{error}"));
         let policy = CATALOG.build(&choice).unwrap_or_else(|error| panic!("{error}"));
-        let stored = policy.build(&FenceInput { separators, hashes: &hashes, block_starts: &block_starts });
+        let stored =
+            policy.build(&FenceInput { separators, hashes: &hashes, block_starts: &block_starts, level: 0 });
         let first_keys = separators.clone();
         let table = Table { stored: Bytes::copy_from(&stored), first_keys };
         let fence = policy.open(&table).expect("just built");

@@ -3,8 +3,8 @@
 //!
 //! Source: the fence-pointer factory of the document cs265, section 2.3.2, made consistent. There, the test
 //! for little memory stood behind two tests one of which always holds, so that nothing was ever compressed;
-//! here it comes first. There, tables of deep levels took the large layout whatever their size; here the
-//! size alone decides, since it is what the level stood for.
+//! here it comes first. There, tables of deep levels took the large layout whatever their size; here tables above
+//! `eytzinger_min_level` never do, and the size decides for the others, since it is what the level stood for.
 //!
 //! Costs are those of the fence that was chosen, named by its first byte behind the tag.
 
@@ -23,6 +23,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
     "per table: binary search if small, breadth-first if large, compressed if memory is short",
     "# The number of separators from which on a table takes the breadth-first layout.\n\
      eytzinger_threshold = 5000\n\
+     # The level from which on it does, whatever the number: 0 for all. Tables that move down as they are keep theirs.\n\
+     eytzinger_min_level = 0\n\
      # Whether separators that share a prefix are compressed instead, in tables of any size.\n\
      memory_constrained = false\n",
 );
@@ -35,6 +37,7 @@ const HEAD_BYTES: u64 = 5;
 /// Builds the fence that suits.
 struct Adaptive {
     eytzinger_threshold: u64,
+    eytzinger_min_level: u64,
     memory_constrained: bool,
     /// What there is to choose from: small, large, compressed.
     policies: [Box<dyn FencePolicy>; 3],
@@ -48,12 +51,13 @@ const COMPRESSED: u8 = 2;
 #[serde(deny_unknown_fields, default)]
 struct Params {
     eytzinger_threshold: Count,
+    eytzinger_min_level: u64,
     memory_constrained: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { eytzinger_threshold: Count(5000), memory_constrained: false }
+        Self { eytzinger_threshold: Count(5000), eytzinger_min_level: 0, memory_constrained: false }
     }
 }
 
@@ -61,10 +65,11 @@ impl Build<dyn FencePolicy> for Adaptive {
     type Params = Params;
 
     fn build(
-        Params { eytzinger_threshold, memory_constrained }: Params,
+        Params { eytzinger_threshold, eytzinger_min_level, memory_constrained }: Params,
     ) -> Result<Box<dyn FencePolicy>, String> {
         let policies = [binary::policy(), eytzinger::policy(), compressed::policy()];
-        Ok(Box::new(Self { eytzinger_threshold: eytzinger_threshold.0, memory_constrained, policies }))
+        let eytzinger_threshold = eytzinger_threshold.0;
+        Ok(Box::new(Self { eytzinger_threshold, eytzinger_min_level, memory_constrained, policies }))
     }
 }
 
@@ -76,6 +81,7 @@ impl Adaptive {
         let shares_prefix = count > 2 && common_prefix(separators.get(1), separators.get(count - 1)) > 0;
         match () {
             () if self.memory_constrained && shares_prefix => COMPRESSED,
+            () if (input.level as u64) < self.eytzinger_min_level => SMALL,
             () if count as u64 >= self.eytzinger_threshold => LARGE,
             () => SMALL,
         }
@@ -137,8 +143,12 @@ mod tests {
     use crate::separators::Separators;
 
     fn chosen(params: Params, separators: &Separators) -> u8 {
+        chosen_in(0, params, separators)
+    }
+
+    fn chosen_in(level: usize, params: Params, separators: &Separators) -> u8 {
         let policy = <Adaptive as Build<_>>::build(params).ok().unwrap();
-        policy.build(&FenceInput { separators, hashes: &[], block_starts: &[] })[TAG.len()]
+        policy.build(&FenceInput { separators, hashes: &[], block_starts: &[], level })[TAG.len()]
     }
 
     #[test]
@@ -148,6 +158,7 @@ mod tests {
         let params = |threshold, memory_constrained| Params {
             eytzinger_threshold: Count(threshold),
             memory_constrained,
+            ..Params::default()
         };
         assert_eq!(chosen(Params::default(), &alike), SMALL);
         assert_eq!(chosen(params(4, false), &alike), LARGE);
@@ -155,5 +166,15 @@ mod tests {
         assert_eq!(chosen(params(4, true), &alike), COMPRESSED);
         assert_eq!(chosen(params(5, true), &alike), COMPRESSED);
         assert_eq!(chosen(params(4, true), &unlike), LARGE);
+    }
+
+    #[test]
+    fn upper_levels_are_never_large() {
+        let separators: Separators = [&b""[..], b"a", b"b", b"c"].into_iter().collect();
+        for (level, expected) in [(0, SMALL), (1, SMALL), (2, LARGE), (7, LARGE)] {
+            let params =
+                Params { eytzinger_threshold: Count(1), eytzinger_min_level: 2, ..Params::default() };
+            assert_eq!(chosen_in(level, params, &separators), expected, "level {level}");
+        }
     }
 }

@@ -37,6 +37,8 @@ pub struct FenceInput<'a> {
     pub hashes: &'a [KeyHash],
     /// The number, counted over the whole table, of the first entry of each block.
     pub block_starts: &'a [u32],
+    /// The level that the table is written for, from 0. A table that moves as it is keeps its fence.
+    pub level: usize,
 }
 
 /// One table's fence.

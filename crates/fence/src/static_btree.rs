@@ -232,7 +232,8 @@ mod tests {
 
     fn tree(page_bytes: u64, separators: &Separators) -> (Geometry, Stored) {
         let policy = StaticBTree { page_bytes };
-        let stored = FencePolicy::build(&policy, &FenceInput { separators, hashes: &[], block_starts: &[] });
+        let stored =
+            FencePolicy::build(&policy, &FenceInput { separators, hashes: &[], block_starts: &[], level: 0 });
         let tree_bytes = stored.len() as u64 - FOOTER_BYTES;
         let geometry = Geometry::from_footer(&stored[tree_bytes as usize..], tree_bytes).unwrap();
         (geometry, Stored::new(&stored, separators))

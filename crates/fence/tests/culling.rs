@@ -3,7 +3,7 @@
 use std::ops::{Bound, Range};
 
 use catalog::Choice;
-use lsmbench_fence::culling::{CATALOG, Culling, FileRanges, RunIndex};
+use lsmbench_fence::culling::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
 /// The files of a run by their smallest and largest keys.
 type Files = Vec<(Vec<u8>, Vec<u8>)>;
@@ -34,12 +34,17 @@ fn probes(files: &Files) -> Vec<Vec<u8>> {
     probes
 }
 
-/// The laws, by what they say of each file alone.
+/// The laws, in levels of either form.
 fn check(culling: &dyn Culling) -> Result<(), String> {
+    [LevelForm::Disjoint, LevelForm::Overlapping].into_iter().try_for_each(|level| check_in(level, culling))
+}
+
+/// The laws, by what they say of each file alone.
+fn check_in(level: LevelForm, culling: &dyn Culling) -> Result<(), String> {
     for files in runs() {
         let mut ranges = FileRanges::default();
         files.iter().for_each(|(smallest, largest)| ranges.push(smallest, largest));
-        let index = culling.index(ranges);
+        let index = culling.index(ranges, level);
         let probes = probes(&files);
         for key in &probes {
             let expected = files.iter().position(|(low, high)| low <= key && key <= high);
@@ -122,8 +127,8 @@ struct CanaryIndex {
 }
 
 impl Culling for Canary {
-    fn index(&self, files: FileRanges) -> Box<dyn RunIndex> {
-        Box::new(CanaryIndex { fault: self.fault, sound: self.sound.index(files) })
+    fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex> {
+        Box::new(CanaryIndex { fault: self.fault, sound: self.sound.index(files, level) })
     }
 }
 

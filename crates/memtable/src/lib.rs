@@ -10,6 +10,7 @@ mod btree;
 mod chain;
 mod hash_vector;
 mod inline_key;
+mod key_range;
 mod memtable;
 mod radix;
 mod ring;
@@ -24,6 +25,7 @@ mod versions;
 
 use catalog::Catalog;
 
+pub use key_range::with_key_range;
 pub use memtable::{Memtable, MemtablePolicy};
 
 /// All memtables. The first is the baseline.

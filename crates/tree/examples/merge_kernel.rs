@@ -2,7 +2,8 @@
 //!
 //! Sorted runs of random 16-byte keys with 100-byte values stand in memory as they are; every entry is copied
 //! out into one buffer of 64 KiB, as a compaction would. `merge` is `lsmbench_tree::merge::Merge`, the very code
-//! that ranges and compactions run. `heap of keys` pops the smallest key, a byte string, and pushes the next one
+//! that ranges and compactions run, `merge by heap`
+//! the other kernel, `merge.kernel = "heap"`. `heap of keys` pops the smallest key, a byte string, and pushes the next one
 //! of that run; `heap of heads` does so with our 16-byte heads, which is right only where keys have no more
 //! bytes. `peek_mut` exchanges the key in place. `copy` copies the runs one after the other: what no merge can
 //! do without. Contenders take turns. Prints the median of the rounds for each number of runs: of equal runs, of
@@ -21,7 +22,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Instant;
 
-use lsmbench_tree::merge::{Merge, Source, head};
+use lsmbench_tree::merge::{HeapMerge, Kernel, Merge, Source, head};
 use types::{Direction, avalanche};
 
 use numbers::median;
@@ -94,8 +95,8 @@ impl Sink {
     }
 }
 
-fn merge(runs: &[Run<'_>], sink: &mut Sink) {
-    let mut merge = Merge::new(runs.to_vec(), Direction::Forward);
+fn merge<'a, K: Kernel<Run<'a>>>(runs: &[Run<'a>], sink: &mut Sink) {
+    let mut merge = K::new(runs.to_vec(), Direction::Forward);
     while let Some(run) = merge.current() {
         sink.take(run.entry());
         let Ok(()) = merge.advance(&());
@@ -171,8 +172,9 @@ fn run_of(numbers: impl Iterator<Item = u64>) -> Vec<u8> {
 /// What takes turns.
 type Contender = for<'a> fn(&[Run<'a>], &mut Sink);
 
-const CONTENDERS: [(&str, Contender); 6] = [
-    ("merge", merge),
+const CONTENDERS: [(&str, Contender); 7] = [
+    ("merge", |runs, sink| merge::<Merge<_>>(runs, sink)),
+    ("merge by heap", |runs, sink| merge::<HeapMerge<_>>(runs, sink)),
     ("heap of keys", |runs, sink| heap::<&[u8]>(runs, sink)),
     ("  peek_mut", |runs, sink| heap_peek_mut::<&[u8]>(runs, sink)),
     ("heap of heads", |runs, sink| heap::<u128>(runs, sink)),

@@ -44,9 +44,9 @@ mod write;
 
 pub use batch::WriteBatch;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Mapped, Options,
-    RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions,
-    Verify, axis,
+    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Mapped, MergeKernel,
+    MergeOptions, Options, RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders,
+    TableReferences, ThreadOptions, Verify, axis,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

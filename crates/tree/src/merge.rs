@@ -1,10 +1,15 @@
 //! Merging sorted sources, newest first, into one sequence with the newest version of each key.
 //!
-//! The kernel knows nothing of tables: it is generic over what it merges and compiled for each.
+//! A kernel knows nothing of tables: it is generic over what it merges and compiled for each. There are two: the loser
+//! tree, which ranges run too, and a heap for merges of designs that ask for it.
+
+mod heap;
 
 use std::cmp::Ordering;
 
 use types::Direction;
+
+pub use heap::HeapMerge;
 
 /// The first sixteen bytes of a key as a big-endian number, zero-padded on the right: the `u128` that a
 /// [`Merge`] compares. Heads order like their keys, except that different keys may share one.
@@ -43,6 +48,21 @@ pub trait Source {
     /// # Errors
     /// Whatever keeps the source from reading on.
     fn advance(&mut self, context: &Self::Context) -> Result<bool, Self::Error>;
+}
+
+/// What merges sorted sources into one sequence. Kernels differ in time alone.
+pub trait Kernel<S: Source>: Sized {
+    /// A merge of `sources`, the newest first, which stand at their first entries in `direction`.
+    fn new(sources: Vec<S>, direction: Direction) -> Self;
+
+    /// The source that stands at the current entry: of all the first key in direction, in its newest version.
+    fn current(&self) -> Option<&S>;
+
+    /// Moves to the next key; there is a current one.
+    ///
+    /// # Errors
+    /// If a source cannot read on; the merge is then of no more use.
+    fn advance(&mut self, context: &S::Context) -> Result<(), S::Error>;
 }
 
 /// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1): each step costs one comparison of two 16-byte heads
@@ -251,6 +271,22 @@ impl<S: Source> Merge<S> {
     }
 }
 
+impl<S: Source> Kernel<S> for Merge<S> {
+    fn new(sources: Vec<S>, direction: Direction) -> Self {
+        Self::new(sources, direction)
+    }
+
+    #[inline]
+    fn current(&self) -> Option<&S> {
+        self.current()
+    }
+
+    #[inline]
+    fn advance(&mut self, context: &S::Context) -> Result<(), S::Error> {
+        self.advance(context)
+    }
+}
+
 /// One of two contenders, without a branch.
 #[inline]
 fn select(first: bool, a: Contender, b: Contender) -> Contender {
@@ -270,6 +306,7 @@ mod tests {
     use super::*;
 
     /// A run of keys with the number of the source they come from; it fails at some entry.
+    #[derive(Clone)]
     struct Run {
         keys: Vec<Vec<u8>>,
         source: usize,
@@ -320,8 +357,8 @@ mod tests {
     }
 
     /// Reads a merge to its end: keys with the numbers of their sources.
-    fn read(sources: Vec<Run>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
-        let mut merge = Merge::new(sources, direction);
+    fn read<K: Kernel<Run>>(sources: Vec<Run>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
+        let mut merge = K::new(sources, direction);
         let mut seen = Vec::new();
         while let Some(source) = merge.current() {
             seen.push((source.key().to_vec(), source.source));
@@ -344,7 +381,9 @@ mod tests {
             if direction == Direction::Backward {
                 expected.reverse();
             }
-            assert_eq!(read(sources, direction).unwrap(), expected, "round {round}");
+            let by_heap = read::<HeapMerge<Run>>(sources.clone(), direction).unwrap();
+            assert_eq!(by_heap, expected, "round {round}, by a heap");
+            assert_eq!(read::<Merge<Run>>(sources, direction).unwrap(), expected, "round {round}");
         }
     }
 
@@ -355,7 +394,9 @@ mod tests {
             let mut sources = sources(&mut random, 1 + round % 9, Direction::Forward);
             let fails = random.random_range(0..sources.len());
             sources[fails].fails_at = 1 + random.random_range(0..sources[fails].keys.len());
-            assert_eq!(read(sources, Direction::Forward), Err(fails), "round {round}");
+            let by_heap = read::<HeapMerge<Run>>(sources.clone(), Direction::Forward);
+            assert_eq!(by_heap, Err(fails), "round {round}, by a heap");
+            assert_eq!(read::<Merge<Run>>(sources, Direction::Forward), Err(fails), "round {round}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bloom::LevelLoad;
 use compaction::{Levels, Placed, RangeWork, Shape, TableShape};
-use fence::culling::{Culling, FileRanges, RunIndex};
+use fence::culling::{Culling, FileRanges, LevelForm, RunIndex};
 
 use crate::memory::Slot;
 use crate::stats::LevelStats;
@@ -38,13 +38,13 @@ pub(crate) struct SortedRun {
 }
 
 impl SortedRun {
-    fn new(level: usize, run: &compaction::Run<TableRef>, culling: &dyn Culling) -> Self {
+    fn new(level: usize, form: LevelForm, run: &compaction::Run<TableRef>, culling: &dyn Culling) -> Self {
         let mut ranges = FileRanges::default();
         run.tables.iter().for_each(|table| ranges.push(table.smallest(), table.largest()));
         Self {
             level,
             tables: run.tables.iter().map(|table| Arc::clone(&table.0)).collect(),
-            index: culling.index(ranges),
+            index: culling.index(ranges, form),
         }
     }
 
@@ -74,7 +74,12 @@ pub(crate) struct Version {
 impl Version {
     /// The version with these levels, after what ranges have done so far.
     pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>, ranges_before: RangeWork) -> Self {
-        let runs = levels.runs().map(|(level, run)| SortedRun::new(level, run, &*culling)).collect();
+        let form = |level| match level > 0 && levels.runs_of(level).len() == 1 {
+            true => LevelForm::Disjoint,
+            false => LevelForm::Overlapping,
+        };
+        let run = |(level, run)| SortedRun::new(level, form(level), run, &*culling);
+        let runs = levels.runs().map(run).collect();
         Self { levels, runs, ranges_before, culling }
     }
 

@@ -9,19 +9,19 @@ use std::ops::{Bound, Range};
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::policy::{Culling, RunIndex};
+use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
 pub(super) const VARIANT: Variant<dyn Culling> =
     Variant::new::<Binary>("binary", "binary search over the files of a run, which do not overlap", "");
 
 /// Culls by bisection.
-struct Binary;
+pub(super) struct Binary;
 
 /// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Params {}
+pub(super) struct Params {}
 
 impl Build<dyn Culling> for Binary {
     type Params = Params;
@@ -32,7 +32,7 @@ impl Build<dyn Culling> for Binary {
 }
 
 impl Culling for Binary {
-    fn index(&self, files: FileRanges) -> Box<dyn RunIndex> {
+    fn index(&self, files: FileRanges, _: LevelForm) -> Box<dyn RunIndex> {
         Box::new(BinaryIndex(files))
     }
 }

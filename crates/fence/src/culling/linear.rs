@@ -9,7 +9,7 @@ use std::ops::{Bound, Range};
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::policy::{Culling, RunIndex};
+use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
 pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Linear>(
@@ -19,12 +19,12 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Linear>(
 );
 
 /// Culls by looking at all files.
-struct Linear;
+pub(super) struct Linear;
 
 /// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Params {}
+pub(super) struct Params {}
 
 impl Build<dyn Culling> for Linear {
     type Params = Params;
@@ -35,7 +35,7 @@ impl Build<dyn Culling> for Linear {
 }
 
 impl Culling for Linear {
-    fn index(&self, files: FileRanges) -> Box<dyn RunIndex> {
+    fn index(&self, files: FileRanges, _: LevelForm) -> Box<dyn RunIndex> {
         Box::new(LinearIndex(files))
     }
 }

@@ -1,18 +1,19 @@
 //! The culling axis: which files of a sorted run can hold a key, or keys between two bounds.
 
 mod binary;
+mod by_overlap;
 mod linear;
 mod policy;
 mod ranges;
 
 use catalog::Catalog;
 
-pub use policy::{Culling, RunIndex};
+pub use policy::{Culling, LevelForm, RunIndex};
 pub use ranges::FileRanges;
 
 /// All ways to cull. The first is the baseline.
 pub static CATALOG: Catalog<dyn Culling> = Catalog {
     axis: "culling",
     summary: "the search across the files of a sorted run for those that can hold a key or a range",
-    variants: &[linear::VARIANT, binary::VARIANT],
+    variants: &[linear::VARIANT, binary::VARIANT, by_overlap::VARIANT],
 };

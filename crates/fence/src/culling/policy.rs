@@ -6,8 +6,17 @@ use super::ranges::FileRanges;
 
 /// How the files of a run are found.
 pub trait Culling: Send + Sync {
-    /// The index of one run. It holds what it needs; the files are not asked again.
-    fn index(&self, files: FileRanges) -> Box<dyn RunIndex>;
+    /// The index of one run of a level. It holds what it needs; the files are not asked again.
+    fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex>;
+}
+
+/// What a level is as a whole. The files of each of its runs never overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LevelForm {
+    /// One run, so that no two files of the level overlap.
+    Disjoint,
+    /// Several runs, or level 0, where flushes leave theirs.
+    Overlapping,
 }
 
 /// The files of one sorted run, found by their key ranges.

@@ -57,7 +57,12 @@ impl Table {
             .iter()
             .scan(0, |next, block| Some(std::mem::replace(next, *next + block.len() as u32)))
             .collect();
-        policy.build(&FenceInput { separators: &separators, hashes: &hashes, block_starts: &block_starts })
+        policy.build(&FenceInput {
+            separators: &separators,
+            hashes: &hashes,
+            block_starts: &block_starts,
+            level: 0,
+        })
     }
 
     pub(crate) fn separators(&self) -> Separators {

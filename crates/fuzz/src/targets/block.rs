@@ -22,7 +22,8 @@ pub(super) const TARGET: Target = Target {
 /// An entry as a walk tells of it.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// Half of the bytes of a tail: the kind of the index is in the lower half of the first of them.
+/// Half of the bytes of a tail: the kind of the index is in the lower half of the first of them. A block without a tail
+/// has no index; what stands there instead may leave it unchecked.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
@@ -52,6 +53,8 @@ fn seeds() -> Vec<Vec<u8>> {
                 let entries = entries.map(|(at, key)| (key.to_vec(), value(at).map(<[u8]>::to_vec)));
                 lay_out(&entries.collect::<Vec<_>>(), &options)
             }));
+            let pairs = |number: u32| (number.to_be_bytes().to_vec(), Some(number.to_le_bytes().to_vec()));
+            blocks.extend(lay_out(&(0..40).map(pairs).collect::<Vec<_>>(), &options));
         }
     }
     blocks
@@ -92,7 +95,8 @@ fn run(input: &[u8]) -> bool {
     // Only then do restart points stand where entries begin; indexes and bounds are for the checksum to vouch for.
     let is_sound =
         rises && entries(input, Direction::Backward).is_some_and(|back| back.iter().rev().eq(&forward));
-    let has_index = input[input.len() - KINDS_BYTES] & 0xf != BlockIndex::None as u8;
+    let kinds = input.len().checked_sub(KINDS_BYTES).map(|at| input[at]);
+    let has_index = kinds.is_some_and(|kinds| kinds & 0xf != BlockIndex::None as u8);
     for (key, value) in &forward {
         let found = find(input, hashed(key));
         if is_sound

@@ -83,7 +83,12 @@ fn seeds() -> Vec<Vec<u8>> {
             (0..u64::from(blocks) * 2).map(|i| KeyHash(i.wrapping_mul(1 << 45))).collect();
         let block_starts: Vec<u32> = (0..u32::from(blocks)).map(|block| block * 2).collect();
         for (number, policy) in policies().enumerate() {
-            let input = FenceInput { separators: &separators, hashes: &hashes, block_starts: &block_starts };
+            let input = FenceInput {
+                separators: &separators,
+                hashes: &hashes,
+                block_starts: &block_starts,
+                level: 0,
+            };
             seeds.push([&[number as u8][..], &blocks.to_le_bytes(), &policy.build(&input)].concat());
         }
     }

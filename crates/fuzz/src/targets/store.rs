@@ -55,7 +55,7 @@ const SMALL: &str = r#"
 "#;
 
 /// Designs whose tables differ, beside every variant of the axes that leave something in tables.
-const TABLE_DESIGNS: [&str; 9] = [
+const TABLE_DESIGNS: [&str; 10] = [
     "block = { index = \"hash\" }",
     "block = { index = \"fingerprint\" }",
     "block = { align = true }\ncompression = \"lz4\"",
@@ -63,6 +63,7 @@ const TABLE_DESIGNS: [&str; 9] = [
     "block = { checksum = \"none\" }\ncompression = \"zstd\"",
     "block = { checksum = \"xxh3\", format = \"plain(version=1)\" }",
     "block = { format = \"btree-page\" }\nfence = \"page-search\"",
+    "block = { format = \"fixed-pairs\", index = \"fingerprint\" }",
     "compression = \"zstd(dictionary=256)\"",
     "fence = \"static-btree\"\nbloom = \"none\"",
 ];

@@ -40,6 +40,9 @@ fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     if a.design.memtable_entries != b.design.memtable_entries {
         found.push("memtable.entries".to_owned());
     }
+    if a.design.memtable_key_range != b.design.memtable_key_range {
+        found.push("memtable.key_range".to_owned());
+    }
     let (one, other) = (a.design.to_toml(), b.design.to_toml());
     let is_axis = |key: &str| AXES.iter().any(|axis| axis.name() == key);
     for key in keys(&one, &other).filter(|key| !is_axis(key)) {

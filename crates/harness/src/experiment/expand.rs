@@ -121,7 +121,9 @@ impl Sweep {
             let part = match paths::split(&factor.path)[..] {
                 [ENGINE, ..] => engine_label(engine),
                 ["design", ..] if !is_tree(engine) && swept[at].is_empty() => continue,
-                ["design", "memtable", "capacity" | "entries"] => format!("{}={}", names[at], swept[at]),
+                ["design", "memtable", "capacity" | "entries" | "key_range"] => {
+                    format!("{}={}", names[at], swept[at])
+                }
                 ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
                 _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
                 _ => continue,
@@ -285,7 +287,7 @@ impl Parts {
         match path[..] {
             [ENGINE, parameter] => self.engine.params().contains_key(parameter),
             ["design", ref rest @ ..] if !is_tree(&self.engine) && !is_term(rest) => false,
-            ["design", "memtable", "capacity" | "entries"] => true,
+            ["design", "memtable", "capacity" | "entries" | "key_range"] => true,
             ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
                 self.design.choice(axis_name).params().contains_key(parameter)
             }

@@ -170,8 +170,12 @@ impl Searches {
         let separators: Separators = table.keys.iter().step_by(KEYS_PER_BLOCK).map(|key| &**key).collect();
         let block_starts: Vec<u32> =
             (0..separators.len()).map(|block| (block * KEYS_PER_BLOCK) as u32).collect();
-        let input =
-            FenceInput { separators: &separators, hashes: &table.hashes, block_starts: &block_starts };
+        let input = FenceInput {
+            separators: &separators,
+            hashes: &table.hashes,
+            block_starts: &block_starts,
+            level: 0,
+        };
         let (opened, timing) = bench.build(self.0.entries.0, || {
             let stored = policy.build(&input);
             let table = Table { stored: Bytes::copy_from(&stored), ..table.clone() };

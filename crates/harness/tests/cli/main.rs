@@ -13,6 +13,7 @@ mod inside;
 mod kills;
 mod levels;
 mod oracles;
+mod parts;
 mod peers;
 mod refusals;
 mod replay;

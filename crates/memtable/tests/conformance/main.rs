@@ -6,12 +6,13 @@ mod model;
 mod stress;
 
 use canary::{Canary, Fault};
-use lsmbench_memtable::{CATALOG, MemtablePolicy};
+use lsmbench_memtable::{CATALOG, MemtablePolicy, with_key_range};
 use model::Write;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Every memtable of the catalog with its defaults, and the sharded ones at their extremes.
+/// Every memtable of the catalog with its defaults, the sharded ones at their extremes, and some behind the range of
+/// their keys.
 fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",
@@ -21,7 +22,13 @@ fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
         "sharded-btree(shards=2, virtual_nodes=1, weights=[1, 1000])",
     ];
     let odd = odd.map(|label| CATALOG.choose(&toml::Value::String(label.to_owned())).unwrap());
-    CATALOG.all().chain(odd).map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).collect()
+    let ranged = ["btree", "sharded-btree", "bplus", "vector"];
+    let ranged = ranged.map(|kind| {
+        let choice = CATALOG.choose(&toml::Value::String(kind.to_owned())).unwrap();
+        (format!("{kind} with its range"), with_key_range(CATALOG.build(&choice).unwrap()))
+    });
+    let plain = CATALOG.all().chain(odd).map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
+    plain.chain(ranged).collect()
 }
 
 #[test]

@@ -11,8 +11,8 @@ use toml::{Table, Value};
 pub use axes::{AXES, axis};
 pub use error::DesignError;
 pub use options::{
-    BlockIndex, BlockOptions, Checksum, InlineWork, LastKey, Mapped, Options, RangeOptions, StallOptions,
-    TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
+    BlockIndex, BlockOptions, Checksum, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options,
+    RangeOptions, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;
 
@@ -25,6 +25,8 @@ pub struct Design {
     pub memtable_capacity: ByteSize,
     /// The writes after which a memtable is frozen, if its capacity is not reached before.
     pub memtable_entries: Option<u64>,
+    /// Whether each memtable keeps the range of its keys and is asked for none outside of it (cs265, section 2.2.2).
+    pub memtable_key_range: bool,
     /// What is no axis of its own.
     pub options: Options,
 }
@@ -71,6 +73,8 @@ impl Design {
                     .insert(overlay::CAPACITY.to_owned(), Value::String(self.memtable_capacity.to_string()));
                 let entries = self.memtable_entries.map(|entries| Value::Integer(entries.cast_signed()));
                 memtable.extend(entries.map(|entries| (overlay::ENTRIES.to_owned(), entries)));
+                let keeps = self.memtable_key_range.then_some(Value::Boolean(true));
+                memtable.extend(keeps.map(|keeps| (overlay::KEY_RANGE.to_owned(), keeps)));
             }
             table.insert(axis.to_owned(), value);
         }

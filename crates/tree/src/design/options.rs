@@ -1,4 +1,4 @@
-//! The plain options of a design: blocks, tables, ranges, stalls, threads, and the memory limit.
+//! The plain options of a design: blocks, tables, ranges, merges, stalls, threads, and the memory limit.
 
 use catalog::ByteSize;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ pub struct Options {
     pub table: TableOptions,
     /// What a range takes hold of when it is opened.
     pub range: RangeOptions,
+    /// How compactions merge.
+    pub merge: MergeOptions,
     /// When writers wait.
     pub stall: StallOptions,
     /// What work is shared out to threads.
@@ -160,6 +162,25 @@ pub enum TableReaders {
     /// One for each table that can have keys of the range, all when the range is opened; blocks are read when they are
     /// reached. The older way.
     Eager,
+}
+
+/// How compactions merge. Tables are the same, byte for byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MergeOptions {
+    /// What finds the next entry among the sources; ranges always have the loser tree.
+    pub kernel: MergeKernel,
+}
+
+/// What finds the next entry among the sources of a compaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MergeKernel {
+    /// A loser tree: one comparison per level of it.
+    #[default]
+    LoserTree,
+    /// A binary heap: two comparisons per level. Source: byron, section 1.2 (D); golsm, "Compaction".
+    Heap,
 }
 
 /// When writers wait.

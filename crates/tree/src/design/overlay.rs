@@ -15,8 +15,11 @@ pub(super) const CAPACITY: &str = "capacity";
 /// The other key of that axis: a number of entries.
 pub(super) const ENTRIES: &str = "entries";
 
+/// The third key of that axis: whether each memtable keeps the range of its keys.
+pub(super) const KEY_RANGE: &str = "key_range";
+
 /// The groups of plain options, by their names in TOML.
-const GROUPS: [&str; 6] = ["block", "table", "range", "stall", "threads", "memory"];
+const GROUPS: [&str; 7] = ["block", "table", "range", "merge", "stall", "threads", "memory"];
 
 /// Axes that have a second name, as a key of this group or axis.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
@@ -29,9 +32,9 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * `memtable.capacity` and `memtable.entries` belong to the axis and stay until they are named; 0 entries are no
-    ///   limit. So do `bloom.allocation` and
-    ///   `block.format`, which are the axes `allocation` and `format` under the names that experiments use.
+    /// * `memtable.capacity`, `memtable.entries` and `memtable.key_range` belong to the axis and stay until they are
+    ///   named; 0 entries are no limit. So do `bloom.allocation` and `block.format`, which are the axes `allocation`
+    ///   and `format` under the names that experiments use.
     ///
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
@@ -117,6 +120,9 @@ impl Design {
             if let Some(entries) = table.remove(ENTRIES) {
                 self.memtable_entries = read_entries(&entries)?;
             }
+            if let Some(keeps) = table.remove(KEY_RANGE) {
+                self.memtable_key_range = read_key_range(&keeps)?;
+            }
             if table.is_empty() {
                 return Ok(());
             }
@@ -154,6 +160,7 @@ impl Default for Design {
             choices: AXES.iter().map(|axis| axis.baseline()).collect(),
             memtable_capacity: ByteSize(16 << 20),
             memtable_entries: None,
+            memtable_key_range: false,
             options: Options::default(),
         };
         let text = include_str!("default.toml");
@@ -233,6 +240,13 @@ fn read_entries(value: &Value) -> Result<Option<u64>, DesignError> {
         DesignError::at(axes::MEMTABLE, Some(ENTRIES.to_owned()), message)
     })?;
     Ok(Some(entries).filter(|entries| *entries > 0))
+}
+
+fn read_key_range(value: &Value) -> Result<bool, DesignError> {
+    value.as_bool().ok_or_else(|| {
+        let message = format!("memtable.key_range: true or false, not {value}");
+        DesignError::at(axes::MEMTABLE, Some(KEY_RANGE.to_owned()), message)
+    })
 }
 
 fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), DesignError> {

@@ -13,9 +13,10 @@ use types::Direction;
 use super::install::Change;
 use super::run_writer::{NewTables, RunWriter};
 use super::subcompaction::{Input, separators};
+use crate::design::MergeKernel;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
-use crate::merge::Merge;
+use crate::merge::{HeapMerge, Kernel, Merge};
 use crate::table::RunCursor;
 use crate::version::{SortedRun, TableRef, Version};
 
@@ -201,7 +202,15 @@ impl PartMerge<'_> {
         for input in &self.inputs {
             sources.extend(RunCursor::stream(input, low, high, &inner.counters)?);
         }
-        let mut merge = Merge::new(sources, Direction::Forward);
+        match inner.design.options.merge.kernel {
+            MergeKernel::LoserTree => self.write(Merge::new(sources, Direction::Forward), high),
+            MergeKernel::Heap => self.write(HeapMerge::new(sources, Direction::Forward), high),
+        }
+    }
+
+    /// Writes what a merge gives out below `high`; compiled for each kernel.
+    fn write(&self, mut merge: impl Kernel<RunCursor>, high: Option<&[u8]>) -> Result<Option<NewTables>> {
+        let inner = self.inner;
         let mut writer = RunWriter::new(inner, self.level, &self.loads);
         let mut entries = 0u64;
         while let Some(entry) = merge.current().map(RunCursor::entry) {

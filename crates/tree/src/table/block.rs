@@ -7,7 +7,7 @@ use types::{HashedKey, common_prefix};
 use super::fingerprints::{Fingerprints, Matches};
 use super::format::{TAIL_BYTES, Tail};
 use super::hash_index::{self, Bucket};
-use super::{delta, plain, whole};
+use super::{delta, fixed_pairs, plain, whole};
 use crate::design::BlockIndex;
 
 /// Where the parts of a block lie.
@@ -39,6 +39,8 @@ pub(super) enum Entries {
     Delta,
     /// With its whole key: see [`whole`].
     Whole,
+    /// As one of pairs of the same size: see [`fixed_pairs`].
+    Pairs,
 }
 
 /// How restart points are found.
@@ -87,10 +89,13 @@ pub enum Found {
 }
 
 impl Layout {
-    /// Reads the tail and checks that the parts it tells of fit in the block.
+    /// Reads the tail, or what stands in its place, and checks that the parts it tells of fit in the block.
     #[inline]
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        Tail::of(bytes)?.layout(bytes)
+        match Tail::of(bytes) {
+            Some(tail) => tail.layout(bytes),
+            None => fixed_pairs::layout_of_marked(bytes),
+        }
     }
 
     /// Where the first key stands.
@@ -125,6 +130,7 @@ impl Layout {
         match self.entries {
             Entries::Delta => delta::Delta::head(entries, at),
             Entries::Whole => whole::Whole::head(entries, at),
+            Entries::Pairs => fixed_pairs::Pairs::head(entries, at),
         }
     }
 
@@ -134,6 +140,7 @@ impl Layout {
         match self.entries {
             Entries::Delta => self.seek_among::<delta::Delta>(bytes, target),
             Entries::Whole => self.seek_among::<whole::Whole>(bytes, target),
+            Entries::Pairs => self.seek_among::<fixed_pairs::Pairs>(bytes, target),
         }
     }
 
@@ -159,7 +166,7 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
 /// which entries or which restart point to look at. Otherwise the block was searched.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
-    let tail = Tail::of(block)?;
+    let Some(tail) = Tail::of(block) else { return fixed_pairs::find_in_marked(block, key) };
     if tail.index == BlockIndex::Fingerprint {
         let index = Fingerprints::new(&block[..tail.end()], tail.index_len)?;
         note(true);
@@ -170,11 +177,15 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
         return with_layout(&tail, block, |layout| match layout.entries {
             Entries::Delta => layout.find_matching::<delta::Delta>(block, interval, first, matches, key),
             Entries::Whole => layout.find_matching::<whole::Whole>(block, interval, first, matches, key),
+            Entries::Pairs => {
+                layout.find_matching::<fixed_pairs::Pairs>(block, interval, first, matches, key)
+            }
         });
     }
     with_layout(&tail, block, |layout| match layout.entries {
         Entries::Delta => layout.find::<delta::Delta>(block, key, note),
         Entries::Whole => layout.find::<whole::Whole>(block, key, note),
+        Entries::Pairs => layout.find::<fixed_pairs::Pairs>(block, key, note),
     })
 }
 
@@ -196,7 +207,8 @@ fn with_layout<R>(tail: &Tail, block: &[u8], work: impl FnOnce(&Layout) -> Optio
 }
 
 impl Layout {
-    fn find<E: EntryCodec>(
+    /// Looks a key up by the index of the block, or by halving, and tells `note` whether the index answered.
+    pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
         key: HashedKey<'_>,

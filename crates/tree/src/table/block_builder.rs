@@ -21,9 +21,8 @@ pub trait EntryWriter: Send {
     /// Takes the next entry; its key is above the one before.
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
 
-    /// The bytes that the block, finished with one more entry whose key has `last_key_bytes`, has beside
-    /// that entry, what the draft holds, the index and the tail.
-    fn bytes_around(&self, last_key_bytes: usize) -> usize;
+    /// The most bytes that the block has but for its index, finished with one more entry.
+    fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize;
 
     /// Completes the block up to and with [`Draft::end`], and begins the next one.
     fn finish(&mut self, draft: &mut Draft);
@@ -67,8 +66,7 @@ impl BlockBuilder {
             BlockIndex::Hash => hash_index::bucket_count(entries, self.draft.index_load),
             BlockIndex::Fingerprint => fingerprints::len(entries),
         };
-        let around = self.writer.bytes_around(entry.key.len()) + index + TAIL_BYTES;
-        self.draft.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around > limit
+        self.writer.bytes_with(&self.draft, entry) + index > limit
     }
 
     /// Appends an entry; keys must rise.
@@ -92,6 +90,13 @@ impl BlockBuilder {
 }
 
 impl Draft {
+    /// The most bytes of the block with one more entry, the numbers before it, the tail, and `around` bytes of the
+    /// format's own.
+    #[inline]
+    pub(super) fn bytes_with(&self, entry: &Entry<'_>, around: usize) -> usize {
+        self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around + TAIL_BYTES
+    }
+
     /// Remembers the last key, which shares its first `shared` bytes with the one before.
     #[inline]
     pub(super) fn set_last_key(&mut self, shared: usize, key: &[u8]) {

@@ -1,8 +1,9 @@
 //! Pages of a B-tree as blocks: sorted pairs with whole keys, an array of slots that says where each begins,
 //! and a search that halves the slots. Each takes whole pages of `block.size`.
 //!
-//! The leaves of the static B-tree of csc443 (section 4.2.3), whose pairs have one size and so need no slots;
-//! its inner pages are the fence `static-btree`. The padding of a page stands behind the block.
+//! The leaves of the static B-tree of csc443 (section 4.2.3) for pairs of any size; the document's have one and so
+//! need no slots (see `fixed_pairs`). Its inner pages are the fence `static-btree`. The padding of a page stands
+//! behind the block.
 //!
 //! ```text
 //! header   u32 page type (2, a leaf), u32 pairs
@@ -83,12 +84,24 @@ pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
     })
 }
 
+/// The bytes that so many entries take, with these bytes of keys and values together.
+pub(super) fn bytes_of(entries: usize, user_bytes: usize) -> usize {
+    entries * (SLOT_BYTES + whole::HEAD_BYTES) + user_bytes
+}
+
 /// Lays out the entries of one page after the other.
 #[derive(Default)]
-struct Writer {
+pub(super) struct Writer {
     /// Where each entry begins among the entries.
     starts: Vec<u16>,
     entries: Vec<u8>,
+}
+
+impl Writer {
+    /// Whether the page has no entry yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
 }
 
 impl EntryWriter for Writer {
@@ -98,8 +111,8 @@ impl EntryWriter for Writer {
         draft.set_last_key(0, entry.key);
     }
 
-    fn bytes_around(&self, _: usize) -> usize {
-        HEADER_BYTES + (self.starts.len() + 1) * SLOT_BYTES + self.entries.len()
+    fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize {
+        draft.bytes_with(entry, HEADER_BYTES + (self.starts.len() + 1) * SLOT_BYTES + self.entries.len())
     }
 
     fn finish(&mut self, draft: &mut Draft) {

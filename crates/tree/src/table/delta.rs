@@ -163,8 +163,8 @@ impl EntryWriter for Writer {
         self.since_restart += 1;
     }
 
-    fn bytes_around(&self, _: usize) -> usize {
-        (self.restarts.len() + 1) * size_of::<u32>()
+    fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize {
+        draft.bytes_with(entry, (self.restarts.len() + 1) * size_of::<u32>())
     }
 
     fn finish(&mut self, draft: &mut Draft) {

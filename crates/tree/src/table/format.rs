@@ -1,7 +1,7 @@
 //! The block formats: how the entries of a data block are laid out.
 //!
 //! Whatever the format, a block ends with the same tail, which names it, so that a table is read under any
-//! design:
+//! design. Only blocks of `fixed_pairs` without an index have a single byte in its place:
 //!
 //! ```text
 //! …       what the format says
@@ -16,7 +16,7 @@ use catalog::Catalog;
 
 use super::block::Layout;
 use super::block_builder::EntryWriter;
-use super::{btree_page, delta, plain};
+use super::{btree_page, delta, fixed_pairs, plain};
 use crate::design::{BlockIndex, BlockOptions};
 
 /// How the entries of a block are laid out. What it takes to read a block is in the block.
@@ -34,14 +34,14 @@ pub trait BlockFormat: Send + Sync {
 pub static CATALOG: Catalog<dyn BlockFormat> = Catalog {
     axis: "format",
     summary: "how entries are laid out in a block; also written block.format",
-    variants: &[delta::VARIANT, plain::VARIANT, btree_page::VARIANT],
+    variants: &[delta::VARIANT, plain::VARIANT, btree_page::VARIANT, fixed_pairs::VARIANT],
 };
 
 /// What finds the parts of a block of a format, given its tail.
 type LayoutOf = fn(&[u8], &Tail) -> Option<Layout>;
 
 /// The formats by their codes in tails, which never change their meaning.
-static LAYOUTS: [LayoutOf; 3] = [delta::layout, plain::layout, btree_page::layout];
+static LAYOUTS: [LayoutOf; 4] = [delta::layout, plain::layout, btree_page::layout, fixed_pairs::layout];
 
 /// The bytes of a tail.
 pub(super) const TAIL_BYTES: usize = 8;
@@ -70,7 +70,7 @@ impl Tail {
         bytes
     }
 
-    /// Reads the tail of a block.
+    /// Reads the tail of a block; `None` where it has none.
     #[inline]
     pub(super) fn of(block: &[u8]) -> Option<Self> {
         let (before, tail) = block.split_last_chunk::<TAIL_BYTES>()?;

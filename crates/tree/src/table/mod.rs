@@ -13,6 +13,7 @@ mod checked;
 mod delta;
 mod directory;
 mod fingerprints;
+mod fixed_pairs;
 mod footer;
 mod format;
 mod hash_index;

@@ -147,12 +147,12 @@ impl EntryWriter for Writer {
         draft.set_last_key(0, entry.key);
     }
 
-    fn bytes_around(&self, last_key_bytes: usize) -> usize {
+    fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize {
         let header = match self.format.has_bounds {
-            true => HEADER_2_BYTES + self.smallest.len() + last_key_bytes,
+            true => HEADER_2_BYTES + self.smallest.len() + entry.key.len(),
             false => HEADER_1_BYTES,
         };
-        header + self.entries.len()
+        draft.bytes_with(entry, header + self.entries.len())
     }
 
     fn finish(&mut self, draft: &mut Draft) {

@@ -21,7 +21,7 @@ pub(super) struct Store {
     /// What its checksums begin with.
     seal: u64,
     /// The level the table is written for: codecs may depend on it.
-    level: usize,
+    pub(super) level: usize,
     file: Box<dyn WriteFile>,
     /// Bytes that are not with the file yet.
     buffer: Vec<u8>,

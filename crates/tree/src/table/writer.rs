@@ -177,6 +177,7 @@ impl TableWriter {
             separators: &self.separators,
             hashes: &self.hashes,
             block_starts: &self.block_starts,
+            level: self.store.level,
         };
         let fence_bytes = self.context.fence.component.build(&input);
         let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;

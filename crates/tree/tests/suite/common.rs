@@ -48,6 +48,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "block = { format = \"plain\", index = \"fingerprint\" }\ncompression = \"lz4\"",
         "block = { format = \"btree-page\", index = \"hash\" }",
         "block = { format = \"btree-page\", index = \"fingerprint\" }\nfence = \"page-search\"",
+        "block = { format = \"fixed-pairs\", index = \"hash\" }",
+        "block = { format = \"fixed-pairs\", index = \"fingerprint\", align = true }\nfence = \"page-search\"",
         "block = { align = true }",
         "block = { align = true, index = \"hash\" }\ncompression = \"zstd\"",
         "block = { checksum = \"none\" }",
@@ -64,11 +66,15 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "memory = \"64KiB\"",
         "stall = { frozen_memtables = 1, level0_runs = 2 }",
         "memtable = { entries = 7 }",
+        "memtable = { kind = \"sharded-btree\", key_range = true }",
         "allocation = \"per-table(bits=3000)\"",
         "table = { last_key = \"entry\" }",
         "range = { references = \"table\" }",
         "range = { readers = \"eager\" }",
         "range = { references = \"table\", readers = \"eager\" }\nbloom = { kind = \"prefix\", length = 6 }",
+        "merge = { kernel = \"heap\" }",
+        "merge = { kernel = \"heap\" }\nthreads = { max_subcompactions = 4 }\ncompaction = \"tiered\"",
+        "fence = { kind = \"adaptive\", eytzinger_threshold = 2, eytzinger_min_level = 1 }",
         "threads = { inline = \"flush\" }",
         "threads = { inline = \"all\" }\nstall = { frozen_memtables = 1, level0_runs = 2 }",
         "threads = { max_subcompactions = 4 }",
@@ -117,6 +123,26 @@ pub(crate) enum Step {
     Settle,
     Compact,
     Reopen,
+}
+
+/// The same steps with keys and values of four bytes: tombstones apart, every entry has one size.
+pub(crate) fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
+    let short = |bytes: Vec<u8>| {
+        let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+        (sum % 400).to_be_bytes().to_vec()
+    };
+    let step = |step| match step {
+        Step::Put(key, value) => Step::Put(short(key), short(value)),
+        Step::Delete(key) => Step::Delete(short(key)),
+        Step::Batch(writes) => {
+            Step::Batch(writes.into_iter().map(|(key, value)| (short(key), value.map(short))).collect())
+        }
+        Step::Get(key) => Step::Get(short(key)),
+        Step::MultiGet(keys) => Step::MultiGet(keys.into_iter().map(short).collect()),
+        Step::Range(low, high, ends) => Step::Range(low.map(short), high.map(short), ends),
+        others => others,
+    };
+    steps.into_iter().map(step).collect()
 }
 
 /// Seeded steps over a small key space, so that overwrites, deletes and hits are common.

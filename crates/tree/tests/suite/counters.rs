@@ -269,6 +269,11 @@ fn entries_stay_until_they_are_named_and_are_no_fraction() {
     let design = small_design("memtable = { entries = 50 }");
     let swapped = design.with(&"memtable = \"skiplist\"".parse().unwrap()).unwrap();
     assert_eq!(swapped.memtable_entries, Some(50));
+    let ranged = swapped.with(&"memtable = { key_range = true }".parse().unwrap()).unwrap();
+    assert!(ranged.memtable_key_range && !swapped.memtable_key_range);
+    assert_eq!(small_design(&ranged.to_toml().to_string()), ranged);
+    let error = design.with(&"memtable = { key_range = 1 }".parse().unwrap()).unwrap_err();
+    assert_eq!(error.path, ["memtable", "key_range"], "{error}");
     assert_eq!(swapped.with(&"memtable = { entries = 0 }".parse().unwrap()).unwrap().memtable_entries, None);
     for wrong in ["-1", "1.5", "\"many\""] {
         let error = design.with(&format!("memtable = {{ entries = {wrong} }}").parse().unwrap()).unwrap_err();

@@ -13,13 +13,16 @@ use crate::probe::{gated_disk, in_time, is_a};
 
 const DIRECTORY: &str = "tree";
 
-/// A store with tables on several levels and a log that holds something; returns what it holds.
+/// A store with tables on several levels and a log that holds something; returns what it holds. The lower half of its
+/// pairs have one size.
 fn build(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
     let mut model = Model::new();
     for n in 0..260u32 {
-        let key = format!("key{:04}", n * 7919 % 1000).into_bytes();
-        let value = format!("value {n} {}", "x".repeat((n % 40) as usize)).into_bytes();
+        let number = n * 7919 % 1000;
+        let more = if number < 500 { 10 } else { n % 40 };
+        let key = format!("key{number:04}").into_bytes();
+        let value = format!("value {n:03} {}", "x".repeat(more as usize)).into_bytes();
         tree.put(&key, &value).unwrap();
         model.insert(key, value);
     }
@@ -104,6 +107,8 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
         "block = { index = \"fingerprint\", checksum = \"xxh3\" }",
         "block = { format = \"plain\" }",
         "block = { format = \"btree-page\" }\nfence = \"page-search\"",
+        "block = { format = \"fixed-pairs\" }",
+        "block = { format = \"fixed-pairs\", index = \"hash\" }",
         "compression = \"fsst\"",
         "compression = \"zstd(dictionary=256)\"\ntable = { capacity = \"4KiB\" }\nmemtable = { capacity = \"4KiB\" }",
     ] {

@@ -4,8 +4,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{Model, Replay, all_designs, mapped_memory, memory, open, small_design, steps};
-use lsmbench_tree::{Design, Mode};
+use crate::common::{Model, Replay, all_designs, in_pairs, mapped_memory, memory, open, small_design, steps};
+use lsmbench_tree::{AXES, Design, Mode};
 use storage::{Purpose, Storage, StorageError};
 
 /// Steps per design and seed.
@@ -72,6 +72,26 @@ fn every_design_answers_like_the_model_in_timed_mode() {
     replay_all(Mode::Timed);
 }
 
+/// What is laid out otherwise where all entries have one size is the same tree.
+#[test]
+fn pairs_of_one_size_are_answered_like_the_model_by_every_format() {
+    for variant in tree_formats() {
+        for more in ["", "block = { index = \"fingerprint\" }", "fence = \"page-search\"\ncache = \"none\""] {
+            let design = small_design(&format!("format = \"{variant}\"\n{more}"));
+            for seed in 0..SEEDS {
+                let mut replay = Replay::new(&design, Mode::Counted, memory(), Path::new("tree"));
+                let outcome = replay.run(&in_pairs(steps(seed, STEPS)));
+                outcome.unwrap_or_else(|difference| panic!("{variant}, {more}, seed {seed}: {difference}"));
+            }
+        }
+    }
+}
+
+fn tree_formats() -> impl Iterator<Item = &'static str> {
+    let formats = AXES.iter().find(|axis| axis.name() == "format").unwrap();
+    formats.variants().into_iter().map(|variant| variant.kind)
+}
+
 /// Tables say how they were written: what one design left is read under any other.
 #[test]
 fn tables_of_one_design_are_read_under_another() {
@@ -80,6 +100,7 @@ fn tables_of_one_design_are_read_under_another() {
         "block = { format = \"plain\", index = \"hash\", checksum = \"xxh3\" }\ncompression = \"fsst\"",
         "block = { format = \"btree-page\", index = \"fingerprint\" }\nbloom = \"ribbon\"",
         "block = { format = \"plain(version=1)\" }\nfence = \"static-btree\"\nhash = \"wyhash\"",
+        "block = { format = \"fixed-pairs\" }",
         "compression = \"lz4\"",
     ]
     .map(small_design)

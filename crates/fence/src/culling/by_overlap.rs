@@ -1,0 +1,82 @@
+//! Binary search in levels whose files do not overlap, file after file in the others.
+//!
+//! Source: "Fjall 2.1", section "Faster range culling": only disjoint levels are bisected; level 0 and tiered levels,
+//! whose files may overlap, are filtered as before. Here the files of a run never overlap and runs are culled one by
+//! one, so that a level of several runs could be bisected run by run, as `binary` does.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::binary::Binary;
+use super::linear::Linear;
+use super::policy::{Culling, LevelForm, RunIndex};
+use super::ranges::FileRanges;
+
+pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<ByOverlap>(
+    "by-overlap",
+    "binary in a level that is one run, linear in level 0 and where runs overlap (Fjall 2.1)",
+    "",
+);
+
+/// Culls by what the level is.
+struct ByOverlap {
+    disjoint: Box<dyn Culling>,
+    overlapping: Box<dyn Culling>,
+}
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Culling> for ByOverlap {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Culling>, String> {
+        Ok(Box::new(Self { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }))
+    }
+}
+
+impl Culling for ByOverlap {
+    fn index(&self, files: FileRanges, level: LevelForm) -> Box<dyn RunIndex> {
+        let culling = match level {
+            LevelForm::Disjoint => &self.disjoint,
+            LevelForm::Overlapping => &self.overlapping,
+        };
+        culling.index(files, level)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::{Bound, Range};
+
+    use super::*;
+
+    /// Finds this file, whatever is asked.
+    struct Always(usize);
+
+    impl Culling for Always {
+        fn index(&self, _: FileRanges, _: LevelForm) -> Box<dyn RunIndex> {
+            Box::new(Self(self.0))
+        }
+    }
+
+    impl RunIndex for Always {
+        fn overlapping(&self, _: Bound<&[u8]>, _: Bound<&[u8]>) -> Range<usize> {
+            self.0..self.0 + 1
+        }
+
+        fn memory_bytes(&self) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn the_form_of_the_level_decides() {
+        let culling = ByOverlap { disjoint: Box::new(Always(1)), overlapping: Box::new(Always(2)) };
+        for (level, file) in [(LevelForm::Disjoint, 1), (LevelForm::Overlapping, 2)] {
+            assert_eq!(culling.index(FileRanges::default(), level).file_for(b"key"), Some(file));
+        }
+    }
+}

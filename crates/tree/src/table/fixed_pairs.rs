@@ -1,0 +1,287 @@
+//! Blocks of pairs of one size: nothing but keys and values, found by arithmetic and searched by halving.
+//!
+//! The leaves of the static B-tree of csc443 (section 4.2.3), whose pages of 4 KiB hold 510 pairs of 4 and 4
+//! bytes: as many as here, beside the trailer of a block. All keys of a block have one length of 1 to 255 bytes,
+//! and all values one of at most 255, which its first entry sets. A block with anything else, a tombstone or
+//! another size, is laid out as a page of a B-tree (see `btree_page`) instead: what it holds is the same.
+//!
+//! ```text
+//! sizes    u8 bytes of a key, u8 bytes of a value
+//! pair*    key, value
+//! mark     u8, in the place of index and tail, which only a block with an index has
+//! ```
+
+use std::cmp::Ordering;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Entry, HashedKey};
+
+use super::block::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
+use super::block_builder::{Draft, EntryWriter};
+use super::btree_page;
+use super::format::{BlockFormat, TAIL_BYTES, Tail};
+use crate::design::{BlockIndex, BlockOptions};
+
+pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<FixedPairs>(
+    "fixed-pairs",
+    "pairs of one size and nothing beside them, searched by halving; others as btree-page (csc443)",
+    "",
+);
+
+/// Its code in tails.
+const CODE: usize = 3;
+
+/// The last byte of a block without a tail. No tail ends with it: that would be the high byte of the length of
+/// an index of 8 MiB and more.
+const MARK: u8 = 0x80 | CODE as u8;
+
+/// The bytes before the pairs.
+const HEADER_BYTES: usize = 2;
+
+/// There is nothing to set.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Params {}
+
+/// The format.
+struct FixedPairs;
+
+impl Build<dyn BlockFormat> for FixedPairs {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn BlockFormat>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl BlockFormat for FixedPairs {
+    fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter> {
+        Box::new(Writer {
+            is_indexed: options.index != BlockIndex::None,
+            sizes: [0; HEADER_BYTES],
+            pairs: Vec::new(),
+            others: btree_page::Writer::default(),
+        })
+    }
+}
+
+/// Where the parts of such a block lie that has a tail.
+pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
+    let layout = layout_until(block, tail.index_at)?;
+    (layout.restart_count == tail.restart_count).then_some(Layout {
+        index: tail.index,
+        index_len: tail.index_len,
+        ..layout
+    })
+}
+
+/// Where the parts of a block without a tail lie; `None` where it is none of this format.
+#[inline(never)]
+pub(super) fn layout_of_marked(block: &[u8]) -> Option<Layout> {
+    let (mark, before) = block.split_last()?;
+    if *mark == MARK { layout_until(block, before.len()) } else { None }
+}
+
+/// Looks a key up in a block without a tail; `None` where it is none of this format.
+#[inline(never)]
+pub(super) fn find_in_marked(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+    layout_of_marked(block)?.find::<Pairs>(block, key, |_| {})
+}
+
+/// The layout of pairs that end at `entries_end`, without an index.
+fn layout_until(block: &[u8], entries_end: usize) -> Option<Layout> {
+    let (sizes, pairs) = block.get(..entries_end)?.split_first_chunk::<HEADER_BYTES>()?;
+    let stride = stride(*sizes);
+    let fits = sizes[0] > 0 && !pairs.is_empty() && pairs.len().is_multiple_of(stride);
+    fits.then(|| Layout {
+        entries_start: HEADER_BYTES,
+        entries_end,
+        entries: Entries::Pairs,
+        restart_count: pairs.len() / stride,
+        restarts: Restarts::Every(stride as u32),
+        has_bounds: false,
+        index: BlockIndex::None,
+        index_len: 0,
+    })
+}
+
+/// The bytes of a pair.
+#[inline]
+fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
+    usize::from(key) + usize::from(value)
+}
+
+/// How pairs are read: what they lie in begins with their sizes.
+pub(super) struct Pairs;
+
+impl EntryCodec for Pairs {
+    #[inline]
+    fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
+        let sizes = *entries.first_chunk::<HEADER_BYTES>()?;
+        let key_end = at.checked_add(usize::from(sizes[0]))?;
+        let value_end = at.checked_add(stride(sizes))?;
+        (value_end <= entries.len()).then_some(EntryHead {
+            shared: 0,
+            suffix: at..key_end,
+            value: key_end..value_end,
+            tombstone: false,
+        })
+    }
+
+    /// Every pair is a restart point, so that there is one to look at.
+    #[inline]
+    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
+        while at < end {
+            let head = Self::head(entries, at)?;
+            match entries[head.suffix.clone()].cmp(target) {
+                Ordering::Less => at = head.value.end,
+                Ordering::Equal => return Some(head.found()),
+                Ordering::Greater => break,
+            }
+        }
+        Some(Found::Absent)
+    }
+}
+
+/// Lays out the pairs of one block after the other.
+struct Writer {
+    is_indexed: bool,
+    /// The sizes that all entries of the block have.
+    sizes: [u8; HEADER_BYTES],
+    /// The entries, as long as all have these sizes.
+    pairs: Vec<u8>,
+    /// The entries, once one of them has others.
+    others: btree_page::Writer,
+}
+
+/// The sizes of an entry that can stand among pairs; `None` for others.
+fn sizes(entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
+    let sizes = [u8::try_from(entry.key.len()).ok()?, u8::try_from(entry.value?.len()).ok()?];
+    (sizes[0] > 0).then_some(sizes)
+}
+
+impl Writer {
+    /// Whether the block has pairs alone once it has this entry too.
+    fn has_pairs_with(&self, entry: &Entry<'_>) -> bool {
+        self.others.is_empty()
+            && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
+    }
+
+    /// Lays out what there is as the other entries of a block with one that does not fit.
+    fn move_to_others(&mut self, draft: &mut Draft) {
+        for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {
+            let (key, value) = pair.split_at(usize::from(self.sizes[0]));
+            self.others.add(draft, &Entry { key, value: Some(value) });
+        }
+        self.pairs.clear();
+    }
+}
+
+impl EntryWriter for Writer {
+    fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>) {
+        if !self.has_pairs_with(entry) {
+            self.move_to_others(draft);
+            return self.others.add(draft, entry);
+        }
+        if self.pairs.is_empty() {
+            self.sizes = sizes(entry).unwrap_or_default();
+        }
+        self.pairs.extend_from_slice(entry.key);
+        self.pairs.extend_from_slice(entry.value.unwrap_or_default());
+        draft.set_last_key(0, entry.key);
+    }
+
+    fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize {
+        if !self.has_pairs_with(entry) {
+            let moved = self.pairs.len() / stride(self.sizes).max(1);
+            return self.others.bytes_with(draft, entry) + btree_page::bytes_of(moved, self.pairs.len());
+        }
+        let behind = if self.is_indexed { TAIL_BYTES } else { size_of_val(&MARK) };
+        HEADER_BYTES + self.pairs.len() + entry.user_bytes() + behind
+    }
+
+    fn finish(&mut self, draft: &mut Draft) {
+        if !self.others.is_empty() {
+            return self.others.finish(draft);
+        }
+        draft.bytes.extend_from_slice(&self.sizes);
+        draft.bytes.extend_from_slice(&self.pairs);
+        match self.is_indexed {
+            true => draft.end(CODE, self.pairs.len() / stride(self.sizes).max(1), 1),
+            false => draft.bytes.push(MARK),
+        }
+        self.pairs.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyHash;
+
+    use super::super::block::find;
+    use super::super::block_builder::BlockBuilder;
+    use super::super::reader::TRAILER_BYTES;
+    use super::*;
+
+    const PAGE_BYTES: usize = 4096 - TRAILER_BYTES;
+
+    /// The entries that a block of a page takes before it would exceed it.
+    fn fill(index: BlockIndex, entry: impl Fn(u32) -> (Vec<u8>, Option<Vec<u8>>)) -> (usize, Vec<u8>) {
+        let mut builder = BlockBuilder::new(&FixedPairs, &BlockOptions { index, ..BlockOptions::default() });
+        for number in 0.. {
+            let (key, value) = entry(number);
+            let entry = Entry { key: &key, value: value.as_deref() };
+            if builder.would_exceed(&entry, PAGE_BYTES) {
+                return (number as usize, builder.finish(<[u8]>::to_vec));
+            }
+            builder.add(entry, KeyHash(0));
+        }
+        unreachable!("a block is full at some time")
+    }
+
+    fn pair(number: u32) -> (Vec<u8>, Option<Vec<u8>>) {
+        (number.to_be_bytes().to_vec(), Some(number.to_le_bytes().to_vec()))
+    }
+
+    #[test]
+    fn a_page_holds_510_pairs_as_the_document_says() {
+        let (pairs, block) = fill(BlockIndex::None, pair);
+        assert_eq!((pairs, block.len()), (510, PAGE_BYTES));
+        let long = |number: u32| (u64::from(number).to_be_bytes().to_vec(), Some(vec![0; size_of::<u64>()]));
+        assert_eq!(fill(BlockIndex::None, long).0, 255);
+        assert_eq!(fill(BlockIndex::Fingerprint, pair).0, 452, "with a byte for each, and a tail");
+    }
+
+    #[test]
+    fn what_is_no_pair_of_that_size_makes_it_another_block() {
+        for other in [(vec![0, 0, 0, 200], None), (vec![0, 0, 0, 200, 0], Some(vec![0; 4]))] {
+            let entry = |number: u32| if number == 200 { other.clone() } else { pair(number) };
+            let (entries, block) = fill(BlockIndex::None, entry);
+            assert!((220..230).contains(&entries), "{entries}");
+            for (key, value) in (0..entries as u32).map(entry) {
+                let hashed = HashedKey { bytes: &key, hash: KeyHash(0) };
+                match (find(&block, hashed).unwrap(), value) {
+                    (Found::Value(place), Some(value)) => assert_eq!(block[place], value),
+                    (found, value) => assert_eq!((found, value), (Found::Tombstone, None)),
+                }
+            }
+        }
+        // As other blocks these would not fit any more: the block ends before what is no pair.
+        let late =
+            |number: u32| if number == 300 { (number.to_be_bytes().to_vec(), None) } else { pair(number) };
+        assert_eq!(fill(BlockIndex::None, late).0, 300);
+    }
+
+    #[test]
+    fn a_block_without_a_tail_is_known_by_its_end() {
+        let (_, block) = fill(BlockIndex::None, pair);
+        assert!(layout_of_marked(&block).is_some());
+        assert!(Layout::of(&block[..block.len() - 1]).is_none());
+        for sizes in [[0, 8], [4, 5], [255, 254]] {
+            let damaged = [&sizes, &block[HEADER_BYTES..]].concat();
+            assert!(Layout::of(&damaged).is_none(), "{sizes:?}");
+        }
+        assert!([&[][..], &[MARK], &[4, 4, MARK]].iter().all(|block| Layout::of(block).is_none()));
+    }
+}

@@ -21,6 +21,8 @@ mod epochs;
 mod arena_skiplist;
 #[path = "../../memtable/src/bplus.rs"]
 mod bplus;
+#[path = "../../memtable/src/bplus_node.rs"]
+mod bplus_node;
 #[path = "../../memtable/src/memtable.rs"]
 pub mod memtable;
 mod shared_arena;

@@ -6,6 +6,7 @@ mod arena_skiplist;
 mod art;
 mod avl;
 mod bplus;
+mod bplus_node;
 mod btree;
 mod chain;
 mod hash_vector;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use compression::{Compression, Dictionaries, RAW};
 use storage::{Purpose, WriteFile};
 
+use super::context::{TableContext, table_path};
 use super::directory::Directory;
 use super::footer::Section;
-use super::reader::{TRAILER_BYTES, TableContext, table_path};
+use super::reader::TRAILER_BYTES;
 use super::samples::Samples;
 use crate::checksum::{block_checksum, checksum};
 use crate::error::Result;

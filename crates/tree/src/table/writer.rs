@@ -8,9 +8,10 @@ use types::{Entry, KeyHash, common_prefix};
 
 use super::Properties;
 use super::block_builder::BlockBuilder;
+use super::context::TableContext;
 use super::footer::Footer;
 use super::kept_keys::KeptKeys;
-use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table, TableContext};
+use super::reader::{FENCE_CHUNK_BYTES, TRAILER_BYTES, Table};
 use super::store::Store;
 use crate::checksum::checksum;
 use crate::codec::put_varint;

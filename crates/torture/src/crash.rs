@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use storage::{Memory, Recording, Replay, States, Step};
+use storage::{Recording, Replay, States, Step};
 
+use crate::disk::disk_of;
 use crate::examine::{Copy, Recovered, judge, read, recover};
 use crate::findings::Findings;
 use crate::player::{DIRECTORY, Marks, Player};
@@ -137,7 +138,7 @@ pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
     if place.cut.0 > steps {
         return Err(format!("the life of seed {} has {steps} steps, not {}", place.seed, place.cut.0));
     }
-    let disk = Memory::mapped();
+    let disk = disk_of(place.seed);
     let mut leader = Replay::new(&life.steps, &disk);
     leader.advance_to(place.cut.0).map_err(|error| error.to_string())?;
     let mut exploration = Exploration::new(subject, &life, &mut tally);
@@ -161,7 +162,7 @@ struct Life {
 impl Life {
     fn play(subject: &Subject, seed: u64) -> Result<Self, Violation> {
         let script = Script::new(seed, ACTIONS);
-        let recording = Arc::new(Recording::new(Arc::new(Memory::mapped())));
+        let recording = Arc::new(Recording::new(Arc::new(disk_of(seed))));
         let clock = || recording.position();
         let mut player = Player::new(subject, Arc::clone(&recording) as _, &clock);
         player.play_undisturbed(&script)?;
@@ -195,7 +196,7 @@ impl<'a> Exploration<'a> {
         let left = (most - self.tally.recovered).max(LEAST_STATES);
         let stride = (steps * 4 / left).max(1);
         let per_cut = (left * 2 / steps.max(1)).clamp(4, MOST_STATES);
-        let disk = Memory::mapped();
+        let disk = disk_of(self.life.seed);
         let mut leader = Replay::new(&self.life.steps, &disk);
         let mut cut = self.life.seed % stride;
         while cut <= steps && self.tally.recovered < most && !self.tally.findings.are_enough() {

@@ -12,6 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Call, DiskError, Effect, Extent, Fault, Faulty, Memory, Operation};
 
+use crate::disk::disk_of;
 use crate::examine::{judge, read, recover};
 use crate::findings::Findings;
 use crate::player::{DIRECTORY, Player, Stop};
@@ -80,7 +81,7 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
     for seed in budget.seed.. {
         tally.lives += 1;
         let script = Script::new(seed, ACTIONS);
-        let faults = match all_faults(subject, &script) {
+        let faults = match all_faults(subject, &script, seed) {
             Ok(faults) => faults,
             Err(violation) => {
                 let place = Place { seed, fault: 0 };
@@ -106,7 +107,7 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
 /// If the life of that seed has no such fault.
 pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
     let script = Script::new(place.seed, ACTIONS);
-    let faults = all_faults(subject, &script).map_err(|violation| violation.to_string())?;
+    let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
     let Some(fault) = faults.get(place.fault) else {
         return Err(format!(
             "the life of seed {} has {} faults, no number {}",
@@ -122,8 +123,8 @@ pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
 
 /// Every fault that a life can meet: at every call every error that the call can report, once and from then
 /// on, with every effect.
-fn all_faults(subject: &Subject, script: &Script) -> Result<Vec<Fault>, Violation> {
-    let faulty = Arc::new(Faulty::new(Arc::new(Memory::mapped())));
+fn all_faults(subject: &Subject, script: &Script, seed: u64) -> Result<Vec<Fault>, Violation> {
+    let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
     player.play_undisturbed(script)?;
     let mut all = Vec::new();
@@ -150,7 +151,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<Effect> {
 
 /// Plays the life with one fault and notes what came of it.
 fn one(subject: &Subject, script: &Script, place: Place, fault: Fault, tally: &mut Tally) {
-    let disk = Arc::new(Memory::mapped());
+    let disk = Arc::new(disk_of(place.seed));
     let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
     faulty.inject(fault);
     let trial = Trial { subject, script, fault, disk, faulty };

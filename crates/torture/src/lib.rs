@@ -19,6 +19,7 @@
 pub mod crash;
 pub mod damage;
 pub mod errors;
+mod disk;
 mod examine;
 mod findings;
 pub mod kill;

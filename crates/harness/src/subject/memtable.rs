@@ -135,7 +135,10 @@ impl Subject for Writes {
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let data = Data::new(&self.0, bench.design, &mut Random::new(bench.seed))?;
-        let policy = memtable::CATALOG.build(bench.design.choice("memtable"))?;
+        let mut policy = memtable::CATALOG.build(bench.design.choice("memtable"))?;
+        if bench.design.memtable_key_range {
+            policy = memtable::with_key_range(policy);
+        }
         // As in a tree, there was a memtable before: some hand their memory on.
         data.fill(&*policy.create(data.capacity_bytes()));
         let table = policy.create(data.capacity_bytes());

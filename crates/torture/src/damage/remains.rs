@@ -11,6 +11,7 @@ use std::sync::Arc;
 use storage::{Memory, Purpose, Storage, Unsynced};
 
 use super::layout::Kind;
+use crate::disk::disk_of;
 use crate::examine::read;
 use crate::player::{DIRECTORY, Marks, Player};
 use crate::script::{Action, Content, Script, Write, apply, digest};
@@ -172,7 +173,7 @@ impl Observed {
 /// If the store is wrong before anything is damaged.
 pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violation> {
     let script = Script::new(seed, ACTIONS);
-    let disk = Arc::new(Memory::mapped());
+    let disk = Arc::new(disk_of(seed));
     let observed = RefCell::new(Observed::default());
     let clock = || observed.borrow_mut().look(&disk);
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &clock);
@@ -259,7 +260,7 @@ fn records_in(
 /// The files of another store.
 fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
-    let disk = Arc::new(Memory::mapped());
+    let disk = Arc::new(disk_of(seed));
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &|| 0);
     player.directory = PathBuf::from(OTHER_DIRECTORY);
     player.play_undisturbed(&script)?;

@@ -35,6 +35,7 @@ use self::keeper::{Ground, Keeper, Kept};
 use self::keys::{Keys, NOTHING, Version};
 pub use self::store::{Contestant, Cursor, Pair, Shared, SharedMaker, TimedMaker, View};
 use self::worker::{Arena, End, Worker, everything, failed, read_view};
+use crate::disk::disk_of;
 use crate::violation::{Check, Violation};
 
 /// The operations of each writer in one round.
@@ -78,7 +79,7 @@ pub struct Race<'a> {
 impl<'a> Race<'a> {
     /// A race on a disk in memory.
     pub fn in_memory(contestant: &'a Contestant, writers: usize, seed: u64) -> Self {
-        let memory = Arc::new(Memory::mapped());
+        let memory = Arc::new(disk_of(seed));
         let storage = Arc::clone(&memory) as Arc<dyn Storage>;
         let (store, copy) = (PathBuf::from("store"), PathBuf::from("copy"));
         Self::on(contestant, Ground { storage, memory: Some(memory), store, copy }, writers, seed)

@@ -80,7 +80,6 @@ impl Inner {
             }
             Action::Merge => {
                 let Some(tables) = self.merge(version, job, &inputs)? else { return Ok(false) };
-                counters.compactions.bump();
                 let bytes = tables.iter().map(|table| table.0.file_bytes()).sum();
                 counters.compaction_bytes_written.add(bytes);
                 counters.level(job.level).bytes_written.add(bytes);
@@ -94,6 +93,7 @@ impl Inner {
             flushed: None,
         })?;
         if job.action == Action::Merge {
+            counters.compactions.bump();
             counters.compaction_ns.add(self.clock_ns().saturating_sub(start));
         }
         Ok(true)

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::{Claim, Compare, Judgement, Standing};
+use measure::FEWEST_BLOCKS;
+
+use crate::{Claim, Compare, Judgement, RunNote, Standing};
 
 /// Digits of a number that count.
 const DIGITS: i32 = 4;
@@ -115,6 +117,22 @@ pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f6
     format!("measured {}{interval}, claimed {}{enough}: {why}", said(measured), said(judgement.claimed))
 }
 
+/// Which run it was, for words: `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
+pub(crate) fn run_of(run: &RunNote) -> String {
+    let RunNote { run_id, is_quick, trials, mode, cpu, cores, .. } = run;
+    let kind = if *is_quick { "quick run" } else { "run" };
+    let id: String = run_id.chars().take(12).collect();
+    let plural = if *trials == 1 { "" } else { "s" };
+    let mut text = format!("{kind} {id}, {mode} mode, {trials} trial{plural}");
+    if mode == "timed" && *trials < FEWEST_BLOCKS as u64 {
+        text.push_str(", too few for intervals");
+    }
+    for machine in cpu.clone().into_iter().chain(cores.map(|cores| format!("{cores} cores"))) {
+        let _ = write!(text, ", {machine}");
+    }
+    text
+}
+
 /// What must be, by computation.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     judgement.theory.map(|theory| format!("{} {}", number(theory), claim.unit))
@@ -154,6 +172,22 @@ mod tests {
         );
         let place = Judgement { measured: Some(3.0), claimed: 2.0, compare: Some(Compare::Rank), ..one };
         assert_eq!(beside(&claim, &place, (1.5, 2.5), "why"), "measured place 3, claimed place 2: why");
+    }
+
+    #[test]
+    fn a_run_says_where_it_has_too_few_trials_for_intervals() {
+        let run = |mode: &str, trials| RunNote {
+            experiment: "e".to_owned(),
+            run_id: "0192f3a1b2c3d4e5".to_owned(),
+            is_quick: true,
+            trials,
+            mode: mode.to_owned(),
+            cpu: None,
+            cores: Some(2),
+        };
+        assert_eq!(run_of(&run("timed", 6)), "quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores");
+        assert!(run_of(&run("timed", 1)).contains("1 trial, too few for intervals"));
+        assert!(!run_of(&run("counted", 1)).contains("too few"), "counters need one");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::sentence::sentence;
-use crate::text::{about, claimed, measured, theory};
-use crate::{Answer, Figure, Finding, Judged, Report, RunNote, System, Tally};
+use crate::text::{about, claimed, measured, run_of, theory};
+use crate::{Answer, Figure, Finding, Judged, Report, System, Tally};
 
 use super::highlights;
 
@@ -200,21 +200,7 @@ fn origin(answer: &Answer) -> String {
     let sections = answer.source.sections.join(", ");
     let mut text = format!("<code>{}</code>; in the document: {}", escape(&answer.file), escape(&sections));
     if let Some(run) = &answer.run {
-        let RunNote { run_id, is_quick, trials, mode, cpu, cores, .. } = run;
-        let kind = if *is_quick { "quick run" } else { "run" };
-        let id: String = run_id.chars().take(12).collect();
-        let _ = write!(
-            text,
-            "; {kind} {}, {} mode, {trials} trial{}",
-            escape(&id),
-            escape(mode),
-            if *trials == 1 { "" } else { "s" }
-        );
-        let machine: Vec<String> =
-            cpu.clone().into_iter().chain(cores.map(|cores| format!("{cores} cores"))).collect();
-        if !machine.is_empty() {
-            let _ = write!(text, ", {}", escape(&machine.join(", ")));
-        }
+        let _ = write!(text, "; {}", escape(&run_of(run)));
     }
     text + "."
 }

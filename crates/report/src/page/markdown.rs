@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::sentence::sentence;
-use crate::text::{about, claimed, measured, theory};
+use crate::text::{about, claimed, measured, run_of, theory};
 use crate::{Figure, Finding, Judged, Report, System, Tally};
 
 use super::{figure_file, highlights};
@@ -56,7 +56,8 @@ fn section(figure: &Figure) -> String {
         format!("\n## {} {}\n\n{}\n", figure.name, plain(figure.title()), plain(&sentence(figure)));
     for answer in &figure.answers {
         let asked = answer.question.as_deref().unwrap_or("Computed, without a run.");
-        let _ = writeln!(text, "\n**{}** (`{}`)\n", plain(asked), answer.file);
+        let run = answer.run.as_ref().map_or_else(String::new, |run| format!("; {}", plain(&run_of(run))));
+        let _ = writeln!(text, "\n**{}** (`{}`{run})\n", plain(asked), answer.file);
         for chart in &answer.charts {
             let _ = writeln!(text, "![{}]({})\n", plain(&chart.title), figure_file(&chart.name));
         }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use storage::{Memory, Storage};
+use storage::Storage;
 
 use self::check::check;
 use self::history::{Cell, History, Kind, Log};

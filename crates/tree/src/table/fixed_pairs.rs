@@ -77,7 +77,6 @@ pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
 }
 
 /// Where the parts of a block without a tail lie; `None` where it is none of this format.
-#[cold]
 #[inline(never)]
 pub(super) fn layout_of_marked(block: &[u8]) -> Option<Layout> {
     let (mark, before) = block.split_last()?;
@@ -85,7 +84,6 @@ pub(super) fn layout_of_marked(block: &[u8]) -> Option<Layout> {
 }
 
 /// Looks a key up in a block without a tail; `None` where it is none of this format.
-#[cold]
 #[inline(never)]
 pub(super) fn find_in_marked(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     layout_of_marked(block)?.find::<Pairs>(block, key, |_| {})

@@ -98,6 +98,7 @@ mod tests {
             );
         }
     }
+
     /// Ranks in the order of the keys, also of those that are added; the shares are the same.
     #[test]
     fn contiguous_ranks_are_the_keys_themselves() {

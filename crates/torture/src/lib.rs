@@ -18,8 +18,8 @@
 
 pub mod crash;
 pub mod damage;
-pub mod errors;
 mod disk;
+pub mod errors;
 mod examine;
 mod findings;
 pub mod kill;

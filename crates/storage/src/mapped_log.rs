@@ -24,15 +24,13 @@ use crate::posix::create_new_mappable;
 use crate::pread;
 use crate::storage::{StorageError, WriteFile};
 
-/// The bytes that are reserved and mapped at a time: as many as the log has, between these.
+/// The bytes that are reserved and mapped at a time: as many as the log has, between these. Windows begin and end at
+/// multiples of the fewest, which are whole pages.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Windows begin at a multiple of this, which is one of the page's size.
-const WINDOW_ALIGN: u64 = FEWEST_BYTES;
-
-/// The zeros that the page cache is given at a time.
-static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+/// The zeros that the page cache is given at a time, so that they end where a window does at the latest.
+static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 
 /// From so many bytes on, write(2) is quicker than a copy.
 const WRITTEN_BYTES: usize = 32 << 10;
@@ -63,8 +61,9 @@ struct Tail {
     window: Window,
     /// The bytes of the file that hold records.
     end: u64,
-    /// How far the page cache has been given zeros; behind `end` there are no others.
+    /// Where the zeros end that the page cache was given last; before `end` where none are left.
     zeroed: u64,
+    /// Whether a sync was asked for: then zeros are not given.
     is_synced: bool,
 }
 
@@ -79,13 +78,13 @@ impl Window {
     /// Reserves and maps the part of `file` that offset `at` is in: as much as the file has, or little where so much is
     /// not to be had.
     fn at(file: &File, at: u64) -> io::Result<Self> {
-        let start = at - at % WINDOW_ALIGN;
+        let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
         let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
         #[allow(unsafe_code)]
         // SAFETY: bytes behind an exclusive slice must not change. The file is new and was opened here; nothing else
-        // writes to it, `Tail` writes to it past the map only while no slice of the map is lent, and nothing makes it
-        // shorter while the map is used: it is cut in `drop`.
+        // writes to it; `Tail` does so by write(2) as well, but never while a slice of the map is lent; and nothing makes
+        // it shorter while the map is used: it is cut in `drop`.
         let map = unsafe { MmapOptions::new().offset(start).len(len as usize).map_mut(file)? };
         Ok(Self { map, start })
     }

@@ -1,13 +1,24 @@
 //! Write batches: puts and deletes that happen together or not at all.
 
+use std::cell::Cell;
+
 use types::{ENTRY_CHARGE_BYTES, Entry, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
 
+/// The most memory that a thread keeps of the batches that it had.
+const KEPT_BYTES: usize = 1 << 20;
+
+thread_local! {
+    /// The memory of the largest batch that was dropped on this thread: the next one needs no new pages, and does not
+    /// move what it has whenever it grows.
+    static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 /// Puts and deletes that happen together or not at all, in the order in which they were added: of two
 /// writes to one key the later one wins.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct WriteBatch {
     operations: Vec<u8>,
     counts: BatchCounts,
@@ -41,9 +52,9 @@ impl BatchCounts {
 }
 
 impl WriteBatch {
-    /// An empty batch.
+    /// An empty batch, in the memory of an earlier one of the same thread where there is some.
     pub fn new() -> Self {
-        Self::default()
+        Self { operations: KEPT.try_with(Cell::take).unwrap_or_default(), counts: BatchCounts::default() }
     }
 
     /// Adds a put.
@@ -99,6 +110,28 @@ impl WriteBatch {
         self.counts.deletes += added.deletes;
         self.counts.user_bytes += added.user_bytes;
         Ok(())
+    }
+}
+
+impl Default for WriteBatch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for WriteBatch {
+    /// Keeps the memory for the next batch of this thread, unless it is much or has more already.
+    fn drop(&mut self) {
+        let mut operations = std::mem::take(&mut self.operations);
+        if operations.capacity() == 0 || operations.capacity() > KEPT_BYTES {
+            return;
+        }
+        operations.clear();
+        // A thread that is about to end keeps nothing.
+        let _ = KEPT.try_with(|kept| {
+            let other = kept.take();
+            kept.set(if other.capacity() > operations.capacity() { other } else { operations });
+        });
     }
 }
 
@@ -170,6 +203,25 @@ mod tests {
         );
         assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, user_bytes: 3 });
         assert_eq!(operations(&batch.encoded()[..2]).last(), Some(None));
+    }
+
+    #[test]
+    fn a_batch_begins_empty_in_the_memory_of_an_earlier_one() {
+        let filled = |bytes: usize| {
+            let mut batch = WriteBatch::new();
+            batch.put(b"key", &vec![1; bytes]).unwrap();
+            (batch.operations.as_ptr(), batch)
+        };
+        drop(filled(KEPT_BYTES + 1));
+        assert_eq!(WriteBatch::new().operations.capacity(), 0, "much memory is given back");
+        let (place, first) = filled(1000);
+        let (_, second) = filled(10);
+        drop(first);
+        drop(second);
+        let next = WriteBatch::new();
+        assert_eq!(next.operations.as_ptr(), place, "the larger one is kept");
+        assert!(next.is_empty() && next.encoded().is_empty());
+        assert_eq!(next.counts(), BatchCounts::default());
     }
 
     #[test]

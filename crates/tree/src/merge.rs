@@ -76,7 +76,8 @@ pub struct Merge<S> {
     /// The sources, the newest first: of equal keys the first source's wins.
     sources: Vec<S>,
     direction: Direction,
-    /// Sources at their end, and the places that nobody takes.
+    /// Sources at their end, and the places that nobody takes; none where there is one source or none, as with
+    /// `shadowed` and `losers`.
     ended: Vec<bool>,
     /// The sources that are not at their end.
     standing: usize,
@@ -109,21 +110,27 @@ struct Contender {
 impl<S: Source> Merge<S> {
     /// A merge of `sources`, the newest first, which stand at their first entries in `direction`.
     pub fn new(sources: Vec<S>, direction: Direction) -> Self {
-        let (count, places) = (sources.len(), sources.len().next_power_of_two());
+        let count = sources.len();
+        // One source has no match to play, and needs no memory for any.
+        let (players, places) = if count > 1 { (count, count.next_power_of_two()) } else { (0, 0) };
         let nobody = Contender { head: u128::MAX, source: 0 };
         let mut merge = Self {
             sources,
             direction,
             ended: (0..places).map(|place| place >= count).collect(),
             standing: count,
-            shadowed: vec![false; count],
+            shadowed: vec![false; players],
             shadowed_count: 0,
             losers: vec![nobody; places],
             winner: nobody,
             wins: 0,
             runner_up: 0,
         };
-        merge.winner = merge.play_all(1);
+        merge.winner = match count {
+            0 => nobody,
+            1 => merge.contender(0),
+            _ => merge.play_all(1),
+        };
         merge
     }
 
@@ -209,7 +216,9 @@ impl<S: Source> Merge<S> {
         if self.sources[at].advance(context)? {
             return Ok(self.contender(source));
         }
-        self.ended[at] = true;
+        if let Some(ended) = self.ended.get_mut(at) {
+            *ended = true;
+        }
         self.standing -= 1;
         Ok(Contender { head: u128::MAX, source })
     }

@@ -371,7 +371,8 @@ columns! {
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, true;
     /// Component runs only: the memory that a codec takes to compress one block after the other, besides the blocks and
     /// what comes of them: the contexts that it keeps and what it asks for meanwhile, also that of libraries in other
-    /// languages.
+    /// languages. Of a codec per level it is that of the codec of `component.level`; where blocks decide by what they hold,
+    /// that of all codecs which they may come to.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
 }
 

@@ -161,8 +161,8 @@ impl Compression for Adaptive {
         picked::sample_bytes(&self.codecs, level)
     }
 
-    fn foreign_bytes(&self) -> usize {
-        picked::foreign_bytes(&self.codecs)
+    fn foreign_bytes(&self, level: usize) -> usize {
+        picked::foreign_bytes(&self.codecs, level)
     }
 
     fn learn(

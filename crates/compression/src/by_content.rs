@@ -80,8 +80,8 @@ impl Compression for ByContent {
         picked::sample_bytes(&self.codecs, level)
     }
 
-    fn foreign_bytes(&self) -> usize {
-        picked::foreign_bytes(&self.codecs)
+    fn foreign_bytes(&self, level: usize) -> usize {
+        picked::foreign_bytes(&self.codecs, level)
     }
 
     fn learn(

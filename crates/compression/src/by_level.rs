@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, DamagedBlock};
 use crate::dictionaries::Dictionaries;
-use crate::picked::{Picked, foreign_bytes};
+use crate::picked::Picked;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByLevel>(
     "by-level",
@@ -72,8 +72,8 @@ impl Compression for ByLevel {
         self.codec(level).sample_bytes(level)
     }
 
-    fn foreign_bytes(&self) -> usize {
-        foreign_bytes(&self.levels)
+    fn foreign_bytes(&self, level: usize) -> usize {
+        self.codec(level).foreign_bytes(level)
     }
 
     fn learn(
@@ -102,6 +102,23 @@ mod tests {
         let codec = crate::CATALOG.build(&choice).unwrap();
         let tags = (0..5).map(|level| codec.compress(level, &[0; 4096], &mut Vec::new()));
         assert_eq!(tags.collect::<Vec<_>>(), [2, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn the_memory_of_a_level_is_that_of_its_own_codec() {
+        let build = |label: &str| crate::CATALOG.build(&choose(label).unwrap()).unwrap();
+        let (codec, alone) =
+            (build(r#"by-level(levels=["none", "lz4-hc", "zstd(level=1)"])"#), build("lz4-hc"));
+        let told = || [0, 1, 2, 3].map(|level| codec.foreign_bytes(level));
+        assert_eq!(told(), [0, alone.foreign_bytes(1), 0, 0], "zstd has compressed nothing yet");
+        codec.compress(3, &[7; 100_000], &mut Vec::new());
+        let [first, second, third, deeper] = told();
+        assert_eq!(
+            [first, second],
+            [0, alone.foreign_bytes(1)],
+            "blocks of other levels are nothing to them"
+        );
+        assert!(third > 10_000 && deeper == third, "{third} {deeper}");
     }
 
     #[test]

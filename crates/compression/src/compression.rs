@@ -54,8 +54,9 @@ pub trait Compression: Send + Sync {
     }
 
     /// The bytes of memory that it has kept from the blocks compressed so far, or takes for each of them, where allocators
-    /// of Rust do not see it: that of a library in another language.
-    fn foreign_bytes(&self) -> usize {
+    /// of Rust do not see it: that of a library in another language. Where it picks among codecs, that of all those
+    /// which blocks of `level` may come to, and of no other.
+    fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
 

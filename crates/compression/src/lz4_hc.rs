@@ -73,7 +73,7 @@ impl Compression for Lz4Hc {
         Err(DamagedBlock::of_selector())
     }
 
-    fn foreign_bytes(&self) -> usize {
+    fn foreign_bytes(&self, _: usize) -> usize {
         STATE_BYTES + if self.level >= OPTIMAL_LEVEL { OPTIMAL_BYTES } else { 0 }
     }
 }

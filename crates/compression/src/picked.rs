@@ -31,9 +31,9 @@ pub(crate) fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usi
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }
 
-/// The bytes of memory of all codecs that allocators of Rust do not see.
-pub(crate) fn foreign_bytes(codecs: &[Arc<dyn Compression>]) -> usize {
-    codecs.iter().map(|codec| codec.foreign_bytes()).sum()
+/// The bytes of memory of all codecs for blocks of a level that allocators of Rust do not see.
+pub(crate) fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
+    codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
 /// The codecs after each of them learnt, those that have nothing to learn as they are; `None` where none did.

@@ -315,7 +315,11 @@ columns! {
     /// Component runs only: what the loop around the component takes per operation, measured as the same loop
     /// without it. It is part of `mean_ns` and `p50_slice_ns`; nothing is subtracted.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, false;
-    /// Component runs only: time to build the component, per entry: the median of several builds.
+    /// Component runs only: time to build the component, per entry: the median of several builds. Of a filter it is what
+    /// `component.insertion` says. `whole`: all from the hashes of the keys to a filter that answers, by one thread, with its
+    /// memory, the bytes that a table stores and the opening of these. `single` and `batch`: insertion alone, into bits that
+    /// other threads may write too, until the last thread is done; memory is got before and bytes are stored after that. So
+    /// `whole` has no place beside the other two.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, false;
     /// Component runs only: bytes of memory that the component holds, per entry (key, block of a fence) in it.
     BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, false;
@@ -371,7 +375,8 @@ columns! {
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, true;
     /// Component runs only: the memory that a codec takes to compress one block after the other, besides the blocks and
     /// what comes of them: the contexts that it keeps and what it asks for meanwhile, also that of libraries in other
-    /// languages.
+    /// languages. Of a codec per level it is that of the codec of `component.level`; where blocks decide by what they hold,
+    /// that of all codecs which they may come to.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
 }
 

@@ -22,7 +22,8 @@ pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "probes of one filter for keys that it has and keys that it has not",
     r#"# Keys in the filter.
 entries    = 1_000_000
-# How they get there: "whole", all handed over at once; "single", one by one; or in calls of a "batch".
+# How they get there: "whole", all handed over at once; "single", one by one; or in calls of a "batch". The whole is timed
+# from hashes to a filter that answers; of the other two insertion alone is.
 insertion  = "whole"
 # Threads that insert into the one filter, where it is not handed over whole.
 threads    = 1

@@ -168,13 +168,14 @@ impl Blocks {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);
         compression::make_room(blocks.iter().map(|block| block.len()).max()?);
+        let level = self.0.level as usize;
         let own = allocation::most_held(|| {
             for block in blocks {
                 out.bytes.clear();
-                codec.compression.compress(self.0.level as usize, block, &mut out.bytes);
+                codec.compression.compress(level, block, &mut out.bytes);
             }
         });
-        allocation::are_counted().then(|| (own + codec.compression.foreign_bytes()) as u64)
+        allocation::are_counted().then(|| (own + codec.compression.foreign_bytes(level)) as u64)
     }
 
     fn compress(&self, bench: &mut Bench<'_>, codec: &Codec, blocks: &[&[u8]]) -> Result<Vec<Stored>, Fault> {
@@ -293,7 +294,7 @@ mod tests {
     /// What stands still from block to block, and what is asked for meanwhile.
     #[test]
     fn the_memory_of_a_codec_is_what_it_takes_besides_its_output() {
-        let subject = Blocks(Params { block: ByteSize(65_536), ..Params::default() });
+        let subject = Blocks(Params { block: ByteSize(65_536), level: 0, ..Params::default() });
         let bytes: Vec<u8> =
             (0..500_000u32).flat_map(|number| number.wrapping_mul(number).to_le_bytes()).collect();
         let blocks: Vec<&[u8]> = bytes.chunks(65_536).collect();
@@ -316,5 +317,8 @@ mod tests {
             assert!((least..=most).contains(&bytes), "{label}: {bytes}");
         }
         assert!(working("zstd(level=19)") > 2 * working("zstd(level=1)"));
+        // Blocks of level 0, whatever deeper levels would take.
+        assert_eq!(working(r#"by-level(levels=["none", "lz4-hc"])"#), 0);
+        assert_eq!(working(r#"by-level(levels=["lz4-hc", "none"])"#), working("lz4-hc"));
     }
 }

@@ -1,8 +1,6 @@
 //! One design over another: how `[design]` tables, `extends` and sweeps combine.
 
-use catalog::{Axis, ByteSize, Choice, suggestion};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
+use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
 
 use super::axes::{self, AXES};
@@ -115,7 +113,7 @@ impl Design {
             && let Value::Table(table) = &mut value
         {
             if let Some(capacity) = table.remove(CAPACITY) {
-                self.memtable_capacity = read_capacity(capacity)?;
+                self.memtable_capacity = read_capacity(&capacity)?;
             }
             if let Some(entries) = table.remove(ENTRIES) {
                 self.memtable_entries = read_entries(&entries)?;
@@ -222,12 +220,12 @@ fn spelt_like(value: &Value, like: &Value) -> Value {
     }
 }
 
-fn read_capacity(value: Value) -> Result<ByteSize, DesignError> {
-    ByteSize::deserialize(value.into_deserializer()).map_err(|error: toml::de::Error| {
+fn read_capacity(value: &Value) -> Result<ByteSize, DesignError> {
+    read_value(value, Value::try_into).map_err(|message| {
         DesignError::at(
             axes::MEMTABLE,
             Some(CAPACITY.to_owned()),
-            format!("memtable.capacity: {}", error.message()),
+            format!("memtable.capacity: {message}"),
         )
     })
 }
@@ -273,22 +271,24 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
     Ok(())
 }
 
-/// Reads each group by itself, so that an error names it.
+/// Reads each option by itself, so that an error names it.
 fn read_options(table: &Table) -> Result<Options, DesignError> {
+    let groups = Options::default().to_toml();
     for (key, value) in table {
-        let Value::Table(group) = value else { continue };
+        let read = |value| Value::Table(Table::from_iter([(key.clone(), value)])).try_into::<Options>();
+        let Some(group) = value.as_table().filter(|_| groups.contains_key(key)) else {
+            read_value(value, read)
+                .map_err(|message| DesignError::at(key, None, format!("{key}: {message}")))?;
+            continue;
+        };
         for (name, option) in group {
-            let alone = Table::from_iter([(name.clone(), option.clone())]);
-            let alone = Table::from_iter([(key.clone(), Value::Table(alone))]);
-            Value::Table(alone).try_into::<Options>().map_err(|error: toml::de::Error| {
-                DesignError::at(key, Some(name.clone()), format!("{key}.{name}: {}", error.message()))
+            let alone = |option| read(Value::Table(Table::from_iter([(name.clone(), option)])));
+            read_value(option, alone).map_err(|message| {
+                DesignError::at(key, Some(name.clone()), format!("{key}.{name}: {message}"))
             })?;
         }
     }
-    let whole = Value::Table(table.clone()).try_into::<Options>();
-    whole.map_err(|error: toml::de::Error| {
-        DesignError::at("memory", None, format!("memory: {}", error.message()))
-    })
+    Ok(Value::Table(table.clone()).try_into().expect("each option has been read by itself"))
 }
 
 fn unknown_key(key: &str) -> DesignError {

@@ -4,17 +4,9 @@ use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
 
 use super::axes::{self, AXES};
+use super::own_keys::{self, CAPACITY};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
-
-/// The key that belongs to the memtable axis as such, whatever the variant.
-pub(super) const CAPACITY: &str = "capacity";
-
-/// The other key of that axis: a number of entries.
-pub(super) const ENTRIES: &str = "entries";
-
-/// The third key of that axis: whether each memtable keeps the range of its keys.
-pub(super) const KEY_RANGE: &str = "key_range";
 
 /// The groups of plain options, by their names in TOML.
 const GROUPS: [&str; 7] = ["block", "table", "range", "merge", "stall", "threads", "memory"];
@@ -30,9 +22,9 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * `memtable.capacity`, `memtable.entries` and `memtable.key_range` belong to the axis and stay until they are
-    ///   named; 0 entries are no limit. So do `bloom.allocation` and `block.format`, which are the axes `allocation`
-    ///   and `format` under the names that experiments use.
+    /// * What belongs to the axis ([`own_keys`](super::own_keys())), as `memtable.capacity`, stays until it is named. So do
+    ///   `bloom.allocation` and `block.format`, which are the axes `allocation` and `format` under the names that
+    ///   experiments use.
     ///
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
@@ -112,15 +104,7 @@ impl Design {
         if axis.name() == axes::MEMTABLE
             && let Value::Table(table) = &mut value
         {
-            if let Some(capacity) = table.remove(CAPACITY) {
-                self.memtable_capacity = read_capacity(&capacity)?;
-            }
-            if let Some(entries) = table.remove(ENTRIES) {
-                self.memtable_entries = read_entries(&entries)?;
-            }
-            if let Some(keeps) = table.remove(KEY_RANGE) {
-                self.memtable_key_range = read_key_range(&keeps)?;
-            }
+            own_keys::take(self, table)?;
             if table.is_empty() {
                 return Ok(());
             }
@@ -220,40 +204,13 @@ fn spelt_like(value: &Value, like: &Value) -> Value {
     }
 }
 
-fn read_capacity(value: &Value) -> Result<ByteSize, DesignError> {
-    read_value(value, Value::try_into).map_err(|message| {
-        DesignError::at(
-            axes::MEMTABLE,
-            Some(CAPACITY.to_owned()),
-            format!("memtable.capacity: {message}"),
-        )
-    })
-}
-
-/// The limit on entries; 0 stands for none.
-fn read_entries(value: &Value) -> Result<Option<u64>, DesignError> {
-    let entries = value.as_integer().and_then(|entries| u64::try_from(entries).ok());
-    let entries = entries.ok_or_else(|| {
-        let message = format!("memtable.entries: a number of entries, and 0 for no limit, not {value}");
-        DesignError::at(axes::MEMTABLE, Some(ENTRIES.to_owned()), message)
-    })?;
-    Ok(Some(entries).filter(|entries| *entries > 0))
-}
-
-fn read_key_range(value: &Value) -> Result<bool, DesignError> {
-    value.as_bool().ok_or_else(|| {
-        let message = format!("memtable.key_range: true or false, not {value}");
-        DesignError::at(axes::MEMTABLE, Some(KEY_RANGE.to_owned()), message)
-    })
-}
-
 fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), DesignError> {
     match (options.get_mut(key), value) {
         (Some(Value::Table(group)), Value::Table(changes)) => {
             for (name, change) in changes {
                 if !group.contains_key(name) {
-                    let hint = suggestion(name, group.keys().map(String::as_str));
                     let known: Vec<&str> = group.keys().map(String::as_str).collect();
+                    let hint = suggestion(name, known.iter().copied());
                     let message =
                         format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));
                     return Err(DesignError::at(key, Some(name.clone()), message));

@@ -178,6 +178,15 @@ impl<T: ?Sized> Catalog<T> {
     /// # Errors
     /// Unknown variants and parameters, values of the wrong type, values the variant refuses.
     pub fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
+        self.choose_beside(value, &[])
+    }
+
+    /// As [`choose`](Self::choose), from a table that might have held `others` too, which are told of where a key is
+    /// none that there is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError> {
         let (kind, given) = match value {
             Value::String(text) => {
                 label::parse(text).map_err(|e| ChoiceError::whole(format!("{}: {e}", self.axis)))?
@@ -196,7 +205,7 @@ impl<T: ?Sized> Catalog<T> {
         let variant = self.variant(&kind)?;
         let defaults = variant.defaults();
         if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
-            return Err(self.unknown_parameter(variant, key));
+            return Err(self.unknown_parameter(variant, key, others));
         }
         // One value at a time, so that an error can say which.
         for (key, value) in &given {
@@ -244,15 +253,15 @@ impl<T: ?Sized> Catalog<T> {
         }
     }
 
-    fn unknown_parameter(&self, variant: &Variant<T>, key: &str) -> ChoiceError {
+    fn unknown_parameter(&self, variant: &Variant<T>, key: &str, others: &[&str]) -> ChoiceError {
         let defaults = variant.defaults();
-        let known: Vec<&str> = defaults.keys().map(String::as_str).collect();
+        let known: Vec<&str> = defaults.keys().map(String::as_str).chain(others.iter().copied()).collect();
         let list = if known.is_empty() {
             "it takes none".to_owned()
         } else {
             format!("it takes {}", known.join(", "))
         };
-        let hint = suggestion(key, known.iter().copied());
+        let hint = suggestion(key, known.iter().copied().chain(["kind"]));
         ChoiceError::at(
             key,
             format!("{}: {} has no parameter \"{key}\"; {hint}{list}", self.axis, variant.kind),

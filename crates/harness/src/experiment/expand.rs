@@ -182,8 +182,9 @@ impl Base<'_> {
             ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
             ["design", axis_name, ..] => {
                 let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
-                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
-                parameters(axis_name, name, known)
+                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned());
+                let own = own_keys(axis_name).map(str::to_owned);
+                parameters(axis_name, name, known.chain(own).collect())
             }
             _ => {
                 let task = self.task.to_toml();

@@ -4,7 +4,7 @@ use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
 
 use super::axes::{self, AXES};
-use super::own_keys::{self, CAPACITY};
+use super::own_keys::{self, CAPACITY, own_keys};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
 
@@ -22,7 +22,7 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * What belongs to the axis ([`own_keys`](super::own_keys())), as `memtable.capacity`, stays until it is named. So do
+    /// * What belongs to the axis ([`own_keys`]), as `memtable.capacity`, stays until it is named. So do
     ///   `bloom.allocation` and `block.format`, which are the axes `allocation` and `format` under the names that
     ///   experiments use.
     ///
@@ -126,7 +126,9 @@ impl Design {
             other => other,
         };
         let carries = value.is_str();
-        let mut choice = axis.choose(&value).map_err(locate)?;
+        // A label in a string has the parameters of its variant and nothing else.
+        let others: Vec<&str> = if carries { Vec::new() } else { keys_beside(axis.name()).collect() };
+        let mut choice = axis.choose_beside(&value, &others).map_err(locate)?;
         if carries {
             choice = axis.choose(&carried_over(axis, &self.choices[index], &choice)).map_err(locate)?;
         }
@@ -149,6 +151,12 @@ impl Default for Design {
         let table: Table = text.parse().expect("the default design is TOML");
         baseline.with(&table).expect("the default design can be built")
     }
+}
+
+/// What the table of an axis may hold beside the parameters of its variant, and that of a group beside its options.
+fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
+    let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
+    own_keys(table).chain(second_names.map(|(_, key)| key))
 }
 
 /// Refuses an axis under both of its names.
@@ -209,7 +217,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
         (Some(Value::Table(group)), Value::Table(changes)) => {
             for (name, change) in changes {
                 if !group.contains_key(name) {
-                    let known: Vec<&str> = group.keys().map(String::as_str).collect();
+                    let known: Vec<&str> = group.keys().map(String::as_str).chain(keys_beside(key)).collect();
                     let hint = suggestion(name, known.iter().copied());
                     let message =
                         format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));

@@ -78,10 +78,30 @@ const UNKNOWN: &[Case<'_>] = &[
         &["no parameter \"alocation\"; did you mean \"allocation\"?"],
     ),
     (
+        "\"standard\"",
+        "{ allocation = \"monkee\" }",
+        3,
+        &["allocation: no variant \"monkee\"; did you mean \"monkey\"?"],
+    ),
+    (
         "block      = { size = \"4KiB\" }",
         "block      = { size = \"4KiB\", fromat = \"delta\" }",
         6,
         &["block has no option \"fromat\"; did you mean \"format\"?"],
+    ),
+    // The line is that of the key in the table, however the table is written.
+    (
+        "{ size = \"4KiB\" }",
+        "{ format = \"fixed-pair\" }",
+        6,
+        &["format: no variant \"fixed-pair\"; did you mean \"fixed-pairs\"?"],
+    ),
+    ("block      = { size = \"4KiB\" }", "[design.block]\nformat = \"fixed-pair\"", 7, &["fixed-pairs"]),
+    (
+        "block      = { size = \"4KiB\" }",
+        "[design.block.format]\nkind = \"delta\"\nx = 1",
+        8,
+        &["no parameter \"x\""],
     ),
     ("size", "sise", 6, &["block has no option \"sise\"; did you mean \"size\"?"]),
     ("insert", "inserts", 9, &["no \"inserts\"; did you mean \"insert\"?"]),

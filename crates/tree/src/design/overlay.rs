@@ -93,7 +93,7 @@ impl Design {
             && let Some(format) = table.remove(axes::FORMAT)
         {
             let index = axes::index(axes::FORMAT).expect("it is an axis");
-            self.override_choice(index, &format)?;
+            self.override_choice(index, &format).map_err(|error| error.inside(group))?;
         }
         Ok(value)
     }
@@ -114,7 +114,7 @@ impl Design {
         {
             if let Some(allocation) = table.remove(axes::ALLOCATION) {
                 let index = axes::index(axes::ALLOCATION).expect("it is an axis");
-                self.override_choice(index, &allocation)?;
+                self.override_choice(index, &allocation).map_err(|error| error.inside(axes::BLOOM))?;
             }
             if table.is_empty() {
                 return Ok(());

@@ -369,7 +369,10 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     let mix = match (spelling.take("mix"), &trace) {
         (Some(mix), _) => Mix::from_toml(&mix).map_err(|error| inside("mix", error))?,
         (None, Some(_)) => Mix::only(Kind::Get),
-        (None, None) => return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }")),
+        (None, None) => {
+            spelling.misspelt("a phase", &["mix"])?;
+            return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }"));
+        }
     };
     let batch = read_bounded(spelling, "batch", MOST_MEMBERS)?;
     let absent = spelling.take("absent").map_or(Ok(0.0), |share| spelling::share("absent", &share))?;

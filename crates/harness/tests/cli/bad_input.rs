@@ -107,6 +107,7 @@ const UNKNOWN: &[Case<'_>] = &[
     ("insert", "inserts", 9, &["no \"inserts\"; did you mean \"insert\"?"]),
     ("operations", "opertions", 13, &["no \"opertions\"; did you mean \"operations\"?"]),
     ("absent", "abesnt", 16, &["no \"abesnt\"; did you mean \"absent\"?"]),
+    ("mix  ", "mxi  ", 14, &["a phase has no \"mxi\"; did you mean \"mix\"?"]),
     ("put =", "putt =", 14, &["no \"putt\"; did you mean \"put\"?"]),
     ("zipfian", "zipfain", 15, &["no variant \"zipfain\"; did you mean \"zipfian\"?"]),
     ("\"fixed\"", "\"fixd\"", 10, &["\"fixd\"; did you mean \"fixed\"?"]),

@@ -22,7 +22,7 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * What belongs to the axis ([`own_keys`]), as `memtable.capacity`, stays until it is named. So do
+    /// * What belongs to the axis ([`own_keys()`]), as `memtable.capacity`, stays until it is named. So do
     ///   `bloom.allocation` and `block.format`, which are the axes `allocation` and `format` under the names that
     ///   experiments use.
     ///

@@ -22,7 +22,16 @@ pub trait Axis: Sync {
     ///
     /// # Errors
     /// As there.
-    fn choose(&self, value: &Value) -> Result<Choice, ChoiceError>;
+    fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
+        self.choose_beside(value, &[])
+    }
+
+    /// As [`choose`](Self::choose), from a table that might have held `others` too, which are told of where a key is
+    /// none that there is.
+    ///
+    /// # Errors
+    /// As there.
+    fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError>;
 }
 
 /// What there is to say of a variant.
@@ -67,7 +76,7 @@ impl<T: ?Sized> Axis for Catalog<T> {
         self.baseline()
     }
 
-    fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
-        self.choose(value)
+    fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError> {
+        self.choose_beside(value, others)
     }
 }

@@ -10,10 +10,12 @@ mod error;
 mod label;
 pub mod laws;
 mod quantity;
+mod reading;
 mod variant;
 
 pub use axis::{Axis, VariantInfo};
 pub use choice::Choice;
 pub use error::{ChoiceError, suggestion};
 pub use quantity::{ByteSize, Count, Time};
+pub use reading::read_value;
 pub use variant::{Build, Catalog, Limit, Variant};

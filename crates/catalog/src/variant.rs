@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use crate::error::suggestion;
+use crate::reading::read_value;
 use crate::{Choice, ChoiceError, label};
 
 /// How a variant comes to be from its parameters.
@@ -56,7 +57,7 @@ pub struct Variant<T: ?Sized> {
     /// What it cannot do.
     pub limits: &'static [Limit],
     build: fn(Table) -> Result<Box<T>, ChoiceError>,
-    normalize: fn(Table) -> Result<Table, ChoiceError>,
+    normalize: fn(Table) -> Result<Table, toml::de::Error>,
     defaults: fn() -> Table,
 }
 
@@ -73,7 +74,10 @@ impl<T: ?Sized> Variant<T> {
             reference,
             oracle: false,
             limits: &[],
-            build: |params| B::build(read_params::<B::Params>(params)?).map_err(ChoiceError::whole),
+            build: |params| {
+                B::build(read_params(params).map_err(|error| params_error(&error))?)
+                    .map_err(ChoiceError::whole)
+            },
             normalize: |params| Ok(write_params(&read_params::<B::Params>(params)?)),
             defaults: || write_params(&B::Params::default()),
         }
@@ -104,12 +108,12 @@ impl<T: ?Sized> Variant<T> {
     /// # Errors
     /// Values of the wrong type.
     pub fn normalize(&self, params: Table) -> Result<Table, ChoiceError> {
-        (self.normalize)(params)
+        (self.normalize)(params).map_err(|error| params_error(&error))
     }
 }
 
-fn read_params<P: DeserializeOwned>(params: Table) -> Result<P, ChoiceError> {
-    Value::Table(params).try_into::<P>().map_err(|error| params_error(&error))
+fn read_params<P: DeserializeOwned>(params: Table) -> Result<P, toml::de::Error> {
+    Value::Table(params).try_into()
 }
 
 fn write_params<P: Serialize>(params: &P) -> Table {
@@ -174,6 +178,15 @@ impl<T: ?Sized> Catalog<T> {
     /// # Errors
     /// Unknown variants and parameters, values of the wrong type, values the variant refuses.
     pub fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
+        self.choose_beside(value, &[])
+    }
+
+    /// As [`choose`](Self::choose), from a table that might have held `others` too, which are told of where a key is
+    /// none that there is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError> {
         let (kind, given) = match value {
             Value::String(text) => {
                 label::parse(text).map_err(|e| ChoiceError::whole(format!("{}: {e}", self.axis)))?
@@ -192,14 +205,13 @@ impl<T: ?Sized> Catalog<T> {
         let variant = self.variant(&kind)?;
         let defaults = variant.defaults();
         if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
-            return Err(self.unknown_parameter(variant, key));
+            return Err(self.unknown_parameter(variant, key, others));
         }
         // One value at a time, so that an error can say which.
         for (key, value) in &given {
-            let alone = Table::from_iter([(key.clone(), value.clone())]);
-            variant.normalize(alone).map_err(|error| ChoiceError {
-                key: Some(key.clone()),
-                message: format!("{}: {}: {key}: {}", self.axis, variant.kind, error.message),
+            let alone = |value| (variant.normalize)(Table::from_iter([(key.clone(), value)]));
+            read_value(value, alone).map_err(|message| {
+                ChoiceError::at(key, format!("{}: {}: {key}: {message}", self.axis, variant.kind))
             })?;
         }
         let choice = Choice::new(variant.kind, variant.normalize(given)?, defaults);
@@ -241,15 +253,15 @@ impl<T: ?Sized> Catalog<T> {
         }
     }
 
-    fn unknown_parameter(&self, variant: &Variant<T>, key: &str) -> ChoiceError {
+    fn unknown_parameter(&self, variant: &Variant<T>, key: &str, others: &[&str]) -> ChoiceError {
         let defaults = variant.defaults();
-        let known: Vec<&str> = defaults.keys().map(String::as_str).collect();
+        let known: Vec<&str> = defaults.keys().map(String::as_str).chain(others.iter().copied()).collect();
         let list = if known.is_empty() {
             "it takes none".to_owned()
         } else {
             format!("it takes {}", known.join(", "))
         };
-        let hint = suggestion(key, known.iter().copied());
+        let hint = suggestion(key, known.iter().copied().chain(["kind"]));
         ChoiceError::at(
             key,
             format!("{}: {} has no parameter \"{key}\"; {hint}{list}", self.axis, variant.kind),

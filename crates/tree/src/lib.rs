@@ -46,7 +46,7 @@ pub use batch::WriteBatch;
 pub use design::{
     AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Mapped, MergeKernel,
     MergeOptions, Options, RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders,
-    TableReferences, ThreadOptions, Verify, axis,
+    TableReferences, ThreadOptions, Verify, axis, own_keys,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

@@ -85,8 +85,8 @@ impl WarmUp {
                     .map(Self::Steady)
                     .map_err(|error| inside("warm_up", error));
             }
-            Value::Integer(_) => Self::Operations(spelling::read::<Count>("warm_up", value)?.0),
-            value => Self::Time(spelling::read::<Time>("warm_up", value)?.0),
+            Value::Integer(_) => Self::Operations(spelling::read::<Count>("warm_up", &value)?.0),
+            value => Self::Time(spelling::read::<Time>("warm_up", &value)?.0),
         };
         match warm_up {
             Self::Time(0) | Self::Operations(0) => {

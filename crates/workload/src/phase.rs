@@ -304,13 +304,13 @@ fn read_source(spelling: &mut Spelling) -> Result<Source, ChoiceError> {
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
         (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
-        (Some(insert), None) => Ok(Source::Load(read_insert(insert)?)),
+        (Some(insert), None) => Ok(Source::Load(read_insert(&insert)?)),
         (None, Some(replay)) => read_replay(replay).map_err(|error| inside("replay", error)),
         (None, None) => Ok(Source::Mixed),
     }
 }
 
-fn read_insert(insert: Value) -> Result<Option<u64>, ChoiceError> {
+fn read_insert(insert: &Value) -> Result<Option<u64>, ChoiceError> {
     if insert.as_str() == Some("all") {
         return Ok(None);
     }
@@ -369,7 +369,10 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     let mix = match (spelling.take("mix"), &trace) {
         (Some(mix), _) => Mix::from_toml(&mix).map_err(|error| inside("mix", error))?,
         (None, Some(_)) => Mix::only(Kind::Get),
-        (None, None) => return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }")),
+        (None, None) => {
+            spelling.misspelt("a phase", &["mix"])?;
+            return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }"));
+        }
     };
     let batch = read_bounded(spelling, "batch", MOST_MEMBERS)?;
     let absent = spelling.take("absent").map_or(Ok(0.0), |share| spelling::share("absent", &share))?;
@@ -430,7 +433,7 @@ fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result
 fn read_seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
     let nanoseconds = match spelling.take("seconds") {
         None => return Ok(None),
-        Some(text @ Value::String(_)) => spelling::read::<Time>("seconds", text)?.0,
+        Some(text @ Value::String(_)) => spelling::read::<Time>("seconds", &text)?.0,
         Some(number) => (spelling::number("seconds", &number)?.max(0.0) * 1e9) as u64,
     };
     if nanoseconds == 0 {

@@ -49,7 +49,7 @@ impl RangeSpec {
                 spec.backward = crate::spelling::share("backward", &share)?;
             }
             if let Some(span) = table.remove("span") {
-                spec.span = numbers(crate::spelling::read::<Count>("span", span)?)?;
+                spec.span = numbers(crate::spelling::read::<Count>("span", &span)?)?;
             }
             if !table.contains_key("kind") {
                 table.insert("kind".to_owned(), Value::String(LENGTHS.variants[0].kind.to_owned()));

@@ -1,6 +1,6 @@
 //! Reading parts of a TOML table one key at a time, so that an error can say which key is at fault.
 
-use catalog::ChoiceError;
+use catalog::{ChoiceError, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -24,7 +24,7 @@ impl Spelling {
 
     /// The value of `key`, read as a `T`.
     pub(crate) fn read<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Option<T>, ChoiceError> {
-        self.take(key).map(|value| read(key, value)).transpose()
+        self.take(key).map(|value| read(key, &value)).transpose()
     }
 
     /// Refuses `key` where it stands, since `reason`; it is none of those that there could have been.
@@ -59,10 +59,8 @@ impl Spelling {
 }
 
 /// `value` as a `T`.
-pub(crate) fn read<T: DeserializeOwned>(key: &str, value: Value) -> Result<T, ChoiceError> {
-    value.try_into().map_err(|error: toml::de::Error| {
-        ChoiceError::at(key, format!("{key}: {}", error.message().replace('`', "\"")))
-    })
+pub(crate) fn read<T: DeserializeOwned>(key: &str, value: &Value) -> Result<T, ChoiceError> {
+    read_value(value, Value::try_into).map_err(|message| ChoiceError::at(key, format!("{key}: {message}")))
 }
 
 /// A finite number; TOML may spell it without a point.

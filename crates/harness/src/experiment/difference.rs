@@ -2,7 +2,7 @@
 
 use catalog::{Axis, Choice};
 use toml::{Table, Value};
-use tree::AXES;
+use tree::{AXES, own_keys};
 
 use super::cell::Cell;
 use super::engine::{budget, budget_differences, is_tree};
@@ -34,16 +34,11 @@ fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     for axis in AXES {
         choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), found);
     }
-    if a.design.memtable_capacity != b.design.memtable_capacity {
-        found.push("memtable.capacity".to_owned());
-    }
-    if a.design.memtable_entries != b.design.memtable_entries {
-        found.push("memtable.entries".to_owned());
-    }
-    if a.design.memtable_key_range != b.design.memtable_key_range {
-        found.push("memtable.key_range".to_owned());
-    }
     let (one, other) = (a.design.to_toml(), b.design.to_toml());
+    for axis in AXES.iter().map(|axis| axis.name()) {
+        let differ = |key: &&str| one[axis].get(key) != other[axis].get(key);
+        found.extend(own_keys(axis).filter(differ).map(|key| format!("{axis}.{key}")));
+    }
     let is_axis = |key: &str| AXES.iter().any(|axis| axis.name() == key);
     for key in keys(&one, &other).filter(|key| !is_axis(key)) {
         collect(key, one.get(key), other.get(key), found);
@@ -141,6 +136,7 @@ mod tests {
             ("compaction.level0_runs = 2", 1, &["compaction.level0_runs"]),
             ("bloom = \"none\"\nblock = { size = \"8KiB\" }", 1, &["bloom", "block.size"]),
             ("memtable = { capacity = \"1MiB\" }\nmemory = \"1GiB\"", 1, &["memtable.capacity", "memory"]),
+            ("memtable = { entries = 9, key_range = true }", 1, &["memtable.entries", "memtable.key_range"]),
             ("", 2, &["workload.phase.0.threads"]),
         ] {
             assert_eq!(differences(&base, &cell(design, threads)), expected, "{design}");

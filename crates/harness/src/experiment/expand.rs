@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
 use toml::{Table, Value};
-use tree::{Design, axis};
+use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
 
 use super::cell::{Cell, LeftOut};
@@ -121,9 +121,7 @@ impl Sweep {
             let part = match paths::split(&factor.path)[..] {
                 [ENGINE, ..] => engine_label(engine),
                 ["design", ..] if !is_tree(engine) && swept[at].is_empty() => continue,
-                ["design", "memtable", "capacity" | "entries" | "key_range"] => {
-                    format!("{}={}", names[at], swept[at])
-                }
+                ["design", axis, key] if is_own_key(axis, key) => format!("{}={}", names[at], swept[at]),
                 ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
                 _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
                 _ => continue,
@@ -184,8 +182,9 @@ impl Base<'_> {
             ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
             ["design", axis_name, ..] => {
                 let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
-                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
-                parameters(axis_name, name, known)
+                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned());
+                let own = own_keys(axis_name).map(str::to_owned);
+                parameters(axis_name, name, known.chain(own).collect())
             }
             _ => {
                 let task = self.task.to_toml();
@@ -287,7 +286,7 @@ impl Parts {
         match path[..] {
             [ENGINE, parameter] => self.engine.params().contains_key(parameter),
             ["design", ref rest @ ..] if !is_tree(&self.engine) && !is_term(rest) => false,
-            ["design", "memtable", "capacity" | "entries" | "key_range"] => true,
+            ["design", axis, key] if is_own_key(axis, key) => true,
             ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
                 self.design.choice(axis_name).params().contains_key(parameter)
             }
@@ -320,6 +319,11 @@ impl Parts {
         }
         Ok(())
     }
+}
+
+/// Whether every choice on an axis has this key, since it is the axis' own.
+fn is_own_key(axis: &str, key: &str) -> bool {
+    own_keys(axis).any(|own| own == key)
 }
 
 fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {

@@ -26,7 +26,7 @@ impl SourceFile {
         })?;
         let table = text.parse::<Table>().map_err(|error| {
             let line = error.span().map(|span| line_of(&text, span.start));
-            Problem::at(path, line, error.message())
+            Problem::at(path, line, in_plain_words(error.message()))
         })?;
         Ok(Self { path: path.to_owned(), text, table })
     }
@@ -82,6 +82,20 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
             _ => {}
         }
         return;
+    }
+}
+
+/// What a reader of TOML says; of a whole number that there is no room for it says so in types of the program.
+fn in_plain_words(message: &str) -> String {
+    let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
+    match number {
+        Some((number, _)) => {
+            format!("{number} is no whole number of TOML; they go from {} to {}", i64::MIN, i64::MAX)
+        }
+        None if message == "integer number overflowed" => {
+            format!("a whole number of TOML goes from {} to {}", i64::MIN, i64::MAX)
+        }
+        None => message.to_owned(),
     }
 }
 

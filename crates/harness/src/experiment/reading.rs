@@ -1,6 +1,6 @@
 //! Plain tables of an experiment file, read key by key, so that an error can say which key is at fault.
 
-use catalog::suggestion;
+use catalog::{read_value, suggestion};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -24,29 +24,23 @@ pub(super) fn read<T: DeserializeOwned>(
     }
     let tried = |table: Table| Value::Table(table).try_into::<T>();
     let needed: Table = table.iter().filter(|(key, _)| needed.contains(&key.as_str())).map(pair).collect();
-    for (key, value) in table {
-        let mut alone = needed.clone();
-        alone.insert(key.clone(), value.clone());
-        tried(alone).map_err(|error| ReadingError {
+    // Those first that all others are read with: what is wrong with one of them is not for another key to tell.
+    let (first, rest): (Vec<_>, Vec<_>) = table.iter().partition(|(key, _)| needed.contains_key(*key));
+    for (key, value) in first.into_iter().chain(rest) {
+        let alone = |value| {
+            let mut alone = needed.clone();
+            alone.insert(key.clone(), value);
+            tried(alone)
+        };
+        read_value(value, alone).map_err(|message| ReadingError {
             key: Some(key.clone()),
-            message: format!("{name}.{key}: {}", said(&error)),
+            message: format!("{name}.{key}: {message}"),
         })?;
     }
-    tried(table.clone())
-        .map_err(|error| ReadingError { key: None, message: format!("{name}: {}", said(&error)) })
-}
-
-/// What a reader of TOML says of a value, in the words of its user.
-fn said(error: &toml::de::Error) -> String {
-    let message = error.message().replace('`', "\"");
-    match message.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", expected ")) {
-        None => message.replace("expected u64", "expected a whole number from 0 up"),
-        Some((given, expected)) => {
-            let names: Vec<&str> = expected.split('"').skip(1).step_by(2).collect();
-            let hint = suggestion(given.trim_matches('"'), names.iter().copied());
-            format!("there is no {given}; {hint}there are {}", names.join(", "))
-        }
-    }
+    tried(table.clone()).map_err(|error| ReadingError {
+        key: None,
+        message: format!("{name}: {}", error.message().replace('`', "\"")),
+    })
 }
 
 fn pair((key, value): (&String, &Value)) -> (String, Value) {

@@ -18,4 +18,10 @@ impl DesignError {
         let path = std::iter::once(key.to_owned()).chain(inner).collect();
         Self { path, message: message.into() }
     }
+
+    /// The same error where what is at fault stands in the table of `key`.
+    pub(super) fn inside(mut self, key: &str) -> Self {
+        self.path.insert(0, key.to_owned());
+        self
+    }
 }

@@ -4,6 +4,7 @@ mod axes;
 mod error;
 mod options;
 mod overlay;
+mod own_keys;
 
 use catalog::{ByteSize, Choice, Limit};
 use toml::{Table, Value};
@@ -15,6 +16,7 @@ pub use options::{
     RangeOptions, StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;
+pub use own_keys::own_keys;
 
 /// One choice on every axis, and the plain options beside them: all that a tree is assembled from.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,12 +71,7 @@ impl Design {
         for (axis, choice) in self.choices() {
             let mut value = choice.to_toml();
             if let (axes::MEMTABLE, Value::Table(memtable)) = (axis, &mut value) {
-                memtable
-                    .insert(overlay::CAPACITY.to_owned(), Value::String(self.memtable_capacity.to_string()));
-                let entries = self.memtable_entries.map(|entries| Value::Integer(entries.cast_signed()));
-                memtable.extend(entries.map(|entries| (overlay::ENTRIES.to_owned(), entries)));
-                let keeps = self.memtable_key_range.then_some(Value::Boolean(true));
-                memtable.extend(keeps.map(|keeps| (overlay::KEY_RANGE.to_owned(), keeps)));
+                own_keys::put(self, memtable);
             }
             table.insert(axis.to_owned(), value);
         }

@@ -1,22 +1,12 @@
 //! One design over another: how `[design]` tables, `extends` and sweeps combine.
 
-use catalog::{Axis, ByteSize, Choice, suggestion};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
+use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
 
 use super::axes::{self, AXES};
+use super::own_keys::{self, CAPACITY, own_keys};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
-
-/// The key that belongs to the memtable axis as such, whatever the variant.
-pub(super) const CAPACITY: &str = "capacity";
-
-/// The other key of that axis: a number of entries.
-pub(super) const ENTRIES: &str = "entries";
-
-/// The third key of that axis: whether each memtable keeps the range of its keys.
-pub(super) const KEY_RANGE: &str = "key_range";
 
 /// The groups of plain options, by their names in TOML.
 const GROUPS: [&str; 7] = ["block", "table", "range", "merge", "stall", "threads", "memory"];
@@ -32,9 +22,9 @@ impl Design {
     ///   component leaves the budget as it was.
     /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
     /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * `memtable.capacity`, `memtable.entries` and `memtable.key_range` belong to the axis and stay until they are
-    ///   named; 0 entries are no limit. So do `bloom.allocation` and `block.format`, which are the axes `allocation`
-    ///   and `format` under the names that experiments use.
+    /// * What belongs to the axis ([`own_keys()`]), as `memtable.capacity`, stays until it is named. So do
+    ///   `bloom.allocation` and `block.format`, which are the axes `allocation` and `format` under the names that
+    ///   experiments use.
     ///
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
@@ -103,7 +93,7 @@ impl Design {
             && let Some(format) = table.remove(axes::FORMAT)
         {
             let index = axes::index(axes::FORMAT).expect("it is an axis");
-            self.override_choice(index, &format)?;
+            self.override_choice(index, &format).map_err(|error| error.inside(group))?;
         }
         Ok(value)
     }
@@ -114,15 +104,7 @@ impl Design {
         if axis.name() == axes::MEMTABLE
             && let Value::Table(table) = &mut value
         {
-            if let Some(capacity) = table.remove(CAPACITY) {
-                self.memtable_capacity = read_capacity(capacity)?;
-            }
-            if let Some(entries) = table.remove(ENTRIES) {
-                self.memtable_entries = read_entries(&entries)?;
-            }
-            if let Some(keeps) = table.remove(KEY_RANGE) {
-                self.memtable_key_range = read_key_range(&keeps)?;
-            }
+            own_keys::take(self, table)?;
             if table.is_empty() {
                 return Ok(());
             }
@@ -132,7 +114,7 @@ impl Design {
         {
             if let Some(allocation) = table.remove(axes::ALLOCATION) {
                 let index = axes::index(axes::ALLOCATION).expect("it is an axis");
-                self.override_choice(index, &allocation)?;
+                self.override_choice(index, &allocation).map_err(|error| error.inside(axes::BLOOM))?;
             }
             if table.is_empty() {
                 return Ok(());
@@ -144,7 +126,9 @@ impl Design {
             other => other,
         };
         let carries = value.is_str();
-        let mut choice = axis.choose(&value).map_err(locate)?;
+        // A label in a string has the parameters of its variant and nothing else.
+        let others: Vec<&str> = if carries { Vec::new() } else { keys_beside(axis.name()).collect() };
+        let mut choice = axis.choose_beside(&value, &others).map_err(locate)?;
         if carries {
             choice = axis.choose(&carried_over(axis, &self.choices[index], &choice)).map_err(locate)?;
         }
@@ -167,6 +151,12 @@ impl Default for Design {
         let table: Table = text.parse().expect("the default design is TOML");
         baseline.with(&table).expect("the default design can be built")
     }
+}
+
+/// What the table of an axis may hold beside the parameters of its variant, and that of a group beside its options.
+fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
+    let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
+    own_keys(table).chain(second_names.map(|(_, key)| key))
 }
 
 /// Refuses an axis under both of its names.
@@ -222,40 +212,13 @@ fn spelt_like(value: &Value, like: &Value) -> Value {
     }
 }
 
-fn read_capacity(value: Value) -> Result<ByteSize, DesignError> {
-    ByteSize::deserialize(value.into_deserializer()).map_err(|error: toml::de::Error| {
-        DesignError::at(
-            axes::MEMTABLE,
-            Some(CAPACITY.to_owned()),
-            format!("memtable.capacity: {}", error.message()),
-        )
-    })
-}
-
-/// The limit on entries; 0 stands for none.
-fn read_entries(value: &Value) -> Result<Option<u64>, DesignError> {
-    let entries = value.as_integer().and_then(|entries| u64::try_from(entries).ok());
-    let entries = entries.ok_or_else(|| {
-        let message = format!("memtable.entries: a number of entries, and 0 for no limit, not {value}");
-        DesignError::at(axes::MEMTABLE, Some(ENTRIES.to_owned()), message)
-    })?;
-    Ok(Some(entries).filter(|entries| *entries > 0))
-}
-
-fn read_key_range(value: &Value) -> Result<bool, DesignError> {
-    value.as_bool().ok_or_else(|| {
-        let message = format!("memtable.key_range: true or false, not {value}");
-        DesignError::at(axes::MEMTABLE, Some(KEY_RANGE.to_owned()), message)
-    })
-}
-
 fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), DesignError> {
     match (options.get_mut(key), value) {
         (Some(Value::Table(group)), Value::Table(changes)) => {
             for (name, change) in changes {
                 if !group.contains_key(name) {
-                    let hint = suggestion(name, group.keys().map(String::as_str));
-                    let known: Vec<&str> = group.keys().map(String::as_str).collect();
+                    let known: Vec<&str> = group.keys().map(String::as_str).chain(keys_beside(key)).collect();
+                    let hint = suggestion(name, known.iter().copied());
                     let message =
                         format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));
                     return Err(DesignError::at(key, Some(name.clone()), message));
@@ -273,22 +236,24 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
     Ok(())
 }
 
-/// Reads each group by itself, so that an error names it.
+/// Reads each option by itself, so that an error names it.
 fn read_options(table: &Table) -> Result<Options, DesignError> {
+    let groups = Options::default().to_toml();
     for (key, value) in table {
-        let Value::Table(group) = value else { continue };
+        let read = |value| Value::Table(Table::from_iter([(key.clone(), value)])).try_into::<Options>();
+        let Some(group) = value.as_table().filter(|_| groups.contains_key(key)) else {
+            read_value(value, read)
+                .map_err(|message| DesignError::at(key, None, format!("{key}: {message}")))?;
+            continue;
+        };
         for (name, option) in group {
-            let alone = Table::from_iter([(name.clone(), option.clone())]);
-            let alone = Table::from_iter([(key.clone(), Value::Table(alone))]);
-            Value::Table(alone).try_into::<Options>().map_err(|error: toml::de::Error| {
-                DesignError::at(key, Some(name.clone()), format!("{key}.{name}: {}", error.message()))
+            let alone = |option| read(Value::Table(Table::from_iter([(name.clone(), option)])));
+            read_value(option, alone).map_err(|message| {
+                DesignError::at(key, Some(name.clone()), format!("{key}.{name}: {message}"))
             })?;
         }
     }
-    let whole = Value::Table(table.clone()).try_into::<Options>();
-    whole.map_err(|error: toml::de::Error| {
-        DesignError::at("memory", None, format!("memory: {}", error.message()))
-    })
+    Ok(Value::Table(table.clone()).try_into().expect("each option has been read by itself"))
 }
 
 fn unknown_key(key: &str) -> DesignError {

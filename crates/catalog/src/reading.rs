@@ -1,0 +1,151 @@
+//! Values of TOML read as a type, with errors in the words of whoever wrote the value.
+
+use toml::Value;
+use toml::de::Error;
+
+use crate::error::suggestion;
+
+/// What `read` makes of `value`, or a sentence that says what is expected in its place.
+///
+/// # Errors
+/// The value is of the wrong type, out of range, or a name that there is not.
+pub fn read_value<T>(value: &Value, read: impl Fn(Value) -> Result<T, Error>) -> Result<T, String> {
+    let error = match read(value.clone()) {
+        Ok(done) => return Ok(done),
+        Err(error) => error,
+    };
+    if let (false, Some((given, names))) = (value.is_table(), unknown_name(error.message())) {
+        return Err(no_such_name(given, &names));
+    }
+    // What is one of a few names tells them only where it is given another name.
+    if let Err(error) = read(Value::String(String::new()))
+        && let Some((_, names)) = unknown_name(error.message())
+    {
+        return Err(match value {
+            Value::String(given) => no_such_name(given, &names),
+            other => format!("expected a name, not {}; there are {}", shown(other), names.join(", ")),
+        });
+    }
+    Err(in_plain_words(error.message()))
+}
+
+fn no_such_name(given: &str, names: &[&str]) -> String {
+    let hint = suggestion(given, names.iter().copied());
+    format!("there is no \"{given}\"; {hint}there are {}", names.join(", "))
+}
+
+/// The name that there is not, and those that there are, where it is that which serde says.
+fn unknown_name(message: &str) -> Option<(&str, Vec<&str>)> {
+    let (given, expected) = message.strip_prefix("unknown variant `")?.split_once("`, expected ")?;
+    Some((given, expected.split('`').skip(1).step_by(2).collect()))
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+        plain => plain.to_string(),
+    }
+}
+
+/// A message of serde without the names of types, which are those of the program.
+fn in_plain_words(message: &str) -> String {
+    let wrong = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start));
+    match wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
+        Some((given, expected)) => format!("expected {}, not {}", type_in_words(expected), in_words(given)),
+        None => message.replace('`', "\""),
+    }
+}
+
+/// A value as serde names it, as it was written.
+fn in_words(given: &str) -> String {
+    let kinds = ["integer ", "boolean ", "floating point ", "string "];
+    match given {
+        "sequence" => "a list".to_owned(),
+        "map" => "a table".to_owned(),
+        _ => kinds.iter().find_map(|kind| given.strip_prefix(kind)).unwrap_or(given).replace('`', ""),
+    }
+}
+
+/// A type as serde names it, as what its user may write.
+fn type_in_words(expected: &str) -> String {
+    let up_to = |most: u64| format!("a whole number from 0 to {most}");
+    match expected {
+        "u8" => up_to(u8::MAX.into()),
+        "u16" => up_to(u16::MAX.into()),
+        "u32" => up_to(u32::MAX.into()),
+        "u64" | "usize" => "a whole number from 0 up".to_owned(),
+        "i8" => format!("a whole number from {} to {}", i8::MIN, i8::MAX),
+        "i16" => format!("a whole number from {} to {}", i16::MIN, i16::MAX),
+        "i32" => format!("a whole number from {} to {}", i32::MIN, i32::MAX),
+        "i64" | "isize" => "a whole number".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a string" | "path string" => "a text in quotes".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        "a map" => "a table".to_owned(),
+        other if other.starts_with("struct ") => "a table".to_owned(),
+        other => other.replace('`', "\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::ByteSize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Kernel {
+        LoserTree,
+        Heap,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "it is read, and never asked")]
+    struct Inner {
+        x: u8,
+    }
+
+    fn refused<T: serde::de::DeserializeOwned>(text: &str) -> String {
+        let table: toml::Table = format!("x = {text}").parse().unwrap();
+        read_value(&table["x"], Value::try_into::<T>).err().expect("it is refused")
+    }
+
+    #[test]
+    fn whatever_is_no_name_is_told_the_names() {
+        for (text, message) in [
+            ("\"heep\"", "there is no \"heep\"; did you mean \"heap\"? there are loser-tree, heap"),
+            ("3", "expected a name, not 3; there are loser-tree, heap"),
+            ("true", "expected a name, not true; there are loser-tree, heap"),
+            ("{}", "expected a name, not a table; there are loser-tree, heap"),
+            ("{ heap = 1 }", "expected a name, not a table; there are loser-tree, heap"),
+            ("{ a = 1, b = 2 }", "expected a name, not a table; there are loser-tree, heap"),
+            ("[]", "expected a name, not a list; there are loser-tree, heap"),
+        ] {
+            assert_eq!(refused::<Kernel>(text), message, "{text}");
+        }
+        assert!(refused::<Vec<Kernel>>("[\"heep\"]").starts_with("there is no \"heep\"; did you mean"));
+        assert!(matches!(
+            read_value(&"heap".into(), Value::try_into::<Kernel>),
+            Ok(Kernel::Heap) if !matches!(Kernel::LoserTree, Kernel::Heap)
+        ));
+    }
+
+    #[test]
+    fn types_are_named_as_they_are_written() {
+        assert_eq!(refused::<bool>("3"), "expected true or false, not 3");
+        assert_eq!(refused::<u32>("-1"), "expected a whole number from 0 to 4294967295, not -1");
+        assert_eq!(refused::<u64>("\"two\""), "expected a whole number from 0 up, not \"two\"");
+        assert_eq!(refused::<usize>("1.5"), "expected a whole number from 0 up, not 1.5");
+        assert_eq!(refused::<f64>("{}"), "expected a number, not a table");
+        assert_eq!(refused::<Vec<f64>>("[true]"), "expected a number, not true");
+        assert_eq!(refused::<Vec<f64>>("1"), "expected a list, not 1");
+        assert_eq!(refused::<String>("[]"), "expected a text in quotes, not a list");
+        assert_eq!(refused::<Inner>("1"), "expected a table, not 1");
+        assert_eq!(refused::<ByteSize>("true"), "expected a size such as \"4MiB\", not true");
+        assert!(refused::<ByteSize>("\"many\"").starts_with("\"many\" is no size; "));
+    }
+}

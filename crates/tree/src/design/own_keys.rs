@@ -1,0 +1,75 @@
+//! Keys in the table of an axis that are no parameters of its variants: they belong to the axis and stay whatever the
+//! choice on it.
+
+use catalog::{ByteSize, read_value};
+use toml::{Table, Value};
+
+use super::axes::MEMTABLE;
+use super::{Design, DesignError};
+
+/// A key of the memtable axis.
+pub(super) struct OwnKey {
+    /// Its name in TOML.
+    name: &'static str,
+    /// Puts a value into a design, or says what is expected in its place.
+    read: fn(&mut Design, &Value) -> Result<(), String>,
+    /// The value that a design has; nothing where that is what an unnamed one means.
+    write: fn(&Design) -> Option<Value>,
+}
+
+/// The name of the capacity, which a design as a whole is held to.
+pub(super) const CAPACITY: &str = "capacity";
+
+/// All of them: whatever reads, writes, sweeps or compares them walks this list.
+static OWN_KEYS: [OwnKey; 3] = [
+    OwnKey {
+        name: CAPACITY,
+        read: |design, value| {
+            design.memtable_capacity = read_value(value, Value::try_into::<ByteSize>)?;
+            Ok(())
+        },
+        write: |design| Some(Value::String(design.memtable_capacity.to_string())),
+    },
+    OwnKey {
+        name: "entries",
+        read: |design, value| {
+            let entries = value.as_integer().and_then(|entries| u64::try_from(entries).ok());
+            let wrong = || format!("a number of entries, and 0 for no limit, not {value}");
+            design.memtable_entries = Some(entries.ok_or_else(wrong)?).filter(|entries| *entries > 0);
+            Ok(())
+        },
+        write: |design| design.memtable_entries.map(|entries| Value::Integer(entries.cast_signed())),
+    },
+    OwnKey {
+        name: "key_range",
+        read: |design, value| {
+            let wrong = || format!("true or false, not {value}");
+            design.memtable_key_range = value.as_bool().ok_or_else(wrong)?;
+            Ok(())
+        },
+        write: |design| design.memtable_key_range.then_some(Value::Boolean(true)),
+    },
+];
+
+/// The keys in the table of an axis that belong to the axis and to none of its variants: those of `memtable`.
+pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone {
+    let own = if axis == MEMTABLE { &OWN_KEYS[..] } else { &[] };
+    own.iter().map(|key| key.name)
+}
+
+/// Takes the keys of the memtable axis out of its table, into the design.
+pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignError> {
+    for key in &OWN_KEYS {
+        let Some(value) = table.remove(key.name) else { continue };
+        (key.read)(design, &value).map_err(|message| {
+            let message = format!("{MEMTABLE}.{}: {message}", key.name);
+            DesignError::at(MEMTABLE, Some(key.name.to_owned()), message)
+        })?;
+    }
+    Ok(())
+}
+
+/// Puts what a design has for the keys of the memtable axis into its table.
+pub(super) fn put(design: &Design, table: &mut Table) {
+    table.extend(OWN_KEYS.iter().filter_map(|key| Some((key.name.to_owned(), (key.write)(design)?))));
+}

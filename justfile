@@ -1,5 +1,8 @@
 # What there is to do in this repository. `just` alone lists it.
 
+# Features of the build for `just peers`: engines that are compiled in.
+engines := "peers"
+
 [private]
 default:
     @just --list
@@ -32,6 +35,16 @@ report *arguments:
 # The questions of the README asked again: charts into plots/gallery, what came out into the README.
 gallery *arguments:
     cargo run --release -- gallery {{arguments}}
+
+# Every engine that is there beside our own tree, by all of configs/peers: what is measured into results/peers, which git
+# keeps, the tables into docs/performance.md. Arguments go to the run; `just engines=peers,wiredtiger peers --resume`.
+peers *arguments:
+    cargo run --release --features {{engines}} -- run configs/peers/*.toml --out results/beside {{arguments}}
+    cargo run --release --features {{engines}} -- league results/beside --keep results/peers --into docs/performance.md
+
+# The tables of docs/performance.md again, from the results that git keeps.
+league *arguments:
+    cargo run --release -- league results/peers --into docs/performance.md {{arguments}}
 
 # Look for inputs that break a reader, with libFuzzer, as `just fuzz table 60`; without arguments, name the targets.
 fuzz *arguments:

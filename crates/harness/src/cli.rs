@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Say what got better and worse from one folder of results to another
     Compare(CompareArguments),
-    /// Print tables of engines as Markdown: how many times as fast as each our own tree is
+    /// Lay tables of engines as Markdown: how many times as fast as each our own tree is, and what each took
     League(LeagueArguments),
     /// The gate for CI: counters exactly against goldens, or times against another build
     Check(CheckArguments),
@@ -97,12 +97,32 @@ pub(crate) struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LeagueArguments {
-    /// Folders of results of experiments that sweep engines
+    /// Results of experiments that sweep engines: of one experiment, or a folder of several
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
     /// The row that the others are held against
     #[arg(long, value_name = "LABEL", default_value = "lsmbench")]
     pub(crate) baseline: String,
+    /// Also keep what the tables are made of in this folder, one folder per experiment inside, small enough for git and
+    /// without paths of this machine, and make the tables of that
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Write the tables into this file, each between `<!-- league NAME -->` and `<!-- /league -->` with the name of its
+    /// experiment, in place of printing them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: Option<PathBuf>,
+    /// Write nothing: say whether the tables in the file of --into follow from the results, byte for byte
+    #[arg(long, requires = "into")]
+    pub(crate) check: bool,
+    /// How many times as fast as every LSM-tree the row is to be where nothing is read; what falls short is listed
+    #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
+    pub(crate) target_writes: f64,
+    /// The same where something is read
+    #[arg(long, value_name = "TIMES", default_value_t = 1.5)]
+    pub(crate) target_reads: f64,
+    /// The same beside B-trees, whatever is done: lmdb, redb, canopydb, sled and wiredtiger by their names
+    #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
+    pub(crate) target_btrees: f64,
 }
 
 #[derive(Debug, Args)]

@@ -1,49 +1,53 @@
-//! A table of engines: how many times as fast as each of them our own tree is, column by column of what they did.
+//! Engines beside our own tree: how many times as fast as each of them it is, and what each took, column by column of
+//! what they did.
+
+mod heading;
+mod kept;
+mod page;
+mod place;
+mod shortfall;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 
-use measure::{Criteria, Sample, compare, median};
-use peers::UNEQUAL;
-use results::{CellInfo, Column, Folder, Manifest, Metric, Row, Table, Unit, columns as c};
+use measure::{Comparison, Criteria, Sample, compare};
+use results::{EngineInfo, Folder, Manifest, Metric, Row, Table, columns as c};
 
 use crate::experiment::ENGINE;
-use crate::markdown::{self, plain};
 use crate::problem::{Outcome, Problem};
 use crate::run::{ALL, wrong_cells};
 
-/// What stands beside the rates: the most of any phase, the medians over trials.
-const COSTS: [&Metric; 4] =
-    [&c::RSS_PEAK_BYTES, &c::DISK_BYTES, &c::OS_WRITE_AMP_SETTLED, &c::WRITE_AMP_SETTLED];
+use heading::Heading;
+pub(crate) use kept::keep;
+pub(crate) use place::Page;
+pub(crate) use shortfall::Targets;
 
 /// The results of one experiment that sweeps engines.
 pub(crate) struct League {
     manifest: Manifest,
     table: Table,
-    /// The label of the row that the others are held against.
+    /// The label of the line that the others are held against.
     baseline: String,
     columns: Vec<Heading>,
-    /// The label of each row, with the numbers of its cells.
-    rows: Vec<(String, Vec<u64>)>,
-    /// Per cell, titles and values of the swept paths of the workload.
+    lines: Vec<Line>,
+    /// Per cell, paths and values of what is swept of the workload.
     within: BTreeMap<u64, Vec<(String, String)>>,
     wrong: BTreeSet<u64>,
 }
 
-/// One column: what the engines did, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Heading {
-    phase: String,
-    /// Titles and values of the swept paths of the workload.
-    within: Vec<(String, String)>,
+/// An engine, with what is swept of its design.
+struct Line {
+    label: String,
+    cells: Vec<u64>,
+    /// What is known of it; nothing of our own tree.
+    engine: Option<EngineInfo>,
 }
 
 impl League {
-    /// Reads a folder of results; the others are held against the row called `baseline`.
+    /// Reads a folder of results; the others are held against the line called `baseline`.
     ///
     /// # Errors
-    /// If the results are none, sweep no engines, or have no such row.
+    /// If the results are none, sweep no engines, or have no such line.
     pub(crate) fn read(path: &Path, baseline: &str) -> Outcome<Self> {
         let folder = Folder::new(path);
         let manifest = Manifest::read(&folder.manifest())?;
@@ -58,36 +62,62 @@ impl League {
             table,
             baseline: baseline.to_owned(),
             columns: Vec::new(),
-            rows: Vec::new(),
+            lines: Vec::new(),
             within: BTreeMap::new(),
             wrong,
         };
         league.lay_out();
-        if !league.rows.iter().any(|(label, _)| label == baseline) {
-            let known: Vec<&str> = league.rows.iter().map(|(label, _)| label.as_str()).collect();
+        if league.base().is_none() {
+            let known: Vec<&str> = league.lines.iter().map(|line| line.label.as_str()).collect();
             let message = format!("there is no row \"{baseline}\"; there are {}", known.join(", "));
             return Err(Problem::at(path, None, message));
         }
         Ok(league)
     }
 
-    /// Finds the rows and the columns, in the order of the run.
+    /// The name of the experiment.
+    pub(crate) fn name(&self) -> &str {
+        &self.manifest.experiment
+    }
+
+    /// Finds the lines and the columns, in the order of the run.
     fn lay_out(&mut self) {
         for cell in &self.manifest.cells {
-            let label = self.row_label(cell.cell).unwrap_or_else(|| cell.label.clone());
-            match self.rows.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, cells)) => cells.push(cell.cell),
-                None => self.rows.push((label, vec![cell.cell])),
+            let label = self.line_label(cell.cell).unwrap_or_else(|| cell.label.clone());
+            match self.lines.iter_mut().find(|line| line.label == label) {
+                Some(line) => line.cells.push(cell.cell),
+                None => {
+                    self.lines.push(Line { label, cells: vec![cell.cell], engine: cell.engine.clone() });
+                }
             }
             self.within.insert(cell.cell, self.what_is_done(cell.cell));
         }
         for phase in &self.manifest.phases {
             for cell in &self.manifest.cells {
-                let heading = Heading { phase: phase.clone(), within: self.within[&cell.cell].clone() };
-                if !self.columns.contains(&heading) {
+                let within = &self.within[&cell.cell];
+                if !self.columns.iter().any(|column| column.is(phase, within)) {
+                    let heading = self.heading(phase, within);
                     self.columns.push(heading);
                 }
             }
+        }
+    }
+
+    /// The column of a phase, with the threads and the operations that its rows tell of.
+    fn heading(&self, phase: &str, within: &[(String, String)]) -> Heading {
+        let is_of = |row: &&Row| {
+            let cell = row.get(&c::CELL).integer().and_then(|cell| self.within.get(&cell));
+            row.get(&c::PHASE).to_string() == phase && cell.is_some_and(|found| found == within)
+        };
+        let rows = || self.table.rows().iter().filter(is_of);
+        Heading {
+            phase: phase.to_owned(),
+            within: within.to_vec(),
+            threads: rows().find_map(|row| row.get(&c::THREADS).integer()).unwrap_or(1),
+            operations: rows()
+                .map(|row| row.get(&c::OPERATION).to_string())
+                .filter(|kind| kind != ALL)
+                .collect(),
         }
     }
 
@@ -108,7 +138,7 @@ impl League {
     }
 
     /// The engine of a cell, with what is swept of its design.
-    fn row_label(&self, cell: u64) -> Option<String> {
+    fn line_label(&self, cell: u64) -> Option<String> {
         let parts = self.swept(cell, |path| path == ENGINE || path.starts_with("design."));
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
         (!parts.is_empty()).then(|| parts.join(" + "))
@@ -116,141 +146,52 @@ impl League {
 
     /// What a cell does, as far as it is swept.
     fn what_is_done(&self, cell: u64) -> Vec<(String, String)> {
-        let swept = self.swept(cell, |path| path != ENGINE && !path.starts_with("design."));
-        swept.into_iter().map(|(path, value)| (short(&path), value)).collect()
+        self.swept(cell, |path| path != ENGINE && !path.starts_with("design."))
     }
 
-    /// The values of a column of `runs.csv` in the trials of a row under a heading.
-    fn sample(&self, (label, cells): &(String, Vec<u64>), heading: &Heading, metric: &Metric) -> Sample {
+    /// The line that the others are held against.
+    fn base(&self) -> Option<&Line> {
+        self.lines.iter().find(|line| line.label == self.baseline)
+    }
+
+    /// What `value` takes from the rows of a line in a column, trial by trial.
+    fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         let is_of = |row: &&Row| {
             let cell = row.get(&c::CELL).integer();
-            cell.is_some_and(|cell| cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within))
-                && row.get(&c::PHASE).to_string() == heading.phase
+            cell.is_some_and(|cell| {
+                line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within)
+            }) && row.get(&c::PHASE).to_string() == heading.phase
                 && row.get(&c::OPERATION).to_string() == ALL
                 && row.get(&c::IMPLAUSIBLE).is_empty()
         };
         let rows = self.table.rows().iter().filter(is_of);
-        Sample::new(
-            label,
-            rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, row.get(metric).number()?))),
-        )
+        let blocks = rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?)));
+        Sample::new(&line.label, blocks)
     }
 
-    /// The whole of it as Markdown: a heading, the table, what has no number and why, and the engines.
-    pub(crate) fn markdown(&self) -> String {
-        let Manifest { experiment, question, trials, machine, quick, .. } = &self.manifest;
-        let quick = if *quick { " The quick form: smaller than it means, and no answer." } else { "" };
-        let mut text = format!(
-            "### {}: {}\n\nMedians of operations per second, of which a batch is one, over {trials} interleaved trials; in \
-             brackets how many times as fast {} is{}.{}{quick}\n\n",
-            plain(experiment),
-            plain(question),
-            plain(&self.baseline),
-            if *trials > 1 { ", with its 95 % interval" } else { "" },
-            machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" {}.", plain(cpu)))
-        );
-        text += &self.table_of_rates();
-        // An engine that is not there is left out of every column.
-        let left_out = self.manifest.left_out.iter().map(|left| {
-            let label = left.label.split_once(", ").map_or(&*left.label, |(first, _)| first);
-            format!("* left out: {}: {}\n", plain(label), plain(&left.reason))
-        });
-        left_out.collect::<BTreeSet<String>>().iter().for_each(|line| text.push_str(line));
-        let mut told: Vec<&str> = Vec::new();
-        for CellInfo { engine, .. } in &self.manifest.cells {
-            let Some(engine) = engine.as_ref().filter(|engine| !told.contains(&engine.name.as_str())) else {
-                continue;
-            };
-            told.push(&engine.name);
-            let version = engine.version.as_deref().unwrap_or("version not told");
-            let unequal = engine.mapping.iter().filter(|line| line.starts_with(UNEQUAL));
-            let known: Vec<&str> = [version]
-                .into_iter()
-                .chain(engine.doubts.iter().chain(unequal).map(String::as_str))
-                .collect();
-            let _ = writeln!(text, "* {} {}", plain(&engine.name), plain(&known.join("; ")));
-        }
-        text
+    /// The values of a column of `runs.csv`.
+    fn measured(&self, line: &Line, heading: &Heading, metric: &Metric) -> Sample {
+        self.sample(line, heading, |row| row.get(metric).number())
     }
 
-    fn table_of_rates(&self) -> String {
-        let costs: Vec<(&Metric, Vec<String>)> = COSTS
-            .into_iter()
-            .map(|metric| (metric, self.rows.iter().map(|row| self.cost(row, metric)).collect()))
-            .filter(|(_, values): &(_, Vec<String>)| values.iter().any(|value| !value.is_empty()))
-            .collect();
-        let heads =
-            self.columns.iter().map(Heading::title).chain(costs.iter().map(|(metric, _)| cost_title(metric)));
-        let heads: Vec<String> = heads.collect();
-        let heads = ["engine"].into_iter().chain(heads.iter().map(String::as_str));
-        let mut text = markdown::row(heads.clone()) + "|---|" + &"--:|".repeat(heads.count() - 1) + "\n";
-        for (at, row) in self.rows.iter().enumerate() {
-            let rates = self.columns.iter().map(|heading| self.rate(row, heading));
-            let cells: Vec<String> =
-                rates.chain(costs.iter().map(|(_, values)| values[at].clone())).collect();
-            let _ = writeln!(text, "| {} | {} |", plain(&row.0), cells.join(" | "));
-        }
-        text + "\n"
+    /// Whether a line gave a wrong answer anywhere: it has no numbers then.
+    fn is_wrong(&self, line: &Line) -> bool {
+        line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// A rate beside that of the baseline.
-    fn rate(&self, row: &(String, Vec<u64>), heading: &Heading) -> String {
-        if row.1.iter().any(|cell| self.wrong.contains(cell)) {
-            return "wrong answers".to_owned();
-        }
-        let own = self.sample(row, heading, &c::OPS_PER_SECOND);
-        let Some(rate) = own.median() else { return String::new() };
-        let rate = plot::format_value(rate, c::OPS_PER_SECOND.unit);
-        let rate = rate.trim_end_matches("/s").trim_end().to_owned();
-        let Some(base) =
-            self.rows.iter().find(|(label, _)| *label == self.baseline && row.0 != self.baseline)
-        else {
-            return format!("**{rate}**");
-        };
-        let base = self.sample(base, heading, &c::OPS_PER_SECOND);
-        let comparison = compare(&own, &base, c::OPS_PER_SECOND.better, &Criteria::default());
-        match (comparison.ratio, comparison.interval) {
-            (Some(ratio), Some(interval)) => {
-                format!("{rate} ({ratio:.2}× [{:.2}, {:.2}])", interval.low, interval.high)
-            }
-            (Some(ratio), None) => format!("{rate} ({ratio:.2}×)"),
-            (None, _) => rate,
-        }
-    }
-
-    /// The most of a cost in any column.
-    fn cost(&self, row: &(String, Vec<u64>), metric: &Metric) -> String {
-        let medians = self.columns.iter().filter_map(|heading| {
-            let sample = self.sample(row, heading, metric);
-            median(sample.blocks.iter().map(|(_, value)| *value))
-        });
-        medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
+    /// How many times as fast as a line the one is that the others are held against.
+    fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
+        let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
+        let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));
+        Some(compare(&own, &base, c::OPS_PER_SECOND.better, &Criteria::default()))
     }
 }
 
-/// What of a path tells it apart: `order` of `phase.load.order`.
-fn short(path: &str) -> String {
-    let inside = path.strip_prefix("phase.").and_then(|path| path.split_once('.'));
-    let title = || Column::Swept(path.to_owned()).title().to_owned();
-    inside.map_or_else(title, |(_, inside)| inside.to_owned())
-}
-
-/// What a cost is called.
-fn cost_title(metric: &Metric) -> String {
-    match metric.unit {
-        Unit::Bytes => format!("most {}", metric.title),
-        _ => format!("worst {}", metric.title),
-    }
-}
-
-impl Heading {
-    /// `load: order sequential, threads 2`.
-    fn title(&self) -> String {
-        let within: Vec<String> =
-            self.within.iter().map(|(title, value)| format!("{title} {value}")).collect();
-        match within.is_empty() {
-            true => self.phase.clone(),
-            false => format!("{}: {}", self.phase, within.join(", ")),
-        }
-    }
+/// A ratio with its interval, where it has one: `1.74 (1.03 to 2.77)`.
+fn ratio(comparison: &Comparison) -> Option<String> {
+    let ratio = comparison.ratio?;
+    Some(match comparison.interval {
+        Some(interval) => format!("{ratio:.2} ({:.2} to {:.2})", interval.low, interval.high),
+        None => format!("{ratio:.2}"),
+    })
 }

@@ -9,6 +9,7 @@ mod command;
 mod compare;
 mod expect;
 mod experiment;
+mod extract;
 mod gate;
 mod history;
 #[doc(hidden)]
@@ -83,7 +84,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Compare(arguments) => {
             command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
-        Command::League(arguments) => command::league(&arguments).map(|()| 0),
+        Command::League(arguments) => command::league(&arguments).map(ended),
         Command::Check(arguments) => {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })

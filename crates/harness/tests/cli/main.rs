@@ -11,6 +11,7 @@ mod gate;
 mod history;
 mod inside;
 mod kills;
+mod league;
 mod levels;
 mod oracles;
 mod parts;

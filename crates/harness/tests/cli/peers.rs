@@ -84,7 +84,11 @@ fn a_league_is_of_engines() {
     bench.write("x.toml", over("\"all\"") + "\"phase.load.threads\" = [1, 2]\n");
     bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
     let league = bench.ok(&["league", "results/x"]);
-    assert!(league.contains("| engine | load: threads 1 | load: threads 2 | mixed: threads 1 |"), "{league}");
+    assert!(
+        league.contains("| 1 thread | load | mixed, load.threads 1 | mixed, load.threads 2 |"),
+        "{league}"
+    );
+    assert!(league.contains("| 2 threads | load |"), "{league}");
     assert!(league.contains("| lsmbench | **"), "{league}");
     for again in ["results/x", "./results/../results/x"] {
         let error = bench.run(&["league", "results/x", again]).refusal();

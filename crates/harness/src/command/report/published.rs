@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use plot::{ChartFile, ChartKind};
-use results::{Column, Folder, Manifest, Schema, Seal, Table, columns};
+use results::{Folder, Manifest, Table};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Found;
 use crate::experiment::{AnswerFile, extended_tables};
+use crate::extract::{self, copy_rows};
 use crate::problem::{Outcome, Problem};
 
 /// Where results are kept that are in git.
@@ -100,13 +101,13 @@ fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> O
     let levels = found.experiment.charts.iter().any(|chart| chart.file == Some(ChartFile::Levels));
     std::fs::create_dir_all(to.root())
         .map_err(|error| Problem::doing(format!("create {}", to.root().display()), error))?;
-    let runs = copy_rows(table.schema(), &from.runs(), &to.runs())?;
+    let runs = copy_rows(table.schema(), &from.runs(), &to.runs(), str::to_owned)?;
     let others =
         [(uses(ChartKind::Timeline), from.timeline(), to.timeline()), (levels, from.levels(), to.levels())];
     let mut seals = [None, None];
     for ((is_used, path, copy), seal) in others.into_iter().zip(&mut seals) {
         if is_used && path.exists() {
-            *seal = Some(copy_rows(Table::read(&path)?.schema(), &path, &copy)?);
+            *seal = Some(copy_rows(Table::read(&path)?.schema(), &path, &copy, str::to_owned)?);
         }
     }
     let [timeline, levels] = seals;
@@ -116,71 +117,8 @@ fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> O
     if uses(ChartKind::Cdf) {
         copy_histograms(from, to)?;
     }
-    let kept = trimmed(manifest, Some(runs), timeline, levels);
+    let kept = Manifest { runs: Some(runs), timeline, levels, ..extract::manifest(manifest) };
     kept.write(&to.manifest()).map_err(Problem::from)
-}
-
-/// What a manifest says that is not about the folders and the state of one machine.
-fn trimmed(
-    manifest: &Manifest,
-    runs: Option<Seal>,
-    timeline: Option<Seal>,
-    levels: Option<Seal>,
-) -> Manifest {
-    let cells = manifest.cells.iter().cloned().map(|mut cell| {
-        cell.streams.clear();
-        cell.engine = None;
-        cell
-    });
-    let mut kept = Manifest {
-        version: manifest.version,
-        experiment: manifest.experiment.clone(),
-        question: manifest.question.clone(),
-        run_id: manifest.run_id.clone(),
-        config_hash: manifest.config_hash.clone(),
-        seed: manifest.seed,
-        trials: manifest.trials,
-        mode: manifest.mode.clone(),
-        quick: manifest.quick,
-        swept: manifest.swept.clone(),
-        phases: manifest.phases.clone(),
-        cells: cells.collect(),
-        started: manifest.started.clone(),
-        ended: manifest.ended.clone(),
-        runs,
-        timeline,
-        levels,
-        ..Manifest::default()
-    };
-    kept.build.version.clone_from(&manifest.build.version);
-    kept.build.rustc.clone_from(&manifest.build.rustc);
-    kept.build.target.clone_from(&manifest.build.target);
-    kept.build.profile.clone_from(&manifest.build.profile);
-    kept.machine.cpu.clone_from(&manifest.machine.cpu);
-    kept.machine.cores = manifest.machine.cores;
-    kept
-}
-
-/// Copies a table without the measured columns in which no row has anything.
-fn copy_rows(schema: &Schema, from: &Path, to: &Path) -> Outcome<Seal> {
-    let wrong = |error: csv::Error| Problem::doing(format!("copy {}", from.display()), error);
-    let mut reader = csv::Reader::from_path(from).map_err(wrong)?;
-    let header = reader.headers().map_err(wrong)?.clone();
-    let records = reader.into_records().collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let is_kept = |at: &usize| {
-        let measured = matches!(schema.columns()[*at], Column::Fixed(_)) && *at >= columns::IDENTITY.len();
-        !measured || records.iter().any(|record| record.get(*at).is_some_and(|cell| !cell.is_empty()))
-    };
-    let kept: Vec<usize> = (0..header.len()).filter(is_kept).collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for record in std::iter::once(&header).chain(&records) {
-        writer.write_record(kept.iter().filter_map(|at| record.get(*at))).map_err(wrong)?;
-    }
-    let bytes =
-        writer.into_inner().map_err(|error| Problem::doing(format!("copy {}", from.display()), error))?;
-    std::fs::write(to, &bytes).map_err(|error| Problem::doing(format!("write {}", to.display()), error))?;
-    let lines = bytes.split(|byte| *byte == b'\n').skip(1).count() as u64;
-    Ok(Seal { lines, bytes: bytes.len() as u64, xxh3: format!("{:016x}", xxh3_64(&bytes)) })
 }
 
 fn copy_histograms(from: &Folder, to: &Folder) -> Outcome<()> {

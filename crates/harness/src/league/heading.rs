@@ -1,0 +1,60 @@
+//! A column of the tables: what the engines did, and how.
+
+use std::collections::BTreeSet;
+
+use results::Column;
+
+/// Operations that write, by their names in the results.
+const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
+
+/// One column: what the engines did, and how.
+pub(super) struct Heading {
+    pub(super) phase: String,
+    /// Paths and values of what is swept of the workload.
+    pub(super) within: Vec<(String, String)>,
+    /// By how many threads.
+    pub(super) threads: u64,
+    /// The kinds of operations.
+    pub(super) operations: BTreeSet<String>,
+}
+
+impl Heading {
+    /// Whether it is the column of a phase under swept values.
+    pub(super) fn is(&self, phase: &str, within: &[(String, String)]) -> bool {
+        self.phase == phase && self.within == within
+    }
+
+    /// Whether nothing is read.
+    pub(super) fn only_writes(&self) -> bool {
+        !self.operations.is_empty() && self.operations.iter().all(|kind| WRITES.contains(&kind.as_str()))
+    }
+
+    /// What stands above the column in a table of columns by as many threads: `load, order sequential`.
+    pub(super) fn title(&self) -> String {
+        let own_threads = format!("phase.{}.threads", self.phase);
+        let within = self.within.iter().filter(|(path, _)| *path != own_threads);
+        let within = within.map(|(path, value)| format!(", {} {value}", self.short(path)));
+        // A phase that is done again by two threads is called by the same name with a 2 behind it.
+        let suffix = format!("-{}", self.threads);
+        let phase = self.phase.strip_suffix(&suffix).filter(|_| self.threads > 1).unwrap_or(&self.phase);
+        format!("{phase}{}", within.collect::<String>())
+    }
+
+    /// What the column is called where no threads stand above it: `load, order sequential, 2 threads`.
+    pub(super) fn full_title(&self) -> String {
+        match self.threads {
+            1 => self.title(),
+            more => format!("{}, {more} threads", self.title()),
+        }
+    }
+
+    /// What of a path tells it apart: `order` of `phase.load.order`.
+    fn short(&self, path: &str) -> String {
+        match path.strip_prefix("phase.").and_then(|path| path.split_once('.')) {
+            // The threads of another phase are not this column's.
+            Some((phase, "threads")) if phase != self.phase => format!("{phase}.threads"),
+            Some((_, inside)) => inside.to_owned(),
+            None => Column::Swept(path.to_owned()).title().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Tables of engines: kept small without paths of the machine, written into a page, and held to what is kept.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use results::{CellInfo, EngineInfo, Folder, MANIFEST_VERSION, Manifest};
+
+use crate::bench::Bench;
+
+/// A folder that no other machine has.
+const LIBRARY: &str = "/opt/of this machine/librocksdb.so";
+
+/// Engines with the rate of each in the three columns, where our own tree makes 1000.
+const ENGINES: [(&str, [u64; 3]); 3] =
+    [("lsmbench", [1_000, 1_000, 2_000]), ("rocksdb", [400, 800, 500]), ("lmdb", [100, 2_000, 500])];
+
+const PHASES: [(&str, &str, u64); 3] = [("load", "insert", 1), ("point", "get", 1), ("point-2", "get", 2)];
+
+const HEADER: &str = "experiment,cell,label,trial,phase,operation,mode,seed,engine,ops,ops_per_second,cpu_seconds,\
+                      rss_peak_bytes,os_read_bytes,disk_bytes,threads\n";
+
+/// Makes results as six trials of three engines would leave them.
+fn make(bench: &Bench, name: &str) -> PathBuf {
+    let mut rows = HEADER.to_owned();
+    for (cell, (engine, rates)) in ENGINES.iter().enumerate() {
+        for trial in 0..6 {
+            for ((phase, kind, threads), rate) in PHASES.iter().zip(rates) {
+                for operation in [*kind, "all"] {
+                    let rate = rate + trial;
+                    let _ = writeln!(
+                        rows,
+                        "{name},{cell},{engine},{trial},{phase},{operation},timed,42,{engine},1000,{rate},\
+                         0.002,1048576,4096000,2097152,{threads}"
+                    );
+                }
+            }
+        }
+    }
+    let root = bench.path("runs").join(name);
+    bench.write(&format!("runs/{name}/runs.csv"), rows);
+    let engine = |name: &str| EngineInfo {
+        name: name.to_owned(),
+        version: Some("1.2.3".to_owned()),
+        library: (name == "rocksdb").then(|| LIBRARY.to_owned()),
+        doubts: Vec::new(),
+        mapping: vec![
+            "memtable.capacity: write_buffer_size".to_owned(),
+            "not equal: shapes are its own".to_owned(),
+        ],
+    };
+    let cells = ENGINES.iter().enumerate().map(|(cell, (label, _))| CellInfo {
+        cell: cell as u64,
+        label: (*label).to_owned(),
+        swept: vec![(*label).to_owned()],
+        engine: (*label != "lsmbench").then(|| engine(label)),
+        ..CellInfo::default()
+    });
+    let mut manifest = Manifest {
+        version: MANIFEST_VERSION,
+        experiment: name.to_owned(),
+        question: "Which?".to_owned(),
+        trials: 6,
+        mode: "timed".to_owned(),
+        swept: vec!["engine".to_owned()],
+        phases: PHASES.iter().map(|(phase, ..)| (*phase).to_owned()).collect(),
+        cells: cells.collect(),
+        command: vec!["/home/somebody/target/release/lsmbench".to_owned(), "run".to_owned()],
+        started: "2026-11-22T14:25:00Z".to_owned(),
+        ended: Some("2026-11-22T14:45:00Z".to_owned()),
+        warnings: vec![format!("engine rocksdb: {LIBRARY} has assertions")],
+        ..Manifest::default()
+    };
+    manifest.build.version = "0.1.0".to_owned();
+    manifest.build.git_commit = Some("0123456789abcdef".to_owned());
+    manifest.machine.cpu = Some("A processor".to_owned());
+    manifest.machine.cores = Some(2);
+    manifest.machine.load_average = Some([0.25, 0.0, 0.0]);
+    manifest.machine.load_average_end = Some([1.5, 0.0, 0.0]);
+    manifest.write(&Folder::new(&root).manifest()).unwrap();
+    root
+}
+
+/// A page with a place for each of some experiments.
+fn page(names: &[&str]) -> String {
+    let place = |name: &&str| format!("<!-- league {name} -->\nold\n<!-- /league -->\n");
+    format!("# Page\n{}end\n", names.iter().map(place).collect::<String>())
+}
+
+#[test]
+fn a_table_says_who_is_faster_and_what_falls_short() {
+    let bench = Bench::new();
+    make(&bench, "reads");
+    let table = bench.ok(&["league", "runs/reads"]);
+    for line in [
+        "### reads: Which?",
+        "| 1 thread | load | point |",
+        "| 2 threads | point |",
+        "| processor time per operation, 1 thread | load | point |",
+        "| bytes read from storage per operation, 2 threads | point |",
+        "* rocksdb, lmdb: not equal: shapes are its own",
+        "Beside rocksdb 1.2.3 (librocksdb.so), lmdb 1.2.3. Measured on 2026-11-22 by lsmbench 0.1.0 of commit \
+         0123456789ab on A processor, 2 cores; load 0.2 at the beginning and 1.5 at the end. The manifest has a \
+         warning.",
+    ] {
+        assert!(table.lines().any(|found| found == line), "{line}\n{table}");
+    }
+    assert!(table.contains("| lsmbench | **1.00\u{a0}k** | **1.00\u{a0}k** |"), "{table}");
+    assert!(table.contains("| rocksdb | 2.49 (2.48 to 2.50) | 1.25 (1.25 to 1.25) |"), "{table}");
+    assert!(table.contains("| lsmbench | 1.00\u{a0}MiB | 2.00\u{a0}MiB |"), "{table}");
+    assert!(table.contains("| lsmbench | 2.00\u{a0}µs | 2.00\u{a0}µs |"), "{table}");
+    let short = "Short of 2 times LSM-trees in writes, 1.5 times in reads and mixes, 1 times B-trees: **point** 0.50 \
+                 (0.50 to 0.50) lmdb, 1.25 (1.25 to 1.25) rocksdb.\n";
+    assert!(table.contains(short), "{table}");
+    let modest = bench.ok(&["league", "runs/reads", "--target-reads", "1.2", "--target-btrees", "0.1"]);
+    assert!(modest.contains("No column falls short of 2 times LSM-trees in writes, 1.2 times"), "{modest}");
+    let demanding = bench.ok(&["league", "runs/reads", "--target-writes", "3"]);
+    assert!(demanding.contains(": **load** 2.49 (2.48 to 2.50) rocksdb; **point** 0.50"), "{demanding}");
+}
+
+#[test]
+fn what_is_kept_has_no_path_of_the_machine_and_gives_the_same_tables() {
+    let bench = Bench::new();
+    for name in ["writes", "reads"] {
+        make(&bench, name);
+    }
+    bench.write("page.md", page(&["writes", "reads"]));
+    let told = bench.ok(&["league", "runs", "--keep", "kept/peers", "--into", "page.md"]);
+    assert_eq!(told, "kept     kept/peers/reads\nkept     kept/peers/writes\nleague   page.md\n");
+    for name in ["writes", "reads"] {
+        let kept = bench.read(&format!("kept/peers/{name}/manifest.json"));
+        assert!(
+            !kept.contains("/opt") && !kept.contains("/home") && !kept.contains("this machine"),
+            "{kept}"
+        );
+        assert!(
+            kept.contains("\"librocksdb.so\"") && kept.contains("librocksdb.so has assertions"),
+            "{kept}"
+        );
+        let [from_runs, from_kept] =
+            ["runs", "kept/peers"].map(|folder| bench.ok(&["league", &format!("{folder}/{name}")]));
+        assert_eq!(from_runs, from_kept);
+        assert!(bench.read("page.md").contains(&from_kept));
+    }
+    let written = bench.read("page.md");
+    assert!(
+        written.starts_with("# Page\n<!-- league writes -->\n### writes: ") && written.ends_with("end\n")
+    );
+    // Kept again from itself, it is the same.
+    bench.ok(&["league", "kept/peers", "--keep", "kept/peers", "--into", "page.md"]);
+    assert_eq!(bench.read("page.md"), written);
+}
+
+#[test]
+fn a_page_follows_from_its_results_or_is_named() {
+    let bench = Bench::new();
+    make(&bench, "writes");
+    bench.write("page.md", page(&["writes"]));
+    let check = ["league", "runs", "--into", "page.md", "--check"];
+    let wrong = bench.run(&check).expect(1);
+    assert!(
+        wrong.err.contains("page.md: the tables of writes do not follow from the results"),
+        "{}",
+        wrong.err
+    );
+    bench.ok(&["league", "runs", "--into", "page.md"]);
+    assert_eq!(bench.ok(&check), "1 of 1 places of page.md follow from the results\n");
+    let written = bench.read("page.md");
+    bench.write("page.md", written.replace("| rocksdb | 2.49", "| rocksdb | 2.94"));
+    bench.run(&check).expect(1);
+    bench.write("page.md", written.clone() + &page(&["sync"]));
+    let wrong = bench.run(&check).expect(1);
+    assert!(wrong.err.contains("the tables of sync have no results"), "{}", wrong.err);
+    assert!(wrong.out.contains("1 of 2 places"), "{}", wrong.out);
+}
+
+#[test]
+fn what_has_no_place_is_refused_before_anything_is_written() {
+    let bench = Bench::new();
+    make(&bench, "writes");
+    bench.write("page.md", page(&["reads"]));
+    let error = bench.run(&["league", "runs", "--keep", "kept", "--into", "page.md"]).refusal();
+    assert!(error.contains("page.md: it has no place for writes: put <!-- league writes -->"), "{error}");
+    assert!(!bench.path("kept").exists() && bench.read("page.md") == page(&["reads"]));
+    bench.write("twice.md", page(&["writes"]).repeat(2));
+    let error = bench.run(&["league", "runs", "--into", "twice.md"]).refusal();
+    assert!(error.contains("twice.md:6: there is a second place for writes"), "{error}");
+    let error = bench.run(&["league", "runs", "--check"]).refusal();
+    assert!(error.contains("--into <FILE>"), "{error}");
+    std::fs::create_dir_all(bench.path("empty")).unwrap();
+    let error = bench.run(&["league", "empty"]).refusal();
+    assert!(error.contains("there are no results in it"), "{error}");
+    // The same experiment from two folders has one place.
+    bench.ok(&["league", "runs/writes", "--keep", "kept"]);
+    let error = bench.run(&["league", "runs/writes", "kept/writes", "--keep", "again"]).refusal();
+    assert!(error.contains("runs/writes has results of writes too; name one of them"), "{error}");
+}
+
+/// The tables of the repository's page are those of the repository's results. As long as none are kept there is
+/// nothing to hold the page to; then every place has its results, and every result its place.
+#[test]
+fn the_page_of_performance_follows_from_the_results_of_engines() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (kept, page) = (root.join("results/peers"), root.join("docs/performance.md"));
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        text.contains("<!-- league writes -->\n"),
+        "docs/performance.md has no place for the tables of writes"
+    );
+    if !kept.exists() {
+        return;
+    }
+    let [kept, page] = [kept, page].map(|path| path.to_string_lossy().into_owned());
+    let answer = Bench::new().run(&["league", &kept, "--into", &page, "--check"]);
+    let advice =
+        "write it anew with\n  cargo run --release -- league results/peers --into docs/performance.md";
+    assert_eq!(answer.code, Some(0), "{}{advice}", answer.err);
+}

@@ -1,14 +1,16 @@
 //! `lsmbench report`: the claims of documents beside what their experiments measure.
 
 mod documents;
+mod note;
 mod published;
+mod trimmed;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use plot::Width;
 use report::{
-    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, RunNote, System, Tally, assemble, judge,
+    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, System, Tally, assemble, judge,
     pages,
 };
 use results::{Folder, Manifest, Table};
@@ -24,6 +26,7 @@ use crate::problem::{Outcome, Problem};
 use crate::run::{Ending, RunOptions, run_all};
 use crate::targets::check_folder;
 
+use note::note;
 use published::{Published, publish};
 
 /// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
@@ -267,18 +270,6 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
         });
     }
     Ok(answers)
-}
-
-fn note(manifest: &Manifest) -> RunNote {
-    RunNote {
-        experiment: manifest.experiment.clone(),
-        run_id: manifest.run_id.clone(),
-        is_quick: manifest.quick,
-        trials: manifest.trials,
-        mode: manifest.mode.clone(),
-        cpu: manifest.machine.cpu.clone(),
-        cores: manifest.machine.cores,
-    }
 }
 
 fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {

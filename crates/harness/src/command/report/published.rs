@@ -9,6 +9,7 @@ use results::{Column, Folder, Manifest, Schema, Seal, Table, columns};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Found;
+use super::trimmed::{Seals, trimmed};
 use crate::experiment::{AnswerFile, extended_tables};
 use crate::problem::{Outcome, Problem};
 
@@ -110,55 +111,14 @@ fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> O
         }
     }
     let [timeline, levels] = seals;
+    let seals = Seals { runs: Some(runs), timeline, levels };
     if from.verdicts().exists() {
         copy(&from.verdicts(), &to.verdicts())?;
     }
     if uses(ChartKind::Cdf) {
         copy_histograms(from, to)?;
     }
-    let kept = trimmed(manifest, Some(runs), timeline, levels);
-    kept.write(&to.manifest()).map_err(Problem::from)
-}
-
-/// What a manifest says that is not about the folders and the state of one machine.
-fn trimmed(
-    manifest: &Manifest,
-    runs: Option<Seal>,
-    timeline: Option<Seal>,
-    levels: Option<Seal>,
-) -> Manifest {
-    let cells = manifest.cells.iter().cloned().map(|mut cell| {
-        cell.streams.clear();
-        cell.engine = None;
-        cell
-    });
-    let mut kept = Manifest {
-        version: manifest.version,
-        experiment: manifest.experiment.clone(),
-        question: manifest.question.clone(),
-        run_id: manifest.run_id.clone(),
-        config_hash: manifest.config_hash.clone(),
-        seed: manifest.seed,
-        trials: manifest.trials,
-        mode: manifest.mode.clone(),
-        quick: manifest.quick,
-        swept: manifest.swept.clone(),
-        phases: manifest.phases.clone(),
-        cells: cells.collect(),
-        started: manifest.started.clone(),
-        ended: manifest.ended.clone(),
-        runs,
-        timeline,
-        levels,
-        ..Manifest::default()
-    };
-    kept.build.version.clone_from(&manifest.build.version);
-    kept.build.rustc.clone_from(&manifest.build.rustc);
-    kept.build.target.clone_from(&manifest.build.target);
-    kept.build.profile.clone_from(&manifest.build.profile);
-    kept.machine.cpu.clone_from(&manifest.machine.cpu);
-    kept.machine.cores = manifest.machine.cores;
-    kept
+    trimmed(manifest, seals).write(&to.manifest()).map_err(Problem::from)
 }
 
 /// Copies a table without the measured columns in which no row has anything.

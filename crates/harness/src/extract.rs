@@ -1,18 +1,26 @@
 //! What of results is kept in git: rows without empty columns, and of a manifest what is not about the folders of one
 //! machine.
 
+mod names;
+
 use std::path::Path;
 
-use results::{Column, Manifest, Schema, Seal, columns};
+use results::{BuildInfo, Column, EngineInfo, Manifest, Schema, Seal, columns};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::problem::{Outcome, Problem};
 
-/// What every manifest that is kept says: what was asked, when, by which program and on which processor.
-pub(crate) fn manifest(whole: &Manifest) -> Manifest {
+pub(crate) use names::Names;
+use names::file_name;
+
+/// What every manifest that is kept says: what was asked, when, by which program, on which processor, and which engines
+/// answered.
+pub(crate) fn manifest(whole: &Manifest, names: &Names) -> Manifest {
     let cells = whole.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();
-        cell.engine = None;
+        cell.label = names.spelt(&cell.label);
+        cell.swept = names.all(&cell.swept);
+        cell.engine = cell.engine.map(|engine| engine_of(engine, names));
         cell
     });
     let mut kept = Manifest {
@@ -30,15 +38,27 @@ pub(crate) fn manifest(whole: &Manifest) -> Manifest {
         cells: cells.collect(),
         started: whole.started.clone(),
         ended: whole.ended.clone(),
+        build: BuildInfo { flags: whole.build.flags.as_deref().map(flags), ..whole.build.clone() },
         ..Manifest::default()
     };
-    kept.build.version.clone_from(&whole.build.version);
-    kept.build.rustc.clone_from(&whole.build.rustc);
-    kept.build.target.clone_from(&whole.build.target);
-    kept.build.profile.clone_from(&whole.build.profile);
     kept.machine.cpu.clone_from(&whole.machine.cpu);
     kept.machine.cores = whole.machine.cores;
     kept
+}
+
+fn engine_of(engine: EngineInfo, names: &Names) -> EngineInfo {
+    EngineInfo {
+        name: names.spelt(&engine.name),
+        version: engine.version.as_deref().map(|version| names.spelt(version)),
+        library: engine.library.as_deref().map(|path| file_name(path).to_owned()),
+        doubts: names.all(&engine.doubts),
+        mapping: names.all(&engine.mapping),
+    }
+}
+
+/// The flags of a compiler without those that name files.
+fn flags(flags: &str) -> String {
+    flags.split(' ').filter(|flag| !flag.contains('/')).collect::<Vec<_>>().join(" ")
 }
 
 /// Copies a table without the measured columns in which no row has anything, each cell as `spelt` says it.

@@ -6,15 +6,16 @@
 #[cfg(feature = "wiredtiger")]
 mod store;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
-use crate::budget::{Budget, Log, Reads};
+use crate::budget::{Budget, Codec, Log, Reads};
 use crate::bundled::{cache, log, memtable, unequal, without_codec, without_interval};
+use crate::library::Wanted;
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> = Variant::new::<WiredTiger>(
@@ -24,6 +25,19 @@ pub(crate) const VARIANT: Variant<Engine> = Variant::new::<WiredTiger>(
      type = \"row\"\n",
 )
 .limited(&[Limit::NotDeterministic]);
+
+/// The extension that compresses with Snappy: a library of its own, which comes with `WiredTiger`.
+const SNAPPY: Wanted = Wanted {
+    name: "libwiredtiger_snappy.so",
+    variable: "LSMBENCH_WIREDTIGER_SNAPPY",
+    advice: "build WiredTiger with Snappy, or install a package that has it",
+    required: &["wiredtiger_extension_init"],
+};
+
+/// Where that extension is, where a budget asks for it.
+fn snappy(budget: &Budget) -> Option<PathBuf> {
+    SNAPPY.find("").ok().filter(|_| budget.codec == Codec::Snappy)
+}
 
 /// The kind of table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +71,8 @@ impl WiredTiger {
 
     /// How its files are set up.
     fn table(&self, budget: &Budget) -> String {
-        let pages = format!("key_format=u,value_format=u,leaf_page_max={}", budget.block_bytes);
+        let codec = if snappy(budget).is_some() { ",block_compressor=snappy" } else { "" };
+        let pages = format!("key_format=u,value_format=u,leaf_page_max={}{codec}", budget.block_bytes);
         if !self.is_lsm() {
             return pages;
         }
@@ -81,7 +96,10 @@ impl WiredTiger {
         };
         // It does not start with less than a megabyte.
         let direct = if budget.reads == Reads::Direct { ",direct_io=[data]" } else { "" };
-        format!("create,cache_size={},session_max=1024,{log}{direct}", budget.cache_bytes.max(8 << 20))
+        let extension =
+            snappy(budget).map_or_else(String::new, |path| format!(",extensions=[\"{}\"]", path.display()));
+        let cache = budget.cache_bytes.max(8 << 20);
+        format!("create,cache_size={cache},session_max=1024,{log}{direct}{extension}")
     }
 }
 
@@ -115,7 +133,10 @@ impl Peer for WiredTiger {
             "{} background threads: WiredTiger's own",
             budget.background_threads
         )));
-        lines.extend(without_codec(budget, "WiredTiger without extensions"));
+        match snappy(budget) {
+            Some(_) => lines.push("compression snappy: block_compressor snappy, by its extension".to_owned()),
+            None => lines.extend(without_codec(budget, "WiredTiger without an extension for it")),
+        }
         lines
     }
 

@@ -43,6 +43,25 @@ pub struct RunNote {
     pub cpu: Option<String>,
     /// The cores that it could use.
     pub cores: Option<u64>,
+    /// The other engines that ran beside our own tree.
+    pub engines: Vec<EngineNote>,
+    /// What was not run, each with why.
+    pub left_out: Vec<String>,
+    /// What a reader of the numbers should know.
+    pub warnings: Vec<String>,
+}
+
+/// Another engine of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineNote {
+    /// What it is called in the results.
+    pub name: String,
+    /// Its version, as it tells it itself.
+    pub version: Option<String>,
+    /// The file of the shared library, where it is one.
+    pub library: Option<String>,
+    /// The terms of the design that could not be made equal.
+    pub unequal: Vec<String>,
 }
 
 /// What one file says of one figure.

@@ -36,7 +36,7 @@ pub use compute::{COMPUTATIONS, Computation, Facts, Force};
 pub use contradiction::{Check, Checked, Claimed, Contradiction, ContradictionKind, Ruling, Settled};
 pub use error::ClaimsError;
 pub use feature::{Feature, Reach};
-pub use figure::{Answer, Figure, Judged, Picture, RunNote, System, Tally, assemble};
+pub use figure::{Answer, EngineNote, Figure, Judged, Picture, RunNote, System, Tally, assemble};
 pub use highlight::{Highlight, Highlighted};
 pub use ids::Ids;
 pub use judge::{Evidence, Finding, Judgement, judge};

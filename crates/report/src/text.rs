@@ -184,6 +184,7 @@ mod tests {
             mode: mode.to_owned(),
             cpu: None,
             cores: Some(2),
+            ..RunNote::default()
         };
         assert_eq!(run_of(&run("timed", 6)), "quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores");
         assert!(run_of(&run("timed", 1)).contains("1 trial, too few for intervals"));

@@ -1,15 +1,16 @@
 //! `lsmbench report`: the claims of documents beside what their experiments measure.
 
 mod documents;
+mod note;
 mod published;
+mod trimmed;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use plot::Width;
 use report::{
-    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, RunNote, System, Tally, assemble, judge,
-    pages,
+    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, System, Tally, assemble, judge, pages,
 };
 use results::{Folder, Manifest, Table};
 use toml::Value;
@@ -24,6 +25,7 @@ use crate::problem::{Outcome, Problem};
 use crate::run::{Ending, RunOptions, run_all};
 use crate::targets::check_folder;
 
+use note::note;
 use published::{Published, publish};
 
 /// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
@@ -33,6 +35,12 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     let out = report_folder(arguments, &results);
     if !arguments.check {
         arguments.keep.iter().chain([&out]).try_for_each(|folder| check_folder(folder))?;
+    }
+    if let Some(folder) = arguments.keep.as_ref().filter(|folder| is_same(folder, &results)) {
+        let folder = folder.display();
+        return Err(Problem::new(format!(
+            "--keep {folder} is the folder that the results are read from; leave one of both out, or name another"
+        )));
     }
     let kept = Published::read(&results)?;
     let quick = arguments.quick || kept.as_ref().is_some_and(|kept| kept.quick);
@@ -54,10 +62,12 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
         found.push((file, find(file, experiment, &results, kept.as_ref(), absent)));
     }
     if let Some(folder) = &arguments.keep {
-        publish(&found, folder)?;
+        let staying = publish(&found, folder, quick)?;
         let kept = Published::read(folder)?;
         for (file, found) in &mut found {
-            *found = find(file, found.experiment, folder, kept.as_ref(), found.rows.as_ref().err().cloned());
+            let is_new = !staying.contains(&found.experiment.name);
+            let absent = found.rows.as_ref().err().filter(|_| is_new).cloned();
+            *found = find(file, found.experiment, folder, kept.as_ref(), absent);
         }
     }
     let report = assembled(&files, &found, &arguments.paths)?;
@@ -68,6 +78,12 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     write(&out, &pages)?;
     print(&summary(&report.systems, &out))?;
     Ok(true)
+}
+
+/// Whether two names are of one folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    whole(one) == whole(other)
 }
 
 /// An experiment, and what it was overridden by. Where no time is measured, trials are all alike, and none are added.
@@ -267,18 +283,6 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
         });
     }
     Ok(answers)
-}
-
-fn note(manifest: &Manifest) -> RunNote {
-    RunNote {
-        experiment: manifest.experiment.clone(),
-        run_id: manifest.run_id.clone(),
-        is_quick: manifest.quick,
-        trials: manifest.trials,
-        mode: manifest.mode.clone(),
-        cpu: manifest.machine.cpu.clone(),
-        cores: manifest.machine.cores,
-    }
 }
 
 fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {

@@ -9,6 +9,9 @@ use super::cost::{clock_cost, harness_cost};
 use super::{doctor, environment, peer};
 use crate::experiment::{Cell, Experiment, Overrides, RunMode};
 
+/// The warning of a quick run.
+pub(crate) const QUICK: &str = "this is a quick run: smaller than the experiment means, and no answer to it";
+
 /// The manifest of a run that begins now and writes to `out`.
 pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) -> Manifest {
     let trials = &experiment.trials;
@@ -22,8 +25,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         RunMode::Counted => Vec::new(),
     };
     if overrides.quick {
-        warnings
-            .push("this is a quick run: smaller than the experiment means, and no answer to it".to_owned());
+        warnings.push(QUICK.to_owned());
     }
     let cells: Vec<CellInfo> = experiment.cells.iter().map(cell_info).collect();
     for engine in cells.iter().filter_map(|cell| cell.engine.as_ref()) {

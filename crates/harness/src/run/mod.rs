@@ -41,6 +41,7 @@ pub(crate) use experiments::{Ending, RunOptions, run_all};
 pub(crate) use fixture::{lock_all as lock_all_fixtures, program_hash};
 pub(crate) use home::{check_name, create_folder};
 pub(crate) use kept::{Kept, kept};
+pub(crate) use manifest::QUICK;
 pub(crate) use message::{Cells, read_messages};
 pub(crate) use peer::{engine_info, introduction};
 pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};

@@ -70,6 +70,12 @@ pub(super) fn set_phase(row: &mut Cells, [before, burst, settled]: [&Stats; 3], 
         (since(|stats| stats.blocks_read, burst), since(|stats| stats.blocks_from_cache, burst));
     row.set_some(&c::BLOCKS_READ, read).set_some(&c::BLOCKS_FROM_CACHE, cached);
     let asked = read.zip(cached).filter(|(read, cached)| read + cached > 0);
+    // Which operation a block was for, engines do not tell: among others, nothing is known of gets.
+    let gets = figures.gets_alone.filter(|gets| *gets > 0);
+    row.set_some(
+        &c::BLOCKS_PER_GET,
+        asked.zip(gets).map(|((read, cached), gets)| (read + cached) as f64 / gets as f64),
+    );
     row.set_some(&c::CACHE_HIT_RATE, asked.map(|(read, cached)| cached as f64 / (read + cached) as f64));
     row.set_some(&c::LEVELS, burst.levels).set_some(&c::LEVELS_SETTLED, settled.levels);
     row.set_some(&c::RUNS, burst.runs).set_some(&c::RUNS_SETTLED, settled.runs);
@@ -89,6 +95,8 @@ pub(super) struct Figures {
     pub(super) user_bytes: Option<u64>,
     /// Key and value bytes of all that is live behind it.
     pub(super) live_bytes: Option<u64>,
+    /// Its gets, where it does nothing else.
+    pub(super) gets_alone: Option<u64>,
 }
 
 /// Fills the row of a second from what an engine told at both of its ends.

@@ -239,6 +239,14 @@ impl PhaseReport<'_> {
         }
     }
 
+    /// The gets of a phase that does nothing else.
+    fn gets_alone(&self) -> Option<u64> {
+        match self.measured.driven.kinds.as_slice() {
+            [(Kind::Get, totals)] => Some(totals.operations),
+            _ => None,
+        }
+    }
+
     fn seconds(&self) -> Option<f64> {
         self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
     }
@@ -252,8 +260,11 @@ impl PhaseReport<'_> {
                 self.set_tree(&mut row, TreePhase { before, burst, settled }, all.operations);
             }
             (Look::Peer(before), Look::Peer(burst), Look::Peer(settled)) => {
-                let figures =
-                    Figures { user_bytes: self.profile.written_bytes, live_bytes: self.checked.live_bytes };
+                let figures = Figures {
+                    user_bytes: self.profile.written_bytes,
+                    live_bytes: self.checked.live_bytes,
+                    gets_alone: self.gets_alone(),
+                };
                 peer::set_phase(&mut row, [before, burst, settled], &figures);
             }
             _ => unreachable!("a store stays what it is"),

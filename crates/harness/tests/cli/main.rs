@@ -10,6 +10,7 @@ mod fixtures;
 mod gate;
 mod history;
 mod inside;
+mod kept;
 mod kills;
 mod league;
 mod levels;

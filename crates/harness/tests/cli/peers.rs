@@ -146,6 +146,35 @@ fn engines_that_are_there_run_in_one_run() {
     }
 }
 
+/// Blocks of an engine are of all that it does: they are those of gets where it does nothing else. Where there is no
+/// RocksDB, only our own tree is looked at.
+#[test]
+fn blocks_per_get_are_of_phases_that_only_get() {
+    let bench = Bench::new();
+    let gets = "[[phase]]\nname = \"point\"\noperations = 2_000\nmix = { get = 1 }\n[trials]";
+    let experiment = EXPERIMENT.replace("[trials]", gets);
+    let counting = "{ kind = \"rocksdb\", statistics = true }";
+    let over = |engines: &str| format!("{experiment}[sweep]\n\"engine\" = {engines}\n");
+    bench.write("x.toml", over(&format!("[\"lsmbench\", \"rocksdb\", {counting}]")));
+    if bench.run(&["describe", "x.toml"]).code != Some(0) {
+        bench.write("x.toml", over("[\"lsmbench\"]"));
+    }
+    bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
+    let rows = bench.rows("x");
+    for (engine, counts) in [("lsmbench", true), ("rocksdb", false), ("rocksdb(statistics=true)", true)] {
+        for row in of_engine(&rows, engine) {
+            let blocks = text(row, &c::BLOCKS_PER_GET);
+            match text(row, &c::PHASE).as_str() {
+                "point" if counts => {
+                    let blocks: f64 = blocks.parse().unwrap();
+                    assert!((0.5..=3.0).contains(&blocks), "{engine}: {blocks} blocks per get");
+                }
+                _ => assert_eq!(blocks.is_empty(), engine != "lsmbench" || text(row, &c::PHASE) == "load"),
+            }
+        }
+    }
+}
+
 #[test]
 fn an_engine_is_one_line_of_an_experiment() {
     let bench = Bench::new();

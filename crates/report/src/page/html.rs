@@ -6,7 +6,7 @@ use crate::sentence::sentence;
 use crate::text::{about, claimed, measured, run_of, theory};
 use crate::{Answer, Figure, Finding, Judged, Report, System, Tally};
 
-use super::highlights;
+use super::{highlights, runs};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -34,6 +34,9 @@ pub(super) fn overview(report: &Report) -> String {
     );
     body.push_str(&legend());
     body.push_str(&counts(systems, &all));
+    if let Some(trials) = runs::trials(report) {
+        let _ = writeln!(body, "<p class=\"soft small\">{}</p>", escape(&trials));
+    }
     body.push_str(&highlights::html(&report.highlights));
     body.push_str(
         "<h2 id=\"figures\">Every figure</h2>\n<p>Each cell is a figure or table of a document, coloured by what most of its \
@@ -181,6 +184,14 @@ fn answered(answer: &Answer) -> String {
             );
         }
         text.push_str("</div>\n");
+    }
+    let lines: Vec<String> = answer.run.iter().flat_map(runs::lines).collect();
+    if !lines.is_empty() {
+        text.push_str("<ul class=\"open small\">\n");
+        for line in lines {
+            let _ = writeln!(text, "<li>{}</li>", escape(&line));
+        }
+        text.push_str("</ul>\n");
     }
     if !answer.judged.is_empty() {
         text.push_str(&claims(&answer.judged));

@@ -6,7 +6,7 @@ use crate::sentence::sentence;
 use crate::text::{about, claimed, measured, run_of, theory};
 use crate::{Figure, Finding, Judged, Report, System, Tally};
 
-use super::{figure_file, highlights};
+use super::{figure_file, highlights, runs};
 
 /// All systems, with what their claims came to, and what readers ask first.
 pub(super) fn overview(report: &Report) -> String {
@@ -20,6 +20,9 @@ pub(super) fn overview(report: &Report) -> String {
     }
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding);
     let _ = writeln!(text, "| all | {} |", counts(&Tally::of(all)));
+    if let Some(trials) = runs::trials(report) {
+        let _ = writeln!(text, "\n{}", plain(&trials));
+    }
     text.push_str("\nAlso: [contradictions, computed](contradictions.md), [features, and where each is reached](features.md).\n");
     text.push_str(&highlights::markdown(&report.highlights));
     for system in systems {
@@ -60,6 +63,9 @@ fn section(figure: &Figure) -> String {
         let _ = writeln!(text, "\n**{}** (`{}`{run})\n", plain(asked), answer.file);
         for chart in &answer.charts {
             let _ = writeln!(text, "![{}]({})\n", plain(&chart.title), figure_file(&chart.name));
+        }
+        for line in answer.run.iter().flat_map(runs::lines) {
+            let _ = writeln!(text, "* {}", plain(&line));
         }
         for open in &answer.source.unspecified {
             let _ = writeln!(text, "* not specified: {}", plain(open));

@@ -7,6 +7,7 @@ mod features;
 mod highlights;
 mod html;
 mod markdown;
+mod runs;
 
 use std::collections::BTreeMap;
 

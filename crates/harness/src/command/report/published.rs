@@ -1,7 +1,7 @@
 //! What a report takes of results, small enough to be kept in git: rows without empty columns, and of the manifest what
 //! is not about one machine. A report made of it is made again from it, byte for byte, by `lsmbench report --check`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use plot::{ChartFile, ChartKind};
@@ -9,8 +9,10 @@ use results::{Folder, Manifest, Table};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Found;
-use crate::experiment::{AnswerFile, extended_tables};
-use crate::extract::{self, copy_rows};
+use super::trimmed::{Seals, trimmed};
+use crate::experiment::{AnswerFile, ENGINE, extended_tables};
+use crate::extract::copy_rows;
+use crate::output::line;
 use crate::problem::{Outcome, Problem};
 
 /// Where results are kept that are in git.
@@ -57,9 +59,47 @@ impl Published {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Removes the results.
-    fn clear(&self) -> Outcome<()> {
-        for name in self.recipes.keys() {
+    /// Whether what is kept of an experiment stays, since it has what was not measured now: all of it where nothing was,
+    /// and other engines where those were not there. Rows of one run are compared with each other alone, so that it
+    /// stays whole, or goes whole. What is of another recipe goes. It is told either way.
+    fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
+        let name = &found.experiment.name;
+        let own = Folder::new(self.folder.join(name));
+        if !self.recipes.contains_key(name) || !own.manifest().exists() {
+            return Ok(false);
+        }
+        let kept = Table::read(&own.runs())?;
+        let lacking = match &found.rows {
+            Err(why) => why.clone(),
+            Ok((_, table)) => {
+                let now = engines(table);
+                let gone: Vec<String> =
+                    engines(&kept).into_iter().filter(|engine| !now.contains(engine)).collect();
+                if gone.is_empty() {
+                    return Ok(false);
+                }
+                format!("nothing was measured of {}", gone.join(", "))
+            }
+        };
+        let folder = own.root().display();
+        let other = match (self.is_of(name, &file.path)?, Manifest::read(&own.manifest())?.quick == quick) {
+            (false, _) => "another version of the experiment",
+            (true, false) => "a run of another size",
+            (true, true) => {
+                line(&format!(
+                    "{name}: {lacking}: {folder} keeps what it has, and not what was measured now; remove that folder \
+                     to have it replaced"
+                ));
+                return Ok(true);
+            }
+        };
+        line(&format!("{name}: {lacking}: what {folder} had is of {other}, and goes"));
+        Ok(false)
+    }
+
+    /// Removes the results but those that stay.
+    fn clear(&self, staying: &BTreeSet<String>) -> Outcome<()> {
+        for name in self.recipes.keys().filter(|name| !staying.contains(*name)) {
             let folder = self.folder.join(name);
             if folder.exists() {
                 std::fs::remove_dir_all(&folder)
@@ -70,10 +110,26 @@ impl Published {
     }
 }
 
-/// Keeps what the report takes of some results in a folder, in place of what is there.
-pub(super) fn publish(found: &[(&AnswerFile, Found<'_>)], folder: &Path) -> Outcome<()> {
+/// The engines that rows are of, where they are of several.
+fn engines(table: &Table) -> Vec<String> {
+    table.distinct(ENGINE).into_iter().flatten().map(|engine| engine.to_string()).collect()
+}
+
+/// Keeps what the report takes of some results in a folder, in place of what is there; the names of the experiments of
+/// which what is there stays.
+pub(super) fn publish(
+    found: &[(&AnswerFile, Found<'_>)],
+    folder: &Path,
+    quick: bool,
+) -> Outcome<BTreeSet<String>> {
+    let mut staying = BTreeSet::new();
     if let Some(earlier) = Published::read(folder)? {
-        earlier.clear()?;
+        for (file, found) in found {
+            if earlier.stays(file, found, quick)? {
+                staying.insert(found.experiment.name.clone());
+            }
+        }
+        earlier.clear(&staying)?;
     }
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))?;
@@ -81,7 +137,7 @@ pub(super) fn publish(found: &[(&AnswerFile, Found<'_>)], folder: &Path) -> Outc
     for (file, found) in found {
         let name = &found.experiment.name;
         rows.push([name.clone(), file.name(), recipe(&file.path)?]);
-        if let Ok((manifest, table)) = &found.rows {
+        if let (Ok((manifest, table)), false) = (&found.rows, staying.contains(name)) {
             keep(found, manifest, table, &Folder::new(folder.join(name)))?;
         }
     }
@@ -91,7 +147,8 @@ pub(super) fn publish(found: &[(&AnswerFile, Found<'_>)], folder: &Path) -> Outc
     let mut writer = csv::Writer::from_path(&path).map_err(wrong)?;
     writer.write_record(HEADER).map_err(wrong)?;
     rows.iter().try_for_each(|row| writer.write_record(row)).map_err(wrong)?;
-    writer.flush().map_err(|error| Problem::doing(format!("write {}", path.display()), error))
+    writer.flush().map_err(|error| Problem::doing(format!("write {}", path.display()), error))?;
+    Ok(staying)
 }
 
 /// Keeps the results of one experiment.
@@ -111,14 +168,14 @@ fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> O
         }
     }
     let [timeline, levels] = seals;
+    let seals = Seals { runs: Some(runs), timeline, levels };
     if from.verdicts().exists() {
         copy(&from.verdicts(), &to.verdicts())?;
     }
     if uses(ChartKind::Cdf) {
         copy_histograms(from, to)?;
     }
-    let kept = Manifest { runs: Some(runs), timeline, levels, ..extract::manifest(manifest) };
-    kept.write(&to.manifest()).map_err(Problem::from)
+    trimmed(manifest, seals).write(&to.manifest()).map_err(Problem::from)
 }
 
 fn copy_histograms(from: &Folder, to: &Folder) -> Outcome<()> {

@@ -1,0 +1,110 @@
+//! What the report says of a run: which one it was, which other engines ran in it, and what makes its numbers doubtful.
+
+use peers::UNEQUAL;
+use report::{EngineNote, RunNote};
+use results::{EngineInfo, Manifest};
+
+use super::trimmed::{left_out, warnings};
+use crate::experiment::ENGINE;
+
+/// What is said of the run that left a manifest.
+pub(super) fn note(manifest: &Manifest) -> RunNote {
+    RunNote {
+        experiment: manifest.experiment.clone(),
+        run_id: manifest.run_id.clone(),
+        is_quick: manifest.quick,
+        trials: manifest.trials,
+        mode: manifest.mode.clone(),
+        cpu: manifest.machine.cpu.clone(),
+        cores: manifest.machine.cores,
+        engines: engines(manifest),
+        left_out: missing(manifest),
+        warnings: warnings(manifest),
+    }
+}
+
+/// The other engines, each once: a term that is not equal in one of its cells stands with it.
+fn engines(manifest: &Manifest) -> Vec<EngineNote> {
+    let mut notes: Vec<EngineNote> = Vec::new();
+    for info in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
+        let EngineInfo { name, version, library, mapping, .. } = info;
+        let at = notes.iter().position(|note| note.name == *name).unwrap_or_else(|| {
+            let (version, library) = (version.clone(), library.clone());
+            notes.push(EngineNote { name: name.clone(), version, library, unequal: Vec::new() });
+            notes.len() - 1
+        });
+        let note = &mut notes[at];
+        // An engine tells some versions only when it runs: one of its cells may not have run.
+        note.version = note.version.take().or_else(|| version.clone());
+        for term in mapping.iter().filter_map(|line| line.strip_prefix(UNEQUAL)) {
+            if !note.unequal.iter().any(|known| known == term) {
+                note.unequal.push(term.to_owned());
+            }
+        }
+    }
+    notes
+}
+
+/// The engines that were to run and were not there, each once with why.
+fn missing(manifest: &Manifest) -> Vec<String> {
+    let mut missing = Vec::new();
+    for left in left_out(manifest) {
+        let others = manifest.swept.iter().map(|path| format!(", {path}="));
+        let Some((_, engine)) = left.label.split_once(&format!("{ENGINE}=")) else { continue };
+        let end = others.filter_map(|other| engine.find(&other)).min().unwrap_or(engine.len());
+        let told = format!("{}: {}", &engine[..end], left.reason);
+        if !missing.contains(&told) {
+            missing.push(told);
+        }
+    }
+    missing
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{CellInfo, LeftOut};
+
+    use super::*;
+
+    #[test]
+    fn an_engine_stands_once_with_all_that_is_not_equal() {
+        let cell = |version: Option<&str>, mapping: &[&str]| CellInfo {
+            engine: Some(EngineInfo {
+                name: "lmdb".to_owned(),
+                version: version.map(str::to_owned),
+                mapping: mapping.iter().map(ToString::to_string).collect(),
+                ..EngineInfo::default()
+            }),
+            ..CellInfo::default()
+        };
+        let left = |label: &str| LeftOut {
+            label: label.to_owned(),
+            reason: "no libspeedb.so in /usr/lib; build SpeedB".to_owned(),
+        };
+        let manifest = Manifest {
+            swept: vec!["engine".to_owned(), "phase.write.batch".to_owned()],
+            cells: vec![
+                CellInfo::default(),
+                cell(None, &["log none: no log", "not equal: cache: its own"]),
+                cell(Some("0.9.70"), &["not equal: cache: its own", "not equal: blocks: pages"]),
+            ],
+            left_out: vec![
+                left("engine=speedb(statistics=true, cache=lru), phase.write.batch=1"),
+                left("engine=speedb(statistics=true, cache=lru), phase.write.batch=1000"),
+                left("design.bloom=none"),
+            ],
+            ..Manifest::default()
+        };
+        let note = note(&manifest);
+        assert_eq!(
+            note.engines,
+            [EngineNote {
+                name: "lmdb".to_owned(),
+                version: Some("0.9.70".to_owned()),
+                library: None,
+                unequal: vec!["cache: its own".to_owned(), "blocks: pages".to_owned()],
+            }]
+        );
+        assert_eq!(note.left_out, ["speedb(statistics=true, cache=lru): no libspeedb.so"]);
+    }
+}

@@ -1,0 +1,132 @@
+//! What stands below a figure about the run that it is of: other engines, what was not run, and what makes doubtful; and
+//! on the first page, how many trials the runs have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::FEWEST_BLOCKS;
+
+use crate::{EngineNote, Report, RunNote};
+
+/// What is said of a run, one line each: which version of each engine ran and what of its terms is not equal, what did
+/// not run, and what makes numbers doubtful.
+pub(super) fn lines(run: &RunNote) -> Vec<String> {
+    let engines = run.engines.iter().map(engine);
+    let left_out = run.left_out.iter().map(|what| format!("not run: {what}"));
+    let warnings = run.warnings.iter().map(|what| format!("warning: {what}"));
+    engines.chain(left_out).chain(warnings).collect()
+}
+
+fn engine(engine: &EngineNote) -> String {
+    let EngineNote { name, version, library, unequal } = engine;
+    let version = version.as_deref().unwrap_or("of unknown version");
+    let library = library.as_ref().map_or_else(String::new, |library| format!(" ({library})"));
+    let terms = match unequal.is_empty() {
+        true => "all terms are equal".to_owned(),
+        false => format!("not equal: {}", unequal.join("; ")),
+    };
+    format!("engine {name} {version}{library}; {terms}")
+}
+
+/// How many trials the runs of a report have: `45 timed experiments have 6 trials; 2 have 1, too few for intervals
+/// (e32-peers-write, e34-peers-space); 6 count, which needs one`. Nothing where nothing ran.
+pub(super) fn trials(report: &Report) -> Option<String> {
+    let figures = report.systems.iter().flat_map(|system| &system.figures);
+    let runs = figures.flat_map(|figure| &figure.answers).filter_map(|answer| answer.run.as_ref());
+    let (mut timed, mut counted) = (BTreeMap::<u64, BTreeSet<&str>>::new(), BTreeSet::new());
+    for run in runs {
+        match run.mode == "timed" {
+            true => timed.entry(run.trials).or_default().insert(&run.experiment),
+            false => counted.insert(run.experiment.as_str()),
+        };
+    }
+    let of_trials = |(at, (trials, names)): (usize, (&u64, &BTreeSet<&str>))| {
+        let what = match (at, names.len()) {
+            (0, 1) => "1 timed experiment has".to_owned(),
+            (0, count) => format!("{count} timed experiments have"),
+            (_, 1) => "1 has".to_owned(),
+            (_, count) => format!("{count} have"),
+        };
+        let plural = if *trials == 1 { "" } else { "s" };
+        let few = match *trials < FEWEST_BLOCKS as u64 {
+            true => {
+                let names: Vec<&str> = names.iter().copied().collect();
+                format!(", too few for intervals ({})", names.join(", "))
+            }
+            false => String::new(),
+        };
+        format!("{what} {trials} trial{plural}{few}")
+    };
+    let counters = match counted.len() {
+        0 => None,
+        1 => Some("1 counts, which needs one".to_owned()),
+        count => Some(format!("{count} count, which needs one")),
+    };
+    let said: Vec<String> = timed.iter().rev().enumerate().map(of_trials).chain(counters).collect();
+    (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Answer, Figure, System};
+
+    fn run(experiment: &str, mode: &str, trials: u64) -> Answer {
+        let (experiment, mode) = (experiment.to_owned(), mode.to_owned());
+        Answer { run: Some(RunNote { experiment, mode, trials, ..RunNote::default() }), ..Answer::default() }
+    }
+
+    fn report(answers: Vec<Answer>) -> Report {
+        let figure = Figure { name: "E1".to_owned(), answers };
+        let system = System { document: "d".to_owned(), figures: vec![figure] };
+        Report { systems: vec![system], ..Report::default() }
+    }
+
+    #[test]
+    fn each_count_of_trials_is_told_and_those_that_are_too_few_are_named() {
+        let all = vec![
+            run("a", "timed", 6),
+            run("b", "timed", 6),
+            run("b", "timed", 6),
+            run("e", "timed", 1),
+            run("d", "timed", 1),
+            run("c", "counted", 1),
+            Answer::default(),
+        ];
+        assert_eq!(
+            trials(&report(all)).as_deref(),
+            Some(
+                "2 timed experiments have 6 trials; 2 have 1 trial, too few for intervals (d, e); 1 counts, which \
+                 needs one."
+            )
+        );
+        assert_eq!(trials(&report(vec![Answer::default()])), None);
+    }
+
+    #[test]
+    fn an_engine_has_its_version_and_what_is_not_equal() {
+        let engine = |unequal: &[&str]| EngineNote {
+            name: "rocksdb".to_owned(),
+            version: Some("11.8.1".to_owned()),
+            library: Some("librocksdb.so".to_owned()),
+            unequal: unequal.iter().map(ToString::to_string).collect(),
+        };
+        let run = RunNote {
+            engines: vec![
+                engine(&["a", "b"]),
+                EngineNote { name: "lmdb".to_owned(), ..EngineNote::default() },
+            ],
+            left_out: vec!["speedb: no libspeedb.so".to_owned()],
+            warnings: vec!["slow".to_owned()],
+            ..RunNote::default()
+        };
+        assert_eq!(
+            lines(&run),
+            [
+                "engine rocksdb 11.8.1 (librocksdb.so); not equal: a; b",
+                "engine lmdb of unknown version; all terms are equal",
+                "not run: speedb: no libspeedb.so",
+                "warning: slow",
+            ]
+        );
+    }
+}

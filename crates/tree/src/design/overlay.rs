@@ -217,8 +217,9 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
         (Some(Value::Table(group)), Value::Table(changes)) => {
             for (name, change) in changes {
                 if !group.contains_key(name) {
-                    let known: Vec<&str> = group.keys().map(String::as_str).chain(keys_beside(key)).collect();
-                    let hint = suggestion(name, known.iter().copied());
+                    let beside = keys_beside(key).map(str::to_owned);
+                    let known: Vec<String> = group.keys().cloned().chain(beside).collect();
+                    let hint = suggestion(name, known.iter().map(String::as_str));
                     let message =
                         format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));
                     return Err(DesignError::at(key, Some(name.clone()), message));

@@ -52,7 +52,7 @@ static OWN_KEYS: [OwnKey; 3] = [
 ];
 
 /// The keys in the table of an axis that belong to the axis and to none of its variants: those of `memtable`.
-pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone {
+pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
     let own = if axis == MEMTABLE { &OWN_KEYS[..] } else { &[] };
     own.iter().map(|key| key.name)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::{Architecture, Object, ObjectSection, ObjectSymbol};
 
 use crate::peer::{Identity, Missing};
 
@@ -16,10 +16,17 @@ pub(crate) struct Wanted {
     pub(crate) advice: &'static str,
     /// What the adapter calls.
     pub(crate) required: &'static [&'static str],
+    /// The namespace of the engine's own functions.
+    pub(crate) namespace: &'static str,
+    /// Whether a build of its authors' sources for the processor computes checksums with its instruction.
+    pub(crate) has_fast_checksums: bool,
 }
 
 /// What a function is called that a failing assertion calls, by the C libraries.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
+
+/// Functions whose names a failing assertion would tell: a few more than messages name in a build without assertions.
+const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Flags of a compiler that optimises.
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
@@ -82,23 +89,54 @@ impl Wanted {
         if let Some(lacking) = self.required.iter().find(|name| !defined.contains(**name)) {
             return Err(not_this(format!("it has no function {lacking}; {}", self.advice)));
         }
+        let doubts = self.doubts(&file, asserts).into_iter().map(str::to_owned).collect();
+        Ok(Identity { version: version_in(&path), library: Some(path), doubts })
+    }
+
+    /// What makes the times of a library doubtful that calls the handler of failed assertions, or does not.
+    fn doubts(&self, file: &object::File<'_>, asserts: bool) -> Vec<&'static str> {
+        let data_of = |name| file.section_by_name(name).and_then(|section| section.data().ok());
         let mut doubts = Vec::new();
         if asserts {
+            doubts.push(match names_functions(data_of(".rodata").unwrap_or_default(), self.namespace) {
+                true => "the library is built with assertions: its times are not those of a release",
+                false => {
+                    "codecs inside the library are built with assertions: compression takes longer than in a release"
+                }
+            });
+        }
+        if data_of(".debug_str").is_some_and(is_unoptimised) {
+            doubts.push("the library is built without optimisation: its times mean nothing");
+        }
+        let is_slow = self.has_fast_checksums
+            && file.architecture() == Architecture::X86_64
+            && data_of(".text").is_some_and(|code| !has_checksum_instruction(code));
+        if is_slow {
             doubts.push(
-                "the library is built with assertions: its times are not those of a release".to_owned(),
+                "the library computes checksums without the processor's instruction: build it for this processor",
             );
         }
-        if is_unoptimised(&file) {
-            doubts.push("the library is built without optimisation: its times mean nothing".to_owned());
-        }
-        Ok(Identity { version: version_in(&path), library: Some(path), doubts })
+        doubts
     }
 }
 
-/// Whether the compiler says in the debug information that it was not asked to optimise.
-fn is_unoptimised(file: &object::File<'_>) -> bool {
-    let Some(section) = file.section_by_name(".debug_str") else { return false };
-    let Ok(strings) = section.data() else { return false };
+/// Whether strings of a library tell functions of a namespace by their signatures, as its assertions would: those of
+/// the codecs that it brings along call the same handler.
+fn names_functions(strings: &[u8], namespace: &str) -> bool {
+    let is_signature = |text: &&[u8]| {
+        let text = String::from_utf8_lossy(text);
+        text.split_once(namespace).is_some_and(|(_, rest)| rest.contains('('))
+    };
+    strings.split(|byte| *byte == 0).filter(is_signature).nth(ASSERTING_FUNCTIONS).is_some()
+}
+
+/// Whether code has the instruction `crc32` over eight bytes: `f2`, a prefix for wide operands, `0f 38 f1`.
+fn has_checksum_instruction(code: &[u8]) -> bool {
+    code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
+}
+
+/// Whether the compiler says in the strings of the debug information that it was not asked to optimise.
+fn is_unoptimised(strings: &[u8]) -> bool {
     let mut producers = strings
         .split(|byte| *byte == 0)
         .filter(|text| text.starts_with(b"GNU C"))
@@ -157,6 +195,8 @@ mod tests {
         variable: "LSMBENCH_NO_SUCH",
         advice: "build it",
         required: &[],
+        namespace: "none::",
+        has_fast_checksums: true,
     };
 
     #[test]
@@ -182,6 +222,28 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();
         assert!(error.contains("it has no function no_such_function; build it"), "{error}");
+    }
+
+    #[test]
+    fn assertions_of_an_engine_are_told_apart_from_those_of_its_codecs() {
+        let signature = |name: &str| format!("bool {name}::Reader::Read(const char*, size_t)\0");
+        let many = |name: &str| signature(name).repeat(ASSERTING_FUNCTIONS + 1);
+        assert!(names_functions(many("leveldb").as_bytes(), "leveldb::"));
+        assert!(!names_functions(many("snappy").as_bytes(), "leveldb::"));
+        assert!(
+            !names_functions(signature("leveldb").as_bytes(), "leveldb::"),
+            "one message names a function"
+        );
+        assert!(!names_functions("a leveldb::Status\0".repeat(50).as_bytes(), "leveldb::"));
+    }
+
+    #[test]
+    fn the_instruction_for_checksums_is_found_in_code() {
+        // crc32 rax, qword [rdi]; crc32 r8, r9
+        assert!(has_checksum_instruction(&[0x90, 0xf2, 0x48, 0x0f, 0x38, 0xf1, 0x07, 0xc3]));
+        assert!(has_checksum_instruction(&[0xf2, 0x4d, 0x0f, 0x38, 0xf1, 0xc1]));
+        // movbe [rdi], eax
+        assert!(!has_checksum_instruction(&[0x90, 0x90, 0x0f, 0x38, 0xf1, 0x07, 0xc3]));
     }
 
     #[test]

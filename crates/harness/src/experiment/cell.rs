@@ -3,7 +3,7 @@
 use catalog::Choice;
 use tree::Design;
 
-use super::engine::{budget, is_tree};
+use super::engine::{Absence, budget, is_tree};
 use super::task::Task;
 
 /// One combination of swept values.
@@ -41,4 +41,17 @@ pub(crate) struct LeftOut {
     pub(crate) label: String,
     /// Why.
     pub(crate) reason: String,
+    /// Its engine, where that is not here.
+    pub(crate) absence: Option<Absence>,
+}
+
+/// The engines that are not here, each once.
+pub(crate) fn absences(left_out: &[LeftOut]) -> Vec<&Absence> {
+    let mut absent: Vec<&Absence> = Vec::new();
+    for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {
+        if !absent.contains(&absence) {
+            absent.push(absence);
+        }
+    }
+    absent
 }

@@ -1,7 +1,9 @@
 //! Which engine a cell runs: our own tree, or another one with the terms of its design.
 
+use std::fmt;
+
 use catalog::{Choice, ChoiceError, Limit};
-use peers::{Budget, CATALOG, Codec, Engine, Log, Peer, Reads, UNEQUAL};
+use peers::{Budget, CATALOG, Codec, Engine, Log, Missing, Peer, Reads, UNEQUAL};
 use toml::Value;
 use tree::Design;
 use types::quantity::parse_nanoseconds;
@@ -85,19 +87,37 @@ pub(super) fn is_term(path: &[&str]) -> bool {
 }
 
 /// Why an experiment that asks for the engine of this cell by its name is refused as a whole, if it is: engines keep
-/// their own time, and one that was named must be there.
+/// their own time.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
-    let peer = peer(&cell.engine)?;
-    let name = engine_label(&cell.engine);
-    if mode == RunMode::Counted {
-        return Some(format!(
+    let name = peer(&cell.engine).map(|_| engine_label(&cell.engine))?;
+    (mode == RunMode::Counted).then(|| {
+        format!(
             "trials.mode = \"counted\" runs our own tree alone: {name} {}; say mode = \"timed\", or engine = \
              \"lsmbench\"",
             Limit::NotDeterministic
-        ));
+        )
+    })
+}
+
+/// The engine of a cell that is not here, with how to get it.
+pub(super) fn absence(cell: &Cell) -> Option<Absence> {
+    let missing = peer(&cell.engine)?.identify().err()?;
+    Some(Absence { engine: engine_label(&cell.engine), missing })
+}
+
+/// An engine that is not on this machine or not in this build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Absence {
+    /// What it is called in results.
+    pub(crate) engine: String,
+    /// How to get it.
+    missing: Missing,
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(text, "engine {} is not here: {}", self.engine, self.missing)
     }
-    let missing = peer.identify().err()?;
-    Some(format!("engine {name} is not here: {missing}; [sweep] \"engine\" = \"all\" runs those that are"))
 }
 
 /// Why a cell of another engine cannot run, if it cannot.

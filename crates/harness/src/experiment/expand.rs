@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
 
-use super::cell::{Cell, LeftOut};
+use super::cell::{Cell, LeftOut, absences};
 use super::engine::{ENGINE, engine_label, is_term, is_tree, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
 use super::task::Task;
@@ -34,6 +34,7 @@ impl Sweep {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);
         let mut applied = vec![false; self.factors.len()];
+        let may_lack = base.goes_as_far || self.asks_for_all_engines();
         // By the text of design and task, which no two different cells share.
         let mut numbers = HashMap::new();
         for combination in self.combinations() {
@@ -46,17 +47,20 @@ impl Sweep {
                 let same: &Cell = &cells[*numbers.get(&text)?];
                 Some(format!("it is the same as cell {}, {}", same.number, same.label))
             };
-            let may_lack = base.goes_as_far || self.asks_for_all_engines();
             if let Some(reason) = engine::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));
             }
             if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
-                left_out.push(LeftOut { label: self.describe(&combination), reason });
+                let absence = engine::absence(&cell);
+                left_out.push(LeftOut { label: self.describe(&combination), reason, absence });
             } else {
                 numbers.insert(text, cells.len());
                 cell.number = cells.len() as u64;
                 cells.push(cell);
             }
+        }
+        if !may_lack && cells.iter().all(|cell| is_tree(&cell.engine)) {
+            check_presence(&left_out)?;
         }
         match applied.iter().position(|applied| !applied) {
             Some(at) => Err(base.applies_nowhere(&self.factors[at].path)),
@@ -195,6 +199,16 @@ impl Base<'_> {
         };
         SweepError::new(path, format!("\"{path}\" is swept, but no cell has such a parameter{hint}"))
     }
+}
+
+/// Refuses what was to compare engines and has none left: those that were named are not here.
+fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
+    let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
+    if absent.is_empty() {
+        return Ok(());
+    }
+    let all = "[sweep] \"engine\" = \"all\" runs those that are";
+    Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
 /// What `of` has parameters for, with the one that `name` may have meant.
@@ -463,7 +477,7 @@ mod tests {
         let sweep =
             format!("\"engine\" = [\"lsmbench\", {rocksdb}]\n\"design.fence\" = [\"binary\", \"eytzinger\"]");
         let named = expand(&sweep, RunMode::Timed).unwrap_err();
-        assert!(named.contains("engine other is not here"), "what is named must be there: {named}");
+        assert!(named.contains("engine other is not here"), "no engine is left beside ours: {named}");
         let (cells, left_out) = expand_as_far(&sweep, RunMode::Timed, true).unwrap();
         let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
         assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);

@@ -23,7 +23,7 @@ mod task;
 mod trials;
 
 pub(crate) use answers::AnswerFile;
-pub(crate) use cell::Cell;
+pub(crate) use cell::{Cell, absences};
 pub(crate) use design_file::{extended_tables, read_design, set_design};
 pub(crate) use difference::differences;
 pub(crate) use engine::{ENGINE, budget, engine_label, is_tree, peer, read_engine, unequal_terms};

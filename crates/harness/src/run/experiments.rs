@@ -20,7 +20,7 @@ use super::rehearsal::rehearse;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
 use super::{environment, manifest, memory_limit, peer};
 use crate::charts;
-use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, peer as peer_of};
+use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, absences, peer as peer_of};
 use crate::output::{and_more, line, print};
 use crate::problem::{Outcome, Problem};
 use crate::targets::check_folder;
@@ -496,6 +496,15 @@ impl<'a> Run<'a> {
         let _ = writeln!(text, "  results  {}", folder.runs().display());
         for chart in charts {
             let _ = writeln!(text, "  chart    {}", chart.display());
+        }
+        let absent = absences(&self.experiment.left_out);
+        if !absent.is_empty() {
+            let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
+            let _ = writeln!(
+                text,
+                "  left out {}: not here; the run began with how to get them",
+                names.join(", ")
+            );
         }
         print(&text)?;
         let again = wrong_cells(&Table::read(&folder.noise())?);

@@ -35,9 +35,10 @@ fn of_engine<'a>(rows: &'a [Row], engine: &str) -> Vec<&'a Row> {
     rows.iter().filter(is_of).collect()
 }
 
-/// What was asked for by its name must be there; what was not is left out with words.
+/// An engine that is not there is left out with words, and the others run; where no other is left beside our own tree
+/// there is nothing to compare.
 #[test]
-fn an_engine_that_is_asked_for_must_be_there() {
+fn an_engine_that_is_not_there_leaves_the_others() {
     let bench = Bench::new();
     bench.write(
         "x.toml",
@@ -51,6 +52,12 @@ fn an_engine_that_is_asked_for_must_be_there() {
         "{error}"
     );
     assert!(error.contains("\"engine\" = \"all\" runs those that are"), "{error}");
+    bench.write(
+        "two.toml",
+        over("[\"lsmbench\", \"rocksdb(library=/nowhere/a.so)\", \"leveldb(library=/nowhere/b.so)\"]"),
+    );
+    let error = bench.run(&["run", "two.toml", "--allow-debug"]).refusal();
+    assert!(error.contains("no a.so in /nowhere") && error.contains("no b.so in /nowhere"), "{error}");
     bench.write("x.toml", over("\"all\""));
     let described = bench.ok(&["describe", "x.toml"]);
     // Nothing but a build with all features and all libraries has all.
@@ -59,6 +66,27 @@ fn an_engine_that_is_asked_for_must_be_there() {
     for kind in ["terarkdb", "tidesdb"].into_iter().filter(|kind| !is_here(kind)) {
         assert!(described.contains(&format!("left out: engine={kind}: ")), "{described}");
     }
+}
+
+/// Where one of the engines that are named is here, it runs, and those that are not are told at the beginning and
+/// at the end.
+#[test]
+fn the_rest_of_a_sweep_goes_on_without_an_engine() {
+    let bench = Bench::new();
+    bench.write("all.toml", over("\"all\""));
+    let described = bench.ok(&["describe", "all.toml"]);
+    let kinds = ["fjall", "lmdb", "rocksdb", "speedb", "leveldb"];
+    let Some(here) = kinds.into_iter().find(|kind| described.contains(&format!(" {kind}\n"))) else { return };
+    let absent = "{ kind = \"terarkdb\", library = \"/nowhere/libx.so\", label = \"terark\" }";
+    bench.write("x.toml", over(&format!("[\"lsmbench\", \"{here}\", {absent}]")));
+    let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
+    let told = "left out: engine=terark: no libx.so in /nowhere; build TerarkDB";
+    assert_eq!(answer.err.matches(told).count(), 1, "{}", answer.err);
+    assert!(answer.out.contains("left out terark: not here"), "{}", answer.out);
+    let manifest = bench.manifest("x");
+    let labels: Vec<&str> = manifest.cells.iter().map(|cell| cell.label.as_str()).collect();
+    assert_eq!(labels, ["lsmbench", here]);
+    assert_eq!(manifest.left_out.len(), 1);
 }
 
 #[test]

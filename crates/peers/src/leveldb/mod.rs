@@ -30,6 +30,9 @@ const WANTED: Wanted = Wanted {
     advice: "build LevelDB with cmake -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON, and name the library in \
              engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
     required: store::REQUIRED,
+    namespace: "leveldb::",
+    // Its authors' build has it where a library beside it, libcrc32c, is installed.
+    has_fast_checksums: false,
 };
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -19,9 +19,12 @@ impl Kin for RocksDb {
     const WANTED: Wanted = Wanted {
         name: "librocksdb.so",
         variable: "LSMBENCH_ROCKSDB",
-        advice: "build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the library in engine.library or \
-                 LSMBENCH_ROCKSDB, or build lsmbench with --features rocksdb (docs/peers.md has the commands)",
+        advice: "take it out of Maven's rocksdbjni, or build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
+                 library in engine.library or LSMBENCH_ROCKSDB, or build lsmbench with --features rocksdb \
+                 (docs/peers.md has the commands)",
         required: api::REQUIRED,
+        namespace: "rocksdb::",
+        has_fast_checksums: true,
     };
 }
 
@@ -33,9 +36,12 @@ impl Kin for SpeedB {
     const WANTED: Wanted = Wanted {
         name: "libspeedb.so",
         variable: "LSMBENCH_SPEEDB",
-        advice: "build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the library in engine.library or \
-                 LSMBENCH_SPEEDB, or build lsmbench with --features speedb (docs/peers.md has the commands)",
+        advice: "take it out of Maven's speedbjni, or build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
+                 library in engine.library or LSMBENCH_SPEEDB, or build lsmbench with --features speedb \
+                 (docs/peers.md has the commands)",
         required: api::REQUIRED,
+        namespace: "rocksdb::",
+        has_fast_checksums: true,
     };
 }
 
@@ -50,5 +56,7 @@ impl Kin for TerarkDb {
         advice: "build TerarkDB and a shared library of it (docs/peers.md has the commands), and name the library in \
                  engine.library or LSMBENCH_TERARKDB",
         required: api::REQUIRED,
+        namespace: "rocksdb::",
+        has_fast_checksums: true,
     };
 }

@@ -60,7 +60,7 @@ pub(crate) const VARIANT: Variant<Engine> = Variant::new::<Member<RocksDb>>(
 
 pub(crate) const SPEEDB: Variant<Engine> = Variant::new::<Member<SpeedB>>(
     "speedb",
-    "SpeedB, grown out of RocksDB 8.6, loaded by path or built in",
+    "SpeedB, grown out of RocksDB 8.1, loaded by path or built in",
     reference!("speedb", "LSMBENCH_SPEEDB", "what --features speedb builds in, or the system's libspeedb.so"),
 )
 .limited(&[Limit::NotDeterministic]);

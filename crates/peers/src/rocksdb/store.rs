@@ -477,8 +477,11 @@ impl Store for RocksDbStore {
             text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
         };
         let base = value("rocksdb_version")?;
-        // What has grown out of RocksDB counts versions of its own, in the name of its library.
-        let own = value("speedb_version").or_else(|| self.library_version.clone()).filter(|own| *own != base);
+        // What has grown out of RocksDB counts versions of its own: beside that one, in its log, or in the name of its
+        // library.
+        let in_log = || own_version(&std::fs::read_to_string(self.directory.join("LOG")).ok()?);
+        let own = value("speedb_version").or_else(in_log).or_else(|| self.library_version.clone());
+        let own = own.filter(|own| *own != base);
         Some(own.map_or_else(|| base.clone(), |own| format!("{own} on RocksDB {base}")))
     }
 
@@ -514,6 +517,14 @@ impl Store for RocksDbStore {
     }
 }
 
+/// The version that `SpeedB` tells in its log, as `Speedb version: 2.7.0-? (8.1.1)`: behind the hyphen is what its build
+/// was called, behind that the `RocksDB` under it.
+fn own_version(log: &str) -> Option<String> {
+    let version = log.split_once("Speedb version: ")?.1;
+    let end = version.find(|letter: char| letter != '.' && !letter.is_ascii_digit())?;
+    Some(version[..end].to_owned()).filter(|version| !version.is_empty())
+}
+
 /// Lines such as `rocksdb.wal.bytes COUNT : 12`.
 fn parse_tickers(text: &str) -> Vec<(String, u64)> {
     let ticker = |line: &str| {
@@ -541,6 +552,14 @@ impl Drop for RocksDbStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_of_its_own_is_read_from_the_log() {
+        let told = "2026/11/22-13:28:08.256340 140209582517120 Speedb version: 2.7.0-? (8.1.1)\n";
+        assert_eq!(own_version(told).as_deref(), Some("2.7.0"));
+        assert_eq!(own_version("0 RocksDB version: 11.8.1\n"), None);
+        assert_eq!(own_version("0 Speedb version: "), None);
+    }
 
     #[test]
     fn counters_are_read_and_histograms_are_not() {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use types::Direction;
 use workload::{Model, Scan, Target, TargetError, Write};
 
+use crate::laws::{self, Law, Opener};
+
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -139,4 +141,34 @@ impl Target for Canary {
     fn close(&self) -> Result<(), TargetError> {
         Ok(())
     }
+}
+
+/// Holds the laws against a store without fault, and against every fault, each with the law that is to catch it: how
+/// many faults there are.
+pub(crate) fn the_laws_catch_every_fault() -> usize {
+    for law in [laws::model, laws::sizes, laws::whole_batches, laws::threads, laws::survives] {
+        let store = Canary::shared(None);
+        let opener: &Opener<'_> = &|| Box::new(store.opened());
+        law(opener).unwrap();
+    }
+    let faults = [
+        (Fault::DropsLastOfRange, laws::model as Law),
+        (Fault::ReadsHighBound, laws::model),
+        (Fault::ForgetsDirection, laws::model),
+        (Fault::ForgetsDeletes, laws::model),
+        (Fault::SwapsMultiGet, laws::model),
+        (Fault::SkipsEmptyValues, laws::model),
+        (Fault::EndsKeysAtZero, laws::model),
+        (Fault::FirstOfBatchWins, laws::model),
+        (Fault::ForgetsOnOpening, laws::survives),
+        (Fault::CutsLargeValues, laws::sizes),
+        (Fault::TearsBatches, laws::whole_batches),
+        (Fault::LosesRaces, laws::threads),
+    ];
+    for (fault, law) in faults {
+        let store = Canary::shared(Some(fault));
+        let caught = law(&|| Box::new(store.opened()));
+        assert!(caught.is_err(), "{fault:?} is not caught");
+    }
+    faults.len()
 }

@@ -36,6 +36,10 @@ quick:
 report *arguments:
     cargo run --release -- report experiments --quick --keep results/published {{arguments}}
 
+# The pages of the report in headless Chromium, wide and narrow, light and dark, with pictures of them in a folder.
+pages shots="target/pages" *arguments:
+    .ci/pages --shots {{shots}} {{arguments}}
+
 # The questions of the README asked again: charts into plots/gallery, what came out into the README.
 gallery *arguments:
     cargo run --release -- gallery {{arguments}}

@@ -7,8 +7,6 @@
 //! the median exceeds δ. Two variants are equivalent when the whole interval lies within ±δ (the two one-sided
 //! tests of Schuirmann, 1987, at a stricter level).
 
-use std::fmt;
-
 use results::Better;
 
 use crate::sample::{log_ratio, median_of_sorted};
@@ -188,75 +186,6 @@ impl Comparison {
         let interval = Interval { low: interval.0.exp(), high: interval.1.exp() };
         Self { verdict, doubt, interval: Some(interval), p_value: Some(p_value), ..self }
     }
-
-    /// The verdict and the change with its interval, without what several comparisons have in common:
-    /// `improved, −12.3 % (−14.0 % to −10.2 %)`.
-    pub fn brief(&self) -> String {
-        self.brief_as(self.verdict)
-    }
-
-    /// The same with another word in the verdict's place.
-    pub fn brief_as(&self, word: impl fmt::Display) -> String {
-        let change = self.ratio.map_or_else(String::new, |ratio| format!(", {}", Change(ratio)));
-        let interval = self.interval.filter(Interval::has_width);
-        let interval = interval.map_or_else(String::new, |interval| format!(" ({interval})"));
-        format!("{word}{change}{interval}")
-    }
-
-    /// The change and how sure it is: `−12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`; empty where there
-    /// is none.
-    pub fn change(&self) -> String {
-        let Some(ratio) = self.ratio else { return String::new() };
-        let percent = self.confidence * 100.0;
-        match self.interval {
-            Some(interval) if interval.has_width() => {
-                format!("{} ({percent} % interval {interval}, {} trials)", Change(ratio), self.blocks)
-            }
-            Some(_) if self.blocks > 1 => format!("{} (the same in every trial)", Change(ratio)),
-            _ => Change(ratio).to_string(),
-        }
-    }
-}
-
-impl Interval {
-    fn has_width(&self) -> bool {
-        self.low.total_cmp(&self.high).is_ne()
-    }
-}
-
-impl fmt::Display for Interval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}", Change(self.low), Change(self.high))
-    }
-}
-
-/// `improved, −12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`, and why where it is inconclusive.
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.verdict)?;
-        if self.ratio.is_some() {
-            write!(f, ", {}", self.change())?;
-        }
-        self.doubt.map_or(Ok(()), |doubt| write!(f, ": {doubt}"))
-    }
-}
-
-/// A ratio as a reader takes it in: small changes in percent, large ones as a factor.
-struct Change(f64);
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            ratio if ratio.is_infinite() => f.write_str("from 0"),
-            0.0 => f.write_str("to 0"),
-            1.0 => f.write_str("no change"),
-            ratio if ratio >= 100.0 => write!(f, "×{ratio:.0}"),
-            ratio if ratio >= 2.0 => write!(f, "×{ratio:.2}"),
-            ratio if ratio <= 0.5 => write!(f, "×{ratio:.3}"),
-            ratio if ratio < 1.0 => write!(f, "−{:.1} %", (1.0 - ratio) * 100.0),
-            ratio => write!(f, "+{:.1} %", (ratio - 1.0) * 100.0),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -359,25 +288,5 @@ mod tests {
         let comparison = compare(&sample(&base), &sample(&candidate), Better::Lower, &Criteria::default());
         assert_eq!(comparison.verdict, Verdict::Regressed);
         assert!((comparison.ratio.unwrap() - 1.1).abs() < 1e-9);
-    }
-
-    #[test]
-    fn sentences_read_well() {
-        let base = [100.0, 104.0, 98.0, 101.0, 99.0, 102.0];
-        let faster = [88.0, 90.0, 87.0, 88.0, 86.0, 91.0];
-        let text = compare(&sample(&base), &sample(&faster), Better::Lower, &Criteria::default()).to_string();
-        assert!(text.starts_with("improved, −12.") && text.ends_with("6 trials)"), "{text}");
-        assert!(text.contains(" (95 % interval −"), "{text}");
-        let brief = compare(&sample(&base), &sample(&faster), Better::Lower, &Criteria::default()).brief();
-        assert_eq!(brief, text.replace("95 % interval ", "").replace(", 6 trials", ""));
-        let text = compare_exact(1.0, 12.0, Better::Lower, 0.0).to_string();
-        assert_eq!(text, "regressed, ×12.00");
-        let text = compare_exact(0.0, 12.0, Better::Lower, 0.0).to_string();
-        assert_eq!(text, "regressed, from 0");
-        let twice = |value| Sample::new("", [(0, value), (1, value)]);
-        let counters = Criteria { exact: true, ..Criteria::default() };
-        let comparison = compare(&twice(1.0), &twice(0.75), Better::Lower, &counters);
-        assert_eq!(comparison.to_string(), "improved, −25.0 % (the same in every trial)");
-        assert_eq!(comparison.brief(), "improved, −25.0 %");
     }
 }

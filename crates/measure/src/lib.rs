@@ -15,6 +15,7 @@ mod ranking;
 mod sample;
 mod significance;
 mod steady;
+mod telling;
 mod verdict;
 
 pub use change::changes;
@@ -28,4 +29,5 @@ pub use ranking::{Ranked, rank};
 pub use sample::{Sample, median};
 pub use significance::{FEWEST_BLOCKS, least_unpaired};
 pub use steady::SteadyRule;
+pub use telling::Terms;
 pub use verdict::{Doubt, Verdict};

@@ -15,6 +15,7 @@ mod format;
 mod heatmap;
 mod lines;
 mod naming;
+mod night;
 mod order;
 mod page;
 mod palette;
@@ -31,6 +32,7 @@ use std::path::{Path, PathBuf};
 use results::{Better, Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
+pub use night::night;
 pub use order::Order;
 pub use page::Width;
 pub use spec::{ChartFile, ChartKind, ChartSpec, Choice, Scalar};

@@ -1,7 +1,8 @@
 //! Colours that can be told apart with any kind of colour vision, on a white page and in print.
 //!
 //! The hues are those of Okabe and Ito (*Color Universal Design*, 2008), yellow darkened for white paper.
-//! Past eight, a series differs by its dashes and its mark; in bars by a lighter fill.
+//! Past eight, a series differs by its dashes and its mark; in bars by a lighter fill. On a dark page each colour has
+//! another in its place ([`Color::at_night`]).
 
 use plotters_backend::BackendColor;
 
@@ -34,7 +35,39 @@ impl Color {
         let linear = |channel: u8| (f64::from(channel) / 255.0).powf(2.2);
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
+
+    /// What stands in its place on a dark page. A series keeps its hue, and what was mixed with white or with ink is mixed
+    /// with what is there instead; of all else light and dark change places.
+    pub(crate) fn at_night(self) -> Self {
+        let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
+        for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
+            if let Some(share) = shares().find(|share| hue.tint(*share) == self) {
+                return at_night.mix(PAPER_AT_NIGHT, 1.0 - share);
+            }
+            if let Some(share) = shares().find(|share| hue.mix(INK, *share) == self) {
+                return at_night.mix(INK.turned(), share);
+            }
+        }
+        if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
+    }
+
+    /// As dark as it was light, down to the page at night, in the same hue.
+    fn turned(self) -> Self {
+        let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
+        let (most, least) =
+            channels.iter().fold((0.0_f64, 1.0_f64), |(most, least), c| (most.max(*c), least.min(*c)));
+        let light = (most + least) / 2.0;
+        let turned = 1.0 - (1.0 - NIGHT) * light;
+        // How far the channels lie apart for how far they can, as HSL has it.
+        let reach = |light: f64| 1.0 - (2.0 * light - 1.0).abs();
+        let spread = if reach(light) > 0.0 { reach(turned) / reach(light) } else { 0.0 };
+        let [r, g, b] = channels.map(|channel| ((turned + (channel - light) * spread) * 255.0).round() as u8);
+        Self(r, g, b)
+    }
 }
+
+/// Into how many parts the shares fall at which colours are mixed.
+const SHARES: u32 = 20;
 
 /// The page.
 pub(crate) const PAPER: Color = Color(255, 255, 255);
@@ -62,6 +95,23 @@ const HUES: [Color; 8] = [
     Color(139, 115, 0),
     Color(64, 64, 64),
 ];
+
+/// The same on a dark page, where those that are dark are lighter.
+const HUES_AT_NIGHT: [Color; 8] = [
+    Color(30, 132, 200),
+    Color(226, 108, 20),
+    Color(0, 168, 124),
+    Color(212, 136, 180),
+    Color(230, 159, 0),
+    Color(116, 196, 240),
+    Color(168, 142, 24),
+    Color(196, 198, 202),
+];
+
+/// The page at night, as the pages of the report have it.
+const PAPER_AT_NIGHT: Color = Color(30, 33, 37);
+/// How light that is.
+const NIGHT: f64 = 0.13;
 
 /// Lengths of strokes and gaps in pixels; empty for a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
@@ -144,11 +194,47 @@ mod tests {
         assert_eq!((ramp(-1.0), ramp(2.0)), (RAMP[0], RAMP[5]));
     }
 
+    fn contrast(a: Color, b: Color) -> f64 {
+        let (a, b) = (a.luminance(), b.luminance());
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn at_night_everything_can_be_read() {
+        assert_eq!(PAPER.at_night(), PAPER_AT_NIGHT);
+        for text in [INK, TEXT] {
+            assert!(contrast(text.at_night(), PAPER_AT_NIGHT) > 7.0, "{text:?} {:?}", text.at_night());
+        }
+        assert!(contrast(FAINT.at_night(), PAPER_AT_NIGHT) > 4.5);
+        let grid = contrast(GRID.at_night(), PAPER_AT_NIGHT);
+        assert!((1.1..2.0).contains(&grid), "a grid is seen and does not stand out: {grid}");
+        for hue in HUES {
+            let contrast = contrast(hue.at_night(), PAPER_AT_NIGHT);
+            assert!(contrast >= 3.5, "{hue:?}: {contrast}");
+        }
+        let mut seen = HUES.map(Color::at_night).to_vec();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), HUES.len());
+    }
+
+    #[test]
+    fn at_night_what_is_mixed_is_mixed_with_what_is_there() {
+        for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
+            for share in [1.0, 0.75, 0.55, 0.3] {
+                assert_eq!(hue.tint(share).at_night(), at_night.mix(PAPER_AT_NIGHT, 1.0 - share));
+            }
+            assert!(hue.mix(INK, 0.7).at_night().luminance() > 0.4, "a line over bars stands out");
+        }
+        let lights: Vec<f64> = (0..=20).map(|i| ramp(f64::from(i) / 20.0).at_night().luminance()).collect();
+        assert!(lights.windows(2).all(|pair| pair[0] < pair[1]), "{lights:?}");
+    }
+
     #[test]
     fn lines_stand_out_from_the_page() {
         // The least that WCAG asks of graphics is a contrast of 3; sky blue and orange come with marks.
         for hue in HUES {
-            let contrast = 1.05 / (hue.luminance() + 0.05);
+            let contrast = contrast(hue, PAPER);
             assert!(contrast >= 2.0, "{hue:?}: {contrast}");
         }
     }

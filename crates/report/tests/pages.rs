@@ -49,7 +49,7 @@ fn report() -> Vec<Page> {
                     charts: vec![Picture {
                         name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                         title: "A \"chart\"".to_owned(),
-                        svg: "<svg></svg>".to_owned(),
+                        svg: "<svg><rect fill=\"#FFFFFF\"/></svg>".to_owned(),
                         phone: "<svg id=\"phone\"></svg>".to_owned(),
                     }],
                     judged: judged.collect(),
@@ -67,6 +67,19 @@ fn report() -> Vec<Page> {
     let features =
         Feature::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/features.csv"));
     pages(&Report { systems, highlights, contradictions, features: features.unwrap() })
+}
+
+/// Where a page is dark, the charts on it are; the figures by themselves stay as they are.
+#[test]
+fn charts_have_the_colours_of_their_page() {
+    for page in report() {
+        let is_dark = page.content.contains(".charts [fill=\"#FFFFFF\"] { fill: #1E2125; }");
+        let has_charts = page.name.ends_with(".html") && page.content.contains("<div class=\"charts\">");
+        assert_eq!(is_dark, has_charts, "{}", page.name);
+        if has_charts {
+            assert!(page.content.contains("--card: #1e2125;"), "white becomes what charts stand on");
+        }
+    }
 }
 
 /// What stands between two texts, everywhere.

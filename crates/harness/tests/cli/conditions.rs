@@ -352,7 +352,7 @@ metric = "blocks_read"
     bench.write("x.toml", experiment.replace("\"design.bloom.bits_per_key\" = [2, 16]", sweep));
     let told = bench.ok(&["run", "x.toml"]);
     assert!(
-        told.contains("unequal memory: none held more than 5 % more or less than lru(shards=1)"),
+        told.contains("unequal memory: `none` held more than 5 % more or less than `lru(shards=1)`"),
         "{told}"
     );
     assert!(bench.read("results/x/verdicts.csv").lines().nth(1).unwrap().contains("unequal"));

@@ -156,7 +156,7 @@ fn a_design_that_drops_is_not_wrong_and_is_called_so() {
             .replace("x    = \"design.bloom\"", "x = \"design.compaction\""),
     );
     let answer = bench.ok(&["run", "x.toml"]);
-    let dropping = "Some of what fifo(capacity=64KiB) was asked for had been dropped";
+    let dropping = "Some of what `fifo(capacity=64KiB)` was asked for had been dropped";
     assert_eq!(answer.matches(dropping).count(), 1, "{answer}");
     let rows = bench.rows("x");
     for row in of(&rows, "look", "all") {

@@ -14,7 +14,8 @@ fn counters_need_no_interval() {
     let answer = bench.ok(&["run", "small.toml"]);
     let verdict = verdict(&answer);
     assert!(
-        verdict[0].contains(" beats none (1 other does too): false-positive rate in phase look ×0.0"),
+        verdict[0].contains(" beats `none`, as does `")
+            && verdict[0].contains("`: false-positive rate in phase look ×0.0"),
         "{answer}"
     );
     assert_eq!(
@@ -36,7 +37,8 @@ fn what_several_lines_have_in_common_is_said_once() {
     let answer = bench.ok(&["run", "x.toml", "--allow-debug", "--trials", "2"]);
     let verdict = verdict(&answer);
     let doubt = "2 trials do not carry a verdict; it takes 6 or more";
-    let sentence = format!("No winner over none: {doubt}. The best of the others is ");
+    let sentence =
+        format!("No winner over `none` by throughput in phase look: {doubt}. The best of the others is `");
     assert!(verdict[0].starts_with(&sentence), "{answer}");
     assert_eq!(answer.matches(doubt).count(), 1, "{answer}");
     assert_eq!(verdict.iter().filter(|line| line.contains("  inconclusive, ")).count(), 2, "{answer}");
@@ -72,7 +74,7 @@ fn an_oracle_bounds_the_others_and_wins_nothing() {
     );
     let answer = bench.ok(&["run", "x.toml"]);
     let verdict = verdict(&answer);
-    assert!(verdict[0].starts_with("standard beats none: "), "{answer}");
+    assert!(verdict[0].starts_with("`standard` beats `none`: "), "{answer}");
     assert!(verdict.iter().any(|line| line.trim_start().starts_with("perfect [oracle]  ")), "{answer}");
     bench.write("y.toml", SMALL.replace("\"none\", \"standard\", \"blocked\"", "\"standard\", \"perfect\""));
     let answer = bench.ok(&["run", "y.toml"]);
@@ -100,7 +102,7 @@ fn the_baseline_runs_twice_and_says_what_is_noise() {
     let bench = Bench::new();
     bench.write("x.toml", timed("count = 6"));
     let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
-    assert!(answer.contains("  noise: none against itself differs by up to "), "{answer}");
+    assert!(answer.contains("  noise: `none` against itself differs by up to "), "{answer}");
     let labels = column(&bench, "noise.csv", "label");
     assert!(!labels.is_empty() && labels.iter().all(|label| label == "none"), "{labels:?}");
     let trials: std::collections::BTreeSet<String> =

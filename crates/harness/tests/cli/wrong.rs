@@ -45,7 +45,7 @@ fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
     bench.forget_seals("small");
 
     let answer = bench.run(&["run", "small.toml", "--resume"]).expect(1);
-    assert!(answer.out.contains("Wrong answers by standard: they get no number."), "{}", answer.out);
+    assert!(answer.out.contains("Wrong answers by `standard`: they get no number."), "{}", answer.out);
     assert!(
         !answer.out.lines().any(|line| line.starts_with("  standard")),
         "it is in no table: {}",

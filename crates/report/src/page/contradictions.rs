@@ -66,7 +66,7 @@ pub(super) fn html(report: &Report) -> String {
         own().filter(|one| one.ruling != Ruling::Open).for_each(|one| body.push_str(&section(one)));
         body.push_str(&open(&own().filter(|one| one.ruling == Ruling::Open).collect::<Vec<_>>()));
     }
-    page("Contradictions, computed", &body)
+    page("Contradictions, computed", &[], &body)
 }
 
 fn section(settled: &Settled) -> String {

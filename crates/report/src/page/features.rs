@@ -44,7 +44,7 @@ pub(super) fn html(report: &Report) -> String {
         own.into_iter().for_each(|feature| body.push_str(&row(feature)));
         body.push_str("</tbody>\n</table>\n</section>\n");
     }
-    page("Features, reached", &body)
+    page("Features, reached", &[], &body)
 }
 
 fn row(feature: &Feature) -> String {

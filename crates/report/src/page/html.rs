@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::sentence::sentence;
 use crate::text::{about, claimed, measured, run_of, theory};
-use crate::{Answer, Figure, Finding, Judged, Report, System, Tally};
+use crate::{Answer, Figure, Finding, Judged, Picture, Report, System, Tally};
 
 use super::{highlights, runs};
 
@@ -46,7 +46,7 @@ pub(super) fn overview(report: &Report) -> String {
         let name = escape(&system.document);
         let _ = writeln!(body, "<h3><a href=\"{name}.html\">{name}</a></h3>\n{}", matrix(system, true));
     }
-    page("Claims, measured", &body)
+    page("Claims, measured", &[], &body)
 }
 
 /// The page of a system.
@@ -64,15 +64,22 @@ pub(super) fn system(system: &System, report: &Report) -> String {
         matrix(system, false),
     );
     system.figures.iter().for_each(|figure| body.push_str(&section(figure)));
-    page(&format!("{name}, measured"), &body)
+    let answers = system.figures.iter().flat_map(|figure| &figure.answers);
+    let charts: Vec<&Picture> = answers.flat_map(|answer| &answer.charts).collect();
+    page(&format!("{name}, measured"), &charts, &body)
 }
 
-pub(super) fn page(title: &str, body: &str) -> String {
+/// A page with some charts in its body, which are dark where the page is.
+pub(super) fn page(title: &str, charts: &[&Picture], body: &str) -> String {
+    let night = match plot::night(charts.iter().flat_map(|chart| [&*chart.svg, &*chart.phone]), ".charts") {
+        rules if rules.is_empty() => rules,
+        rules => format!("@media (prefers-color-scheme: dark) {{\n{rules}}}\n"),
+    };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+         <title>{title}</title>\n<style>\n{STYLE}{night}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
     )
 }
 

@@ -11,15 +11,22 @@ use super::{figure_file, highlights, runs};
 /// All systems, with what their claims came to, and what readers ask first.
 pub(super) fn overview(report: &Report) -> String {
     let systems = &report.systems;
-    let mut text = "# Claims, measured\n\n".to_owned();
+    let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding);
+    let all = Tally::of(all);
+    let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
+    let mut text = format!(
+        "# {} claims of {} systems, measured\n\n{figures} figures and tables of five documents, each with the claims about \
+         it, what was measured or computed, and the verdict that follows by rule.\n\n",
+        all.total(),
+        systems.len(),
+    );
     let names = Finding::ALL.map(Finding::name).join(" | ");
     let _ = writeln!(text, "| system | claims | {names} |\n|---|--:|{}", "--:|".repeat(Finding::ALL.len()));
     for system in systems {
         let name = &system.document;
         let _ = writeln!(text, "| [{name}]({name}.md) | {} |", counts(&system.tally()));
     }
-    let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding);
-    let _ = writeln!(text, "| all | {} |", counts(&Tally::of(all)));
+    let _ = writeln!(text, "| all | {} |", counts(&all));
     if let Some(trials) = runs::trials(report) {
         let _ = writeln!(text, "\n{}", plain(&trials));
     }

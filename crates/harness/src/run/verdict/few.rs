@@ -4,6 +4,7 @@
 use results::{Column, Metric, Unit, columns as c};
 
 use super::judged::Judged;
+use super::text::quoted;
 
 /// From here on one more or less is no percent.
 const MANY: f64 = 100.0;
@@ -34,7 +35,7 @@ impl Judged<'_> {
     pub(super) fn few_note(&self) -> Option<String> {
         let few = self.ranked.iter().filter(|ranked| !self.few(&ranked.name).is_empty());
         let named: Vec<String> =
-            few.map(|ranked| format!("{}{}", ranked.name, self.few(&ranked.name))).collect();
+            few.map(|ranked| format!("{}{}", quoted(&ranked.name), self.few(&ranked.name))).collect();
         (!named.is_empty()).then(|| {
             format!("few: below {MANY} one more or less is a percent and more: {}", named.join("; "))
         })

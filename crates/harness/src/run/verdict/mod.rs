@@ -26,14 +26,14 @@ pub(crate) use resolution::holds_found_rate;
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
 const MOST_LINES: usize = 80;
 
-/// What the results in a folder come to, in a sentence for each group of cells.
+/// What the results in a folder come to, in a sentence for each group of cells and each metric.
 pub(crate) fn sentences(experiment: &Experiment, folder: &Folder) -> Outcome<Vec<String>> {
     let runs = Table::read(&folder.runs())?;
     let noise = match folder.noise().exists() {
         true => Table::read(&folder.noise())?,
         false => Table::new(runs.schema().clone(), Vec::new()),
     };
-    Ok(Verdicts::of(experiment, &runs, &noise)?.sentences().collect())
+    Ok(Verdicts::of(experiment, &runs, &noise)?.sentences())
 }
 
 /// What an experiment comes to.
@@ -92,12 +92,18 @@ impl<'a> Verdicts<'a> {
         verdicts + &tables
     }
 
-    /// A sentence on each group of cells, by the metric that the verdict goes by.
-    fn sentences(&self) -> impl Iterator<Item = String> {
-        self.judged.iter().map(|judged| match judged.within.as_str() {
+    /// A sentence on each group of cells and each metric; where there is but one, and it names few of its cells, also the
+    /// numbers of all.
+    fn sentences(&self) -> Vec<String> {
+        let sentences = self.judged.iter().map(|judged| match judged.within.as_str() {
             "" => judged.sentence(),
             within => format!("{within}: {}", judged.sentence()),
-        })
+        });
+        let values = match &self.judged[..] {
+            [judged] if judged.entries.len() > 2 => judged.values(),
+            _ => None,
+        };
+        sentences.chain(values).collect()
     }
 
     /// The rows of `verdicts.csv`.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use measure::{Comparison, Doubt, Ranked, Sample, Verdict};
+use measure::{Comparison, Doubt, Ranked, Sample, Terms, Verdict};
 use results::verdicts::NO_RIVAL;
-use results::{Better, Unit};
+use results::{Better, Column, Unit};
 
 use super::judged::{Entry, Judged, NOT_EQUAL, factors};
 use crate::experiment::RunMode;
@@ -14,6 +14,9 @@ use crate::run::report::ALL;
 /// The relative difference up to which two designs use the same memory.
 const EQUAL_MEMORY: f64 = 0.02;
 
+/// The most cells that a sentence names.
+const MOST_NAMED: usize = 6;
+
 /// The relative difference up to which two designs of one budget of memory hold the same of it.
 const MOST_UNEQUAL: f64 = 0.05;
 
@@ -22,10 +25,10 @@ impl Judged<'_> {
     pub(super) fn sentence(&self) -> String {
         let mut text = String::new();
         if !self.wrong.is_empty() {
-            let _ = write!(text, "Wrong answers by {}: they get no number. ", self.wrong.join(", "));
+            let _ = write!(text, "Wrong answers by {}: they get no number. ", listed(&self.wrong));
         }
         if !self.dropping.is_empty() {
-            let cells = self.dropping.join(", ");
+            let cells = listed(&self.dropping);
             let _ = write!(
                 text,
                 "Some of what {cells} was asked for had been dropped: it does less than others. "
@@ -35,7 +38,7 @@ impl Judged<'_> {
             return text + &format!("Nothing was measured of {}.", self.what());
         };
         if let Some(words) = self.implausible(&baseline.sample.name) {
-            let name = &baseline.sample.name;
+            let name = quoted(&baseline.sample.name);
             return text + &format!("No verdict: the numbers of {name} are implausible ({words}).");
         }
         let marked: Vec<&str> = self
@@ -45,13 +48,13 @@ impl Judged<'_> {
             .filter(|name| self.implausible(name).is_some())
             .collect();
         if !marked.is_empty() {
-            let _ = write!(text, "Implausible numbers of {}: no verdict goes by them. ", marked.join(", "));
+            let _ = write!(text, "Implausible numbers of {}: no verdict goes by them. ", listed(&marked));
         }
-        text + &self.winner(&baseline.sample.name, &baseline.sample)
+        text + &self.winner(&baseline.sample)
     }
 
-    fn winner(&self, baseline: &str, sample: &Sample) -> String {
-        let what = self.what();
+    fn winner(&self, sample: &Sample) -> String {
+        let (what, baseline) = (self.what(), quoted(&sample.name));
         let is_rival = |other: &&Ranked| {
             let name = &other.name;
             !self.is_oracle(name) && self.is_rival(name) && self.implausible(name).is_none()
@@ -67,37 +70,91 @@ impl Judged<'_> {
             return format!("{baseline} has a {what} of {value}; there is {rivals} to compare it with.");
         };
         let all = |verdict| rivals.iter().all(|other| other.comparison.verdict == verdict);
-        let better = rivals.iter().filter(|other| other.comparison.verdict == Verdict::Improved).count();
         if best.comparison.verdict == Verdict::Improved {
-            let others = match better {
-                1 => String::new(),
-                2 => " (1 other does too)".to_owned(),
-                _ => format!(" ({} others do too)", better - 1),
+            let better = |other: &&&Ranked| other.comparison.verdict == Verdict::Improved;
+            let better: Vec<&str> = rivals.iter().skip(1).filter(better).map(|other| &*other.name).collect();
+            let others = match &better[..] {
+                [] => String::new(),
+                [one] => format!(", as does {}", quoted(one)),
+                some if some.len() < MOST_NAMED => format!(", as do {}", listed(some)),
+                many => format!(", as do {} others", many.len()),
             };
-            let confounded = self.confounded(&best.name);
-            let memory = self.other_memory(&best.name) + &self.other_prices(&best.name);
-            let change = best.comparison.change();
-            let few = self.few(&best.name);
-            return format!(
-                "{} beats {baseline}{others}: {what} {change}{few}{confounded}{memory}.",
-                best.name
-            );
+            let change = self.change(best);
+            return format!("{} beats {baseline}{others}: {what} {change}.", quoted(&best.name));
         }
         if all(Verdict::Regressed) {
-            return format!("{baseline} beats every other: their {what} is worse.");
+            return self.worse(&baseline, &rivals);
         }
         if all(Verdict::Equivalent) {
             return format!("No difference that matters: every {what} is about that of {baseline}.");
         }
-        let (change, why) = (best.comparison.change(), self.no_winner(&best.comparison));
-        if change.is_empty() {
-            return format!("No winner over {baseline}: {why}.");
+        let (change, why) = (self.change(best), self.no_winner(&best.comparison));
+        if best.comparison.ratio.is_none() {
+            return format!("No winner over {baseline} by {what}: {why}.");
         }
-        let few = self.few(&best.name);
-        let beside =
-            self.confounded(&best.name) + &self.other_memory(&best.name) + &self.other_prices(&best.name);
-        let best = format!("The best of the others is {}: {what} {change}{few}{beside}.", best.name);
-        format!("No winner over {baseline}: {why}. {best}")
+        let best = format!("The best of the others is {}: {change}.", quoted(&best.name));
+        format!("No winner over {baseline} by {what}: {why}. {best}")
+    }
+
+    /// How much worse each of the others is.
+    fn worse(&self, baseline: &str, others: &[&Ranked]) -> String {
+        let changes = others.iter().take(MOST_NAMED).map(|other| {
+            let change = other.comparison.short_change(self.terms());
+            format!("{change} with {}{}", quoted(&other.name), self.few(&other.name))
+        });
+        let more = and_more(others.len().saturating_sub(MOST_NAMED));
+        let sure =
+            others.iter().map(|other| &other.comparison).find(|of| of.interval.is_some() && of.blocks > 1);
+        let sure = sure.map_or_else(String::new, |of| {
+            format!(" ({} % intervals, {} trials)", of.confidence * 100.0, of.blocks)
+        });
+        let (what, changes) = (self.what(), joined(&changes.collect::<Vec<String>>()));
+        match others.len() {
+            1 => format!("{baseline} beats the other: {what} is {changes}{sure}."),
+            _ => format!("{baseline} beats every other: {what} is {changes}{more}{sure}."),
+        }
+    }
+
+    /// The change of a cell, how sure it is, and what else is not as it is of the baseline.
+    fn change(&self, of: &Ranked) -> String {
+        let name = &of.name;
+        let sides = self.both(name).filter(|_| matches!(self.terms(), Terms::Points { .. }));
+        let sides = sides.and_then(|(base, own)| Some([own.sample.median()?, base.sample.median()?]));
+        let sides = sides.map_or_else(String::new, |sides| {
+            let [own, base] = sides.map(|side| self.value(side));
+            format!(", {own} against {base}")
+        });
+        let change = of.comparison.change(self.terms());
+        let beside = self.confounded(name) + &self.other_memory(name) + &self.other_prices(name);
+        format!("{change}{sides}{}{beside}", self.few(name))
+    }
+
+    /// What changes are told in. Of a share of which more is better, such as a hit rate, a percentage could be taken for
+    /// points of it.
+    fn terms(&self) -> Terms {
+        let share = self.column.unit() == Unit::Share && self.column.better() == Better::Higher;
+        let baseline = self.entries.first().and_then(|baseline| baseline.sample.median());
+        baseline.filter(|_| share).map_or(Terms::Ratio, |baseline| Terms::Points { baseline })
+    }
+
+    /// `Data blocks looked into per get in phase absent by bloom.bits_per_key: 1: 2.41; 2: 1.60.`: the medians of all cells,
+    /// where they differ in one path.
+    pub(super) fn values(&self) -> Option<String> {
+        let swept = self.experiment.swept();
+        let [path] = &swept[..] else { return None };
+        let title = Column::Swept(path.clone()).title().to_owned();
+        let value = |entry: &Entry<'_>| {
+            let own = entry.cell.swept.first()?;
+            let name = if own.parse::<f64>().is_ok() { own.clone() } else { quoted(own) };
+            Some(format!("{name}: {}", self.value(entry.sample.median()?)))
+        };
+        let in_order = self.experiment.cells.iter();
+        let entries =
+            in_order.filter_map(|cell| self.entries.iter().find(|of| of.cell.number == cell.number));
+        let values: Vec<String> = entries.filter_map(value).collect();
+        let what = self.what();
+        let (first, rest) = what.split_at(what.chars().next()?.len_utf8());
+        Some(format!("{}{rest} by {title}: {}.", first.to_uppercase(), values.join("; ")))
     }
 
     /// Why nothing beats the baseline, by how the best of the others compares with it.
@@ -105,7 +162,8 @@ impl Judged<'_> {
         let delta = format!("{:.1} %", best.delta * 100.0);
         let why = match (best.doubt, best.interval) {
             (Some(Doubt::TooNoisy), Some(interval)) => format!(
-                "the interval of the best, {interval}, holds no difference as well as one that counts, more than {delta}"
+                "the interval of the best, {}, holds no difference as well as one that counts, more than {delta}",
+                interval.told(self.terms())
             ),
             (Some(Doubt::TooSmall), _) => {
                 format!("the best differs by less than counts, {delta}, and its interval reaches further")
@@ -122,7 +180,7 @@ impl Judged<'_> {
             true => why,
             false => format!(
                 "{why}; {} of other {} are no rivals",
-                aside.join(", "),
+                listed(&aside),
                 self.prices.names().join(" and ")
             ),
         }
@@ -188,8 +246,10 @@ impl Judged<'_> {
             row.push(match ranked {
                 None => "baseline".to_owned(),
                 Some(ranked) if self.implausible(&ranked.name).is_some() => "implausible".to_owned(),
-                Some(ranked) if !self.is_rival(&ranked.name) => ranked.comparison.brief_as(NO_RIVAL),
-                Some(ranked) => ranked.comparison.brief(),
+                Some(ranked) if !self.is_rival(&ranked.name) => {
+                    ranked.comparison.brief(NO_RIVAL, self.terms())
+                }
+                Some(ranked) => ranked.comparison.brief(ranked.comparison.verdict, self.terms()),
             });
             row.push(match ranked {
                 Some(_) if !apart.is_empty() => factors(baseline.cell, entry.cell),
@@ -225,7 +285,7 @@ impl Judged<'_> {
             format!(
                 "noise: {} against itself differs by up to {:.1} %, and less does not count; a true difference \
                  of {:.1} % would be found four times in five",
-                self.entries[0].sample.name,
+                quoted(&self.entries[0].sample.name),
                 noise.floor * 100.0,
                 noise.detectable * 100.0
             )
@@ -237,10 +297,12 @@ impl Judged<'_> {
         notes.extend(self.few_note());
         notes.extend(self.turned());
         notes.extend(self.outliers());
-        notes.extend(self.entries.iter().filter_map(|entry| entry.steadiness.note(&entry.sample.name)));
+        notes.extend(
+            self.entries.iter().filter_map(|entry| entry.steadiness.note(&quoted(&entry.sample.name))),
+        );
         notes.extend(self.entries.iter().filter_map(|entry| {
             let name = &entry.sample.name;
-            Some(format!("implausible: {name}: {}", self.implausible(name)?))
+            Some(format!("implausible: {}: {}", quoted(name), self.implausible(name)?))
         }));
         notes.extend(self.unequal_memory());
         let mut doubts: Vec<String> =
@@ -253,7 +315,7 @@ impl Judged<'_> {
         let no_rivals: Vec<&str> =
             self.ranked.iter().map(|other| &*other.name).filter(|name| !self.is_rival(name)).collect();
         if !no_rivals.is_empty() {
-            let (near, names) = (self.prices.names().join(" nor near its "), no_rivals.join(", "));
+            let (near, names) = (self.prices.names().join(" nor near its "), listed(&no_rivals));
             notes.push(format!("not near its {near}, so no rivals of the baseline: {names}"));
         }
         notes.extend(self.common_factors().map(|factors| format!("differs in {factors}")));
@@ -276,7 +338,7 @@ impl Judged<'_> {
             format!(
                 "of {} the medians say the opposite: a change is the median over trials that ran side by side, and those \
                  disagree; more trials would settle it",
-                turned.join(", ")
+                listed(&turned)
             )
         })
     }
@@ -291,9 +353,9 @@ impl Judged<'_> {
         (!unequal.is_empty()).then(|| {
             format!(
                 "unequal memory: {} held more than {:.0} % more or less than {}, although memory = \"equal\"",
-                unequal.join(", "),
+                listed(&unequal),
                 MOST_UNEQUAL * 100.0,
-                self.entries[0].sample.name
+                quoted(&self.entries[0].sample.name)
             )
         })
     }
@@ -311,7 +373,7 @@ impl Judged<'_> {
     /// Trials far from the others of their cell; they are part of every number all the same.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
-            let name = &entry.sample.name;
+            let name = quoted(&entry.sample.name);
             entry
                 .sample
                 .outliers()
@@ -330,6 +392,24 @@ impl Judged<'_> {
             return format!("{value:.0}");
         }
         plot::format_value(value, self.column.unit())
+    }
+}
+
+/// A name as what it is: `none` is a variant, and not nobody.
+pub(super) fn quoted(name: &str) -> String {
+    format!("`{name}`")
+}
+
+/// Names as a sentence lists them.
+fn listed(names: &[&str]) -> String {
+    joined(&names.iter().map(|name| quoted(name)).collect::<Vec<String>>())
+}
+
+/// `a, b and c`.
+fn joined(parts: &[String]) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        parts => parts.concat(),
     }
 }
 

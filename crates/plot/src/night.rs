@@ -1,0 +1,57 @@
+//! Charts on a page that is dark: which colour takes the place of which, as a style sheet says it. Charts themselves stay
+//! as they are, since they are also shown where no style sheet is.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::palette::Color;
+
+/// The attributes that hold colours.
+const ATTRIBUTES: [&str; 2] = ["fill", "stroke"];
+
+/// The rules that turn charts dark which stand as SVG in elements that `within` selects: one for each colour of theirs. They
+/// belong where dark pages are asked for, on a page of the colour that white becomes there.
+pub fn night<'a>(charts: impl IntoIterator<Item = &'a str>, within: &str) -> String {
+    let mut used = BTreeSet::new();
+    for chart in charts {
+        for attribute in ATTRIBUTES {
+            let begin = format!(" {attribute}=\"#");
+            let colors = chart.split(&begin).skip(1).filter_map(|rest| color(rest.get(..6)?));
+            used.extend(colors.map(|color| (attribute, color)));
+        }
+    }
+    let mut rules = String::new();
+    for (attribute, color) in used {
+        let (day, night) = (hexadecimal(color), hexadecimal(color.at_night()));
+        let _ = writeln!(rules, "{within} [{attribute}=\"{day}\"] {{ {attribute}: {night}; }}");
+    }
+    rules
+}
+
+fn color(digits: &str) -> Option<Color> {
+    let channel = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    Some(Color(channel(0)?, channel(2)?, channel(4)?))
+}
+
+fn hexadecimal(color: Color) -> String {
+    format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_colour_has_a_rule_once() {
+        let charts = [
+            "<rect fill=\"#FFFFFF\" stroke=\"none\"/><path stroke=\"#0072B2\" fill=\"none\"/>",
+            "<rect fill=\"#FFFFFF\"/>",
+        ];
+        let rules = night(charts, ".charts");
+        assert_eq!(
+            rules,
+            ".charts [fill=\"#FFFFFF\"] { fill: #1E2125; }\n.charts [stroke=\"#0072B2\"] { stroke: #1E84C8; }\n"
+        );
+        assert_eq!(night([], ".charts"), "");
+    }
+}

@@ -75,6 +75,8 @@ pub struct Answer {
     pub question: Option<String>,
     /// The run; nothing where there is none.
     pub run: Option<RunNote>,
+    /// What the run itself found, in a sentence.
+    pub outcome: Option<String>,
     /// Its charts.
     pub charts: Vec<Picture>,
     /// The claims that it answers.
@@ -101,26 +103,35 @@ pub struct System {
 
 /// How many claims came to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally([usize; Finding::ALL.len()]);
+pub struct Tally {
+    counts: [usize; Finding::ALL.len()],
+    by_arithmetic: usize,
+}
 
 impl Tally {
     /// Counts findings.
-    pub fn of(findings: impl IntoIterator<Item = Finding>) -> Self {
+    pub fn of<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> Self {
         let mut tally = Self::default();
-        for finding in findings {
-            tally.0[finding as usize] += 1;
+        for Judged { judgement, .. } in judged {
+            tally.counts[judgement.finding as usize] += 1;
+            tally.by_arithmetic += usize::from(judgement.is_by_arithmetic());
         }
         tally
     }
 
+    /// How many of those that are reproduced nothing was measured for.
+    pub fn by_arithmetic(&self) -> usize {
+        self.by_arithmetic
+    }
+
     /// How many came to this.
     pub fn count(&self, finding: Finding) -> usize {
-        self.0[finding as usize]
+        self.counts[finding as usize]
     }
 
     /// How many there are.
     pub fn total(&self) -> usize {
-        self.0.iter().sum()
+        self.counts.iter().sum()
     }
 
     /// How many were looked at.
@@ -144,7 +155,7 @@ impl Figure {
 
     /// What the claims about it came to.
     pub fn tally(&self) -> Tally {
-        Tally::of(self.judged().map(|judged| judged.judgement.finding))
+        Tally::of(self.judged())
     }
 
     /// What it shows.
@@ -156,8 +167,7 @@ impl Figure {
 impl System {
     /// What its claims came to.
     pub fn tally(&self) -> Tally {
-        let judged = self.figures.iter().flat_map(Figure::judged);
-        Tally::of(judged.map(|judged| judged.judgement.finding))
+        Tally::of(self.figures.iter().flat_map(Figure::judged))
     }
 
     /// All its claims, in the order of their names.

@@ -26,7 +26,7 @@ impl Compare {
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
-            Self::Value => Some(m),
+            Self::Value | Self::Amplification => Some(m),
             Self::Ratio => Some(m / r),
             Self::Factor => Some(factor),
             Self::PercentLess => Some(100.0 * (1.0 - m / r)),
@@ -41,7 +41,7 @@ impl Compare {
     /// What it comes to where both sides are the same; nothing where there is no such number.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
-            Self::Ratio | Self::Factor => Some(1.0),
+            Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
             Self::PercentLess | Self::PercentMore | Self::PercentSlower | Self::Difference => Some(0.0),
             Self::PercentOf => Some(100.0),
             Self::Value | Self::Rank | Self::Crossing => None,

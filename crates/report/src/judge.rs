@@ -8,7 +8,7 @@ use results::{Better, Table};
 use crate::compute::{Force, find, resolve};
 use crate::form::{Measured, crossing, lead};
 use crate::lookup::{Lookup, cores, scales};
-use crate::reading::{better, points, read, values};
+use crate::reading::{better, points, read, sizes, values};
 use crate::text::beside;
 use crate::weigh::{Weighed, slack};
 use crate::{At, Bound, Claim, Claims, Compare, Facts, Quantity, Rule, Standing, Way};
@@ -75,12 +75,28 @@ pub struct Judgement {
     pub measured: Option<f64>,
     /// A 95 % interval on it, where trials are enough for one.
     pub interval: Option<Interval>,
+    /// The size that it was measured at, where that is not the document's: `1,250,000 against 125,000`.
+    pub measured_at: Option<String>,
     /// What must be, by computation.
     pub theory: Option<f64>,
     /// What follows.
     pub finding: Finding,
     /// Why, in a sentence.
     pub reason: String,
+}
+
+impl Judgement {
+    /// Whether the claim is reproduced by a computation alone, mostly on other numbers of the document: it holds, and
+    /// nothing was measured.
+    pub fn is_by_arithmetic(&self) -> bool {
+        self.finding == Finding::Reproduced && self.measured.is_none()
+    }
+
+    /// What it came to, as a claim's row says it: `reproduced by arithmetic`.
+    pub(crate) fn said(&self) -> String {
+        let how = if self.is_by_arithmetic() { " by arithmetic" } else { "" };
+        format!("{}{how}", self.finding)
+    }
 }
 
 /// Judges the claim at `place` among the names of a rule.
@@ -125,6 +141,7 @@ impl Case<'_> {
             claimed: self.claimed().unwrap_or(self.claim.value),
             measured: None,
             interval: None,
+            measured_at: None,
             theory: None,
             finding: Finding::NotTestable,
             reason,
@@ -143,6 +160,7 @@ impl Case<'_> {
             claimed,
             measured: Some(measured.value),
             interval: measured.interval,
+            measured_at: self.measured_at(),
             finding,
             ..untested
         };
@@ -164,6 +182,7 @@ impl Case<'_> {
             claimed: self.claim.value,
             measured: measured.map(|measured| measured.value),
             interval: measured.and_then(|measured| measured.interval),
+            measured_at: measured.and_then(|_| self.measured_at()),
             ..self.untested(String::new())
         };
         let name = self.rule.computed.as_deref().unwrap_or_default();
@@ -252,6 +271,18 @@ impl Case<'_> {
             (_, None) => self.farthest(runs, quantity, compare, better)?,
         };
         Ok(Beside { claimed, measured })
+    }
+
+    /// The size that a measurement is of where that is not the document's, and that of the other side.
+    fn measured_at(&self) -> Option<String> {
+        let runs = self.evidence.runs.ok()?;
+        let of = |lookup: &Lookup| sizes(runs, lookup).map(|all| all.join(", "));
+        let own = of(&Lookup::of(self.rule, self.claim))?;
+        let other = Lookup::of_other(self.rule, self.claim).and_then(|lookup| of(&lookup));
+        Some(match other.filter(|other| *other != own) {
+            Some(other) => format!("{own} against {other}"),
+            None => own,
+        })
     }
 
     /// The number of each trial in the form of the claim, at a place of the sweep.

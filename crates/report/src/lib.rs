@@ -18,6 +18,7 @@ mod highlight;
 mod ids;
 mod judge;
 mod lookup;
+mod outcome;
 mod page;
 mod reading;
 mod report;
@@ -40,6 +41,7 @@ pub use figure::{Answer, EngineNote, Figure, Judged, Picture, RunNote, System, T
 pub use highlight::{Highlight, Highlighted};
 pub use ids::Ids;
 pub use judge::{Evidence, Finding, Judgement, judge};
+pub use outcome::outcome;
 pub use page::{Page, pages};
 pub use report::Report;
 pub use rule::{At, Bound, Compare, Rule, Way};

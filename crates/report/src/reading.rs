@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Sample;
-use results::columns::{CELL, TRIAL, WRONG_ANSWERS};
+use results::columns::{CELL, IMPLAUSIBLE, PHASE, TRIAL, WRONG_ANSWERS};
 use results::{Better, Row, Schema, Table};
 
 use crate::lookup::Lookup;
 use crate::select::ENGINE;
+use crate::text::grouped;
 use crate::{Quantity, Texts};
 
 /// The engine of results that name none.
@@ -74,6 +75,19 @@ pub(crate) fn values(
     Ok(rows(table, lookup)?.iter().map(of).collect())
 }
 
+/// The sizes that the rows of a lookup are of in the columns in which a full run and a smaller one have different ones,
+/// where they are not those of the full run; nothing where all are.
+pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
+    let rows = rows(table, lookup).ok()?;
+    let smaller = lookup.columns().filter_map(|(column, texts)| {
+        let full: f64 = texts.all().first()?.parse().ok().filter(|_| texts.all().len() > 1)?;
+        let at = table.schema().position(column)?;
+        let size = rows.first()?.cells()[at].number()?;
+        (size.total_cmp(&full).is_ne()).then(|| grouped(&size.to_string()))
+    });
+    Some(smaller.collect::<Vec<String>>()).filter(|sizes| !sizes.is_empty())
+}
+
 /// The rows that a lookup finds.
 fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     let mut places = Vec::new();
@@ -92,10 +106,25 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     if rows.is_empty() {
         return Err(format!("not run: {}", missing(table, &places)));
     }
-    match rows.iter().any(|row| row.get(&WRONG_ANSWERS).number().is_some_and(|wrong| wrong > 0.0)) {
-        true => Err("answers were wrong, and so there is no number".to_owned()),
-        false => Ok(rows),
+    if rows.iter().any(|row| row.get(&WRONG_ANSWERS).number().is_some_and(|wrong| wrong > 0.0)) {
+        return Err("answers were wrong, and so there is no number".to_owned());
     }
+    match doubted(table, &rows) {
+        Some(words) => Err(format!("the run doubts its own row: {words}")),
+        None => Ok(rows),
+    }
+}
+
+/// Why the run takes one of some rows for impossible; a phase as a whole is doubted, and so are the kinds of its operations.
+fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
+    let same = |one: &Row, other: &Row| {
+        [&CELL, &TRIAL, &PHASE]
+            .iter()
+            .all(|column| one.get(column).to_string() == other.get(column).to_string())
+    };
+    let mut doubted = table.rows().iter().filter(|row| !row.get(&IMPLAUSIBLE).is_empty());
+    let row = doubted.find(|row| rows.iter().any(|own| same(own, row)))?;
+    Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
 /// Which of the values that are looked for no row has; all of them where each has one.

@@ -64,6 +64,8 @@ pub struct Rule {
 pub enum Compare {
     /// The claim stands for `m`.
     Value,
+    /// The claim stands for `m`, which is 1 where nothing is amplified: both are held together by what they have beyond.
+    Amplification,
     /// The claim over that of the other side stands for `m / r`.
     Ratio,
     /// How many times better than the other side.
@@ -292,7 +294,8 @@ impl Rule {
     /// Holds the keys of a comparison to what it reads.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
-        let alone = matches!(compare, Compare::Value | Compare::Rank | Compare::Crossing);
+        let alone =
+            matches!(compare, Compare::Value | Compare::Amplification | Compare::Rank | Compare::Crossing);
         match (&self.to, &self.at) {
             (None, _) if !alone => {
                 Err(("to", "compared with what? say to = \"a subject\" or to = { threads = 1 }".to_owned()))

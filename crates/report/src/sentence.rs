@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::text::{about, formed};
+use crate::text::{about_measured, formed};
 use crate::{Figure, Finding, Judged, Tally};
 
-/// What came of the claims about a figure, and which of them is farthest off.
+/// What the runs of a figure found, what came of the claims about it, and which of them is farthest off.
 pub(crate) fn sentence(figure: &Figure) -> String {
-    sentence_on(&figure.judged().collect::<Vec<_>>())
+    let measured = figure.answers.iter().filter_map(|answer| answer.outcome.clone());
+    measured.chain([sentence_on(&figure.judged().collect::<Vec<_>>())]).collect::<Vec<String>>().join(" ")
 }
 
 /// What came of some claims, and which of them is farthest off.
 pub(crate) fn sentence_on(all: &[&Judged]) -> String {
-    let tally = Tally::of(all.iter().map(|judged| judged.judgement.finding));
+    let tally = Tally::of(all.iter().copied());
     if tally.total() == 0 {
         return "The document states no number here.".to_owned();
     }
@@ -25,7 +26,13 @@ pub(crate) fn sentence_on(all: &[&Judged]) -> String {
         count => Some(format!("{count} {several}")),
     };
     let parts = [
-        counted(Finding::Reproduced, "is reproduced", "are reproduced"),
+        counted(Finding::Reproduced, "is reproduced", "are reproduced").map(|said| {
+            match tally.by_arithmetic() {
+                0 => said,
+                all if all == tally.count(Finding::Reproduced) => format!("{said} by arithmetic"),
+                some => format!("{said} ({some} by arithmetic)"),
+            }
+        }),
         counted(Finding::DirectionOnly, "holds in direction only", "hold in direction only"),
         counted(Finding::NotReproduced, "is not reproduced", "are not reproduced"),
         counted(Finding::Impossible, "is impossible", "are impossible"),
@@ -39,7 +46,7 @@ pub(crate) fn sentence_on(all: &[&Judged]) -> String {
         let measured = said(judgement.measured.unwrap_or_default());
         format!(
             "; farthest off is {}: {} claimed, {measured} measured",
-            about(claim),
+            about_measured(claim, judgement),
             said(judgement.claimed)
         )
     });

@@ -31,7 +31,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// Digits in groups of three.
-fn grouped(whole: &str) -> String {
+pub(crate) fn grouped(whole: &str) -> String {
     let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
     let mut text = sign.to_owned();
     for (at, digit) in digits.chars().enumerate() {
@@ -48,6 +48,15 @@ pub(crate) fn about(claim: &Claim) -> String {
     let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
     let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
+}
+
+/// What a claim is about, and the size that its measurement is of where that is another one: `SkipList, inserts =
+/// 10000000 (measured at 1,250,000)`.
+pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
+    match &judgement.measured_at {
+        Some(size) => format!("{} (measured at {size})", about(claim)),
+        None => about(claim),
+    }
 }
 
 /// What a claim says, in the document's unit: `at least 2.5 x`.
@@ -72,7 +81,7 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
         Some(Compare::PercentLess | Compare::PercentMore | Compare::PercentSlower | Compare::PercentOf) => {
             format!("{} %", number(value))
         }
-        Some(Compare::Value | Compare::Difference | Compare::Crossing) | None => {
+        Some(Compare::Value | Compare::Amplification | Compare::Difference | Compare::Crossing) | None => {
             format!("{} {}", number(value), claim.unit)
         }
     }
@@ -157,6 +166,7 @@ mod tests {
             claimed: 1.5,
             measured: Some(1.02),
             interval: Some(Interval { low: 0.98, high: 1.07 }),
+            measured_at: None,
             theory: None,
             finding: Finding::NotReproduced,
             reason: String::new(),

@@ -98,8 +98,8 @@ impl Weighed {
         let Some(neutral) = self.neutral() else { return (low, high) };
         let (least, most) = self.ends();
         // At least half of the claimed difference, in the logarithm where the form is a factor.
-        let half = |claimed: f64| match neutral == 0.0 {
-            true => claimed * SHARE_REPRODUCED,
+        let half = |claimed: f64| match self.compare == Compare::Amplification || neutral == 0.0 {
+            true => neutral + (claimed - neutral) * SHARE_REPRODUCED,
             false => neutral * (claimed / neutral).powf(SHARE_REPRODUCED),
         };
         match self.difference(neutral) {
@@ -170,8 +170,8 @@ impl Weighed {
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };
-        match neutral == 0.0 {
-            true => value / nearest,
+        match self.compare == Compare::Amplification || neutral == 0.0 {
+            true => (value - neutral) / (nearest - neutral),
             // A factor that is not above 0 is as far the other way as can be.
             false if value <= 0.0 || nearest <= 0.0 => (value - neutral) / (nearest - neutral),
             false => (value / neutral).ln() / (nearest / neutral).ln(),
@@ -197,12 +197,14 @@ impl Weighed {
     }
 }
 
-/// How far from a number of a claim another may lie: a share of it, and the share itself where the number is 0; half a
+/// How far from a number of a claim another may lie: a share of it, of an amplification a share of what it has beyond 1, and the share itself where the number is 0; half a
 /// place in an order.
 pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
     let relative = tolerance + 1e-9;
     match (compare, end == 0.0) {
         (Compare::Rank, _) => 0.5,
+        // What is within 5 % of 1 says that nothing is amplified, and lies near 1 by itself.
+        (Compare::Amplification, _) if (end - 1.0).abs() >= EVEN => relative * (end - 1.0).abs(),
         (_, true) => relative,
         (_, false) => relative * end.abs(),
     }
@@ -317,6 +319,23 @@ mod tests {
         let value = Weighed { compare: Compare::Value, claimed: 10.0, tolerance: 0.1, ..CLAIM };
         assert_eq!(with(value, 12.0, 10.9, 12.1), Finding::Reproduced);
         assert_eq!(with(value, 12.0, 8.0, 14.0), Finding::NotReproduced);
+    }
+
+    #[test]
+    fn of_an_amplification_what_is_beyond_one_counts() {
+        let of = |claimed| Weighed { compare: Compare::Amplification, claimed, ..CLAIM };
+        for (claimed, value, expected) in [
+            (1.2, 1.0, Finding::NotReproduced),
+            (1.3, 0.999, Finding::NotReproduced),
+            (1.11, 1.20, Finding::DirectionOnly),
+            (1.2, 1.16, Finding::Reproduced),
+            (1.2, 1.06, Finding::DirectionOnly),
+            (10.2, 10.32, Finding::Reproduced),
+            (1.0, 1.04, Finding::Reproduced),
+            (1.0, 1.2, Finding::NotReproduced),
+        ] {
+            assert_eq!(finding(of(claimed), value), expected, "{claimed} {value}");
+        }
     }
 
     #[test]

@@ -4,13 +4,14 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use common::{DOCUMENTS, claims, sheets};
 use lsmbench_report::{
-    COMPUTATIONS, Claim, Claims, Compare, Evidence, Facts, Finding, Force, Other, ParamColumn, Rule, Scale,
-    Standing, Texts, Way, judge,
+    COMPUTATIONS, Claim, Claims, Compare, Evidence, Facts, Finding, Force, Judgement, Other, ParamColumn,
+    Rule, Scale, Standing, Texts, Way, judge,
 };
-use results::columns::{CELL, OPERATION, PHASE, TRIAL, WRONG_ANSWERS};
+use results::columns::{CELL, IMPLAUSIBLE, OPERATION, PHASE, TRIAL, WRONG_ANSWERS};
 use results::{Better, Column, Row, Schema, Table, Value};
 
 /// An experiment of which nothing is known but its rows.
@@ -35,9 +36,10 @@ const OTHER: f64 = 1e9;
 fn rules(way: Way) -> Vec<(Claims, Rule)> {
     let mut all = Vec::new();
     for (document, _) in DOCUMENTS {
+        let claims = claims(document);
         for sheet in sheets(document).into_values() {
             let rules = sheet.rules.into_iter().filter(|rule| rule.way() == way);
-            all.extend(rules.map(|rule| (claims(document), rule)));
+            all.extend(rules.map(|rule| (claims.clone(), rule)));
         }
     }
     all
@@ -124,6 +126,60 @@ fn rows_that_say_what_a_claim_says_reproduce_it_and_no_others_do() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(judged_claims + bases, 478);
     assert!(judged_claims > 300, "{judged_claims} are compared with something");
+}
+
+/// The rows that say what a claim of the corpus says.
+fn made_for(id: &str, change: impl Fn(&mut Row)) -> Judgement {
+    let of_claim = |(_, rule): &(Claims, Rule)| rule.ids.all().iter().any(|one| one == id);
+    let (claims, rule) = rules(Way::Run).into_iter().find(of_claim).unwrap();
+    let made = Made { rule: &rule, claims: &claims, claim: claims.get(id).unwrap() };
+    let table = made.table(0.0, false);
+    let mut rows = table.rows().to_vec();
+    rows.iter_mut().for_each(change);
+    let table = Table::new(table.schema().clone(), rows);
+    let place = rule.ids.all().iter().position(|one| one == id).unwrap();
+    judge(&rule, place, &claims, &Evidence { runs: Ok(&table), cores: Some(64), facts: &Rows })
+}
+
+#[test]
+fn a_measurement_at_another_size_says_which() {
+    for (id, size) in [
+        ("byron-111", Some("1,250,000")),
+        ("byron-110", Some("1,250,000 against 125,000")),
+        ("cs265-126", Some("2,500,000 against 250,000")),
+        ("byron-094", Some("1,250,000 against 125,000")),
+        ("cs265-097", None),
+    ] {
+        let judged = made_for(id, |_| {});
+        assert_eq!(judged.measured_at.as_deref(), size, "{judged:?}");
+    }
+}
+
+#[test]
+fn what_a_run_takes_for_impossible_is_no_measurement() {
+    let judged = made_for("byron-111", |row| {
+        row.set(&IMPLAUSIBLE, "bytes of merges: more were written than read");
+    });
+    assert_eq!(judged.finding, Finding::NotTestable);
+    assert!(judged.reason.contains("doubts its own row: bytes of merges"), "{judged:?}");
+    assert_eq!(judged.measured, None);
+}
+
+#[test]
+fn no_row_that_is_published_is_impossible() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/published");
+    let mut rows = 0;
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path().join("runs.csv");
+        if !path.exists() {
+            continue;
+        }
+        for row in Table::read(&path).unwrap().rows() {
+            assert!(row.get(&IMPLAUSIBLE).is_empty(), "{}: {}", path.display(), row.get(&IMPLAUSIBLE));
+            rows += 1;
+        }
+    }
+    assert!(rows > 1000, "{rows}");
 }
 
 /// Rows made for one claim.
@@ -257,7 +313,7 @@ impl Made<'_> {
         let is_higher = self.better(schema) == Better::Higher;
         let of_factor = |factor: f64| if is_higher { OTHER * factor } else { OTHER / factor };
         match self.compare() {
-            Compare::Value => wanted,
+            Compare::Value | Compare::Amplification => wanted,
             Compare::Ratio => OTHER * wanted,
             Compare::Factor => of_factor(wanted),
             Compare::PercentLess => OTHER * (1.0 - wanted / 100.0),

@@ -46,6 +46,7 @@ fn report() -> Vec<Page> {
                     file: path.file_name().unwrap().to_string_lossy().into_owned(),
                     question: Some("How <fast>?".to_owned()),
                     run: None,
+                    outcome: Some("Measured: a < b.".to_owned()),
                     charts: vec![Picture {
                         name: path.file_stem().unwrap().to_string_lossy().into_owned(),
                         title: "A \"chart\"".to_owned(),

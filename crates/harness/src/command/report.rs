@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use plot::Width;
 use report::{
-    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, System, Tally, assemble, judge, pages,
+    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, System, Tally, assemble, judge, outcome,
+    pages,
 };
-use results::{Folder, Manifest, Table};
+use results::{Folder, Manifest, Table, verdicts};
 use toml::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -277,12 +278,21 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
             file: file.name(),
             question: found.map(|found| found.experiment.question.clone()),
             run: found.and_then(|found| Some(note(&found.rows.as_ref().ok()?.0))),
+            outcome: found.map_or(Ok(None), found_by_run)?,
             // The charts of a file are shown once, with its first figure.
             charts: found.filter(|_| place == 0).map_or(Ok(Vec::new()), pictures)?,
             judged: judged.collect(),
         });
     }
     Ok(answers)
+}
+
+/// What the run itself says that it found; nothing where its results are not of this experiment.
+fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
+    match found.rows {
+        Ok(_) => Ok(outcome(&verdicts::read(&found.folder.verdicts())?)),
+        Err(_) => Ok(None),
+    }
 }
 
 fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
@@ -406,8 +416,7 @@ fn summary(systems: &[System], out: &Path) -> String {
         let tally = system.tally();
         text.push_str(&row(&system.document, counts(&tally), &tally.total().to_string()));
     }
-    let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding);
-    let all = Tally::of(all);
+    let all = Tally::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
     text.push_str(&row("all", counts(&all), &all.total().to_string()));
     text + &format!("report  {}\n", out.join("index.html").display())
 }

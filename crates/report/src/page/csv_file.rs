@@ -4,13 +4,14 @@ use crate::text::{about, stated};
 use crate::{Bound, Figure, Judged, Settled, System};
 
 /// The columns.
-const HEADER: [&str; 11] = [
+const HEADER: [&str; 12] = [
     "id",
     "document",
     "figure",
     "claim",
     "claimed",
     "measured",
+    "measured_at",
     "interval_low",
     "interval_high",
     "theory",
@@ -31,7 +32,7 @@ pub(super) fn claims(systems: &[System]) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 11] {
+fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 12] {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     [
         claim.id.clone(),
@@ -40,6 +41,7 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 11] {
         format!("{} ({}): {}", claim.metric, about(claim), stated(claim)),
         digits(judgement.claimed),
         optional(judgement.measured),
+        judgement.measured_at.clone().unwrap_or_default(),
         optional(judgement.interval.map(|interval| interval.low)),
         optional(judgement.interval.map(|interval| interval.high)),
         optional(judgement.theory),

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::sentence::sentence;
-use crate::text::{about, claimed, measured, run_of, theory};
-use crate::{Answer, Figure, Finding, Judged, Picture, Report, System, Tally};
+use crate::text::{about_measured, claimed, measured, run_of, theory};
+use crate::{Answer, Figure, Finding, Judged, Judgement, Picture, Report, System, Tally};
 
 use super::{highlights, runs};
 
@@ -22,7 +22,7 @@ const MEANINGS: [&str; 5] = [
 /// The page over all systems: how many claims came to what, what readers ask first, and every figure as a cell.
 pub(super) fn overview(report: &Report) -> String {
     let systems = &report.systems;
-    let all = Tally::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding));
+    let all = Tally::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
     let mut body = navigation(report, "index");
     let _ = writeln!(
@@ -40,7 +40,8 @@ pub(super) fn overview(report: &Report) -> String {
     body.push_str(&highlights::html(&report.highlights));
     body.push_str(
         "<h2 id=\"figures\">Every figure</h2>\n<p>Each cell is a figure or table of a document, coloured by what most of its \
-         claims came to that could be tested; the strip has all of them.</p>\n",
+         claims came to that could be tested; the strip has all of them. Beside it stands how many \
+         are reproduced, measured + by arithmetic, of those tested.</p>\n",
     );
     for system in systems {
         let name = escape(&system.document);
@@ -112,17 +113,23 @@ fn counts(systems: &[System], all: &Tally) -> String {
             "<th class=\"{class}\"><span class=\"long\">{name}</span><span class=\"short\" aria-label=\"{name}\">{sign}</span></th>"
         );
     }
-    text.push_str("</tr></thead>\n<tbody>\n");
+    text.push_str("<th>by arithmetic</th></tr></thead>\n<tbody>\n");
     let row = |name: &str, tally: &Tally| {
         let cells = Finding::ALL.map(|finding| format!("<td class=\"number\">{}</td>", tally.count(finding)));
-        format!("<tr><td>{name}</td><td class=\"number\">{}</td>{}</tr>\n", tally.total(), cells.concat())
+        format!(
+            "<tr><td>{name}</td><td class=\"number\">{}</td>{}<td class=\"number\">{}</td></tr>\n",
+            tally.total(),
+            cells.concat(),
+            tally.by_arithmetic()
+        )
     };
     for system in systems {
         let name = escape(&system.document);
         text.push_str(&row(&format!("<a href=\"{name}.html\">{name}</a>"), &system.tally()));
     }
     text.push_str(&row("<b>all</b>", all));
-    text + "</tbody>\n</table>\n"
+    text + "</tbody>\n</table>\n<p class=\"soft small\">By arithmetic: of those reproduced, the ones for which nothing was \
+            measured; the document's own numbers, or a formula, give what it says.</p>\n"
 }
 
 /// The figures of a system as cells; on the overview they lead to its page.
@@ -133,7 +140,12 @@ fn matrix(system: &System, from_overview: bool) -> String {
         let tally = figure.tally();
         let share = match tally.tested() {
             0 => "–".to_owned(),
-            tested => format!("{}/{tested}", tally.count(Finding::Reproduced)),
+            tested => {
+                let measured = tally.count(Finding::Reproduced) - tally.by_arithmetic();
+                let by_arithmetic =
+                    Some(tally.by_arithmetic()).filter(|some| *some > 0).map(|some| format!("+{some}"));
+                format!("{measured}{}/{tested}", by_arithmetic.unwrap_or_default())
+            }
         };
         let _ = writeln!(
             text,
@@ -154,8 +166,11 @@ fn strip(tally: &Tally) -> String {
     let parts = found.clone().map(|finding| {
         format!("<i class=\"{}\" style=\"flex:{}\"></i>", class(finding), tally.count(finding))
     });
-    let said: Vec<String> =
+    let mut said: Vec<String> =
         found.map(|finding| format!("{} {}", tally.count(finding), finding.name())).collect();
+    if tally.by_arithmetic() > 0 {
+        said[0] = format!("{} ({} by arithmetic)", said[0], tally.by_arithmetic());
+    }
     let said = said.join(", ");
     format!(
         "<span class=\"strip\" role=\"img\" aria-label=\"{said}\" title=\"{said}\">{}</span>",
@@ -239,7 +254,11 @@ fn claims(judged: &[Judged]) -> String {
 pub(super) fn claim_cells(judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
-        cell("about", "small", &format!("{}: {}", claim.metric.replace('_', " "), about(claim))),
+        cell(
+            "about",
+            "small",
+            &format!("{}: {}", claim.metric.replace('_', " "), about_measured(claim, judgement)),
+        ),
         cell("claimed", "number", &claimed(claim, judgement)),
         cell("measured", "number", &measured(claim, judgement).unwrap_or_default()),
         cell("theory", "number", &theory(claim, judgement).unwrap_or_default()),
@@ -247,7 +266,7 @@ pub(super) fn claim_cells(judged: &Judged) -> String {
     format!(
         "{}<td data-name=\"verdict\"><span>{} <span class=\"soft small\">{}</span></span></td>",
         cells.concat(),
-        badge(judgement.finding),
+        said(judgement),
         escape(&judgement.reason),
     )
 }
@@ -255,6 +274,13 @@ pub(super) fn claim_cells(judged: &Judged) -> String {
 /// A cell that says on narrow screens which it is.
 pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
     format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
+}
+
+/// The badge of a finding, and whether it is by arithmetic alone.
+fn said(judgement: &Judgement) -> String {
+    let how =
+        if judgement.is_by_arithmetic() { " <span class=\"soft small\">by arithmetic:</span>" } else { "" };
+    format!("{}{how}", badge(judgement.finding))
 }
 
 pub(super) fn badge(finding: Finding) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::sentence::sentence;
-use crate::text::{about, claimed, measured, run_of, theory};
+use crate::text::{about_measured, claimed, measured, run_of, theory};
 use crate::{Figure, Finding, Judged, Report, System, Tally};
 
 use super::{figure_file, highlights, runs};
@@ -11,7 +11,7 @@ use super::{figure_file, highlights, runs};
 /// All systems, with what their claims came to, and what readers ask first.
 pub(super) fn overview(report: &Report) -> String {
     let systems = &report.systems;
-    let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged.judgement.finding);
+    let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
     let all = Tally::of(all);
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
     let mut text = format!(
@@ -21,7 +21,11 @@ pub(super) fn overview(report: &Report) -> String {
         systems.len(),
     );
     let names = Finding::ALL.map(Finding::name).join(" | ");
-    let _ = writeln!(text, "| system | claims | {names} |\n|---|--:|{}", "--:|".repeat(Finding::ALL.len()));
+    let _ = writeln!(
+        text,
+        "| system | claims | {names} | of the reproduced, by arithmetic |\n|---|--:|{}",
+        "--:|".repeat(Finding::ALL.len() + 1)
+    );
     for system in systems {
         let name = &system.document;
         let _ = writeln!(text, "| [{name}]({name}.md) | {} |", counts(&system.tally()));
@@ -49,7 +53,7 @@ pub(super) fn overview(report: &Report) -> String {
 
 fn counts(tally: &Tally) -> String {
     let counts = Finding::ALL.map(|finding| tally.count(finding).to_string());
-    format!("{} | {}", tally.total(), counts.join(" | "))
+    format!("{} | {} | {}", tally.total(), counts.join(" | "), tally.by_arithmetic())
 }
 
 /// One system, figure by figure.
@@ -89,11 +93,11 @@ fn section(figure: &Figure) -> String {
 pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
-        format!("{}: {}", claim.metric, about(claim)),
+        format!("{}: {}", claim.metric, about_measured(claim, judgement)),
         claimed(claim, judgement),
         measured(claim, judgement).unwrap_or_default(),
         theory(claim, judgement).unwrap_or_default(),
-        judgement.finding.name().to_owned(),
+        judgement.said(),
         judgement.reason.clone(),
     ];
     format!("| {name} | {} |\n", cells.map(|cell| plain(&cell)).join(" | "))

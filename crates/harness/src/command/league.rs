@@ -30,7 +30,7 @@ pub(crate) fn league(arguments: &LeagueArguments) -> Outcome<bool> {
     let leagues = match &arguments.keep {
         Some(below) => {
             folders = folders.iter().map(|from| keep(from, below)).collect::<Outcome<_>>()?;
-            folders.iter().try_for_each(|folder| print(&format!("kept     {}\n", folder.display())))?;
+            folders.iter().for_each(|folder| line(&format!("kept     {}", folder.display())));
             read(&folders, &arguments.baseline)?
         }
         None => leagues,
@@ -47,10 +47,7 @@ pub(crate) fn league(arguments: &LeagueArguments) -> Outcome<bool> {
         (Some(page), Some(path)) => write(page, path, &tables),
         _ => {
             let texts: Vec<&str> = tables.iter().map(|(_, text)| text.as_str()).collect();
-            // What is kept was said; the tables follow where nothing else was asked for.
-            if arguments.keep.is_none() {
-                print(&texts.join("\n"))?
-            }
+            print(&texts.join("\n"))?;
             Ok(true)
         }
     }

@@ -32,6 +32,8 @@ const SNAPPY: Wanted = Wanted {
     variable: "LSMBENCH_WIREDTIGER_SNAPPY",
     advice: "build WiredTiger with Snappy, or install a package that has it",
     required: &["wiredtiger_extension_init"],
+    namespace: "__wt_",
+    has_fast_checksums: false,
 };
 
 /// Where that extension is, where a budget asks for it.

@@ -62,7 +62,7 @@ impl League {
         self.table(&in_threads(threads), columns, |line, heading| self.rate(line, heading))
     }
 
-    /// A table of all engines, whose cells are Markdown; nothing where all are empty.
+    /// A table of the engines of which there is something to say, whose cells are Markdown; nothing where there are none.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
@@ -71,8 +71,10 @@ impl League {
 
     /// The same by titles.
     fn laid(&self, corner: &str, titles: &[String], row: impl Fn(&Line) -> Vec<String>) -> String {
-        let rows: Vec<(&Line, Vec<String>)> = self.lines.iter().map(|line| (line, row(line))).collect();
-        if rows.iter().all(|(_, cells)| cells.iter().all(String::is_empty)) {
+        let rows = self.lines.iter().map(|line| (line, row(line)));
+        let rows: Vec<(&Line, Vec<String>)> =
+            rows.filter(|(_, cells)| cells.iter().any(|cell| !cell.is_empty())).collect();
+        if rows.is_empty() {
             return String::new();
         }
         let heads = [corner].into_iter().chain(titles.iter().map(String::as_str));
@@ -136,22 +138,24 @@ impl League {
 
     /// What reading took per operation: bytes of the device, and blocks as engines tell of them.
     fn reads(&self) -> String {
-        let is_read = |row: &&Row| row.get(&c::OS_READ_BYTES).number().is_some_and(|bytes| bytes > 0.0);
-        let all_cached = !self.table.rows().iter().any(|row| is_read(&row));
-        let is_told = self.table.rows().iter().any(|row| !row.get(&c::OS_READ_BYTES).is_empty());
-        let bytes = self.by_threads(|threads, columns| {
-            let corner = format!("bytes read from storage per operation, {}", in_threads(threads));
-            self.table(&corner, columns, |line, heading| {
-                let read = |row: &Row| per_operation(row, &[&c::OS_READ_BYTES]);
-                self.median_of(line, heading, read, Unit::Bytes)
-            })
+        let read = |row: &Row| per_operation(row, &[&c::OS_READ_BYTES]);
+        let medians = self.lines.iter().flat_map(|line| {
+            self.columns.iter().filter_map(|heading| self.sample(line, heading, read).median())
         });
-        let mut text = match (is_told, all_cached) {
-            (true, true) => {
-                "Nothing was read from storage: what was not in a cache of the engine was in that of the system.\n\n"
+        let mut text = match medians.reduce(f64::max) {
+            None => String::new(),
+            // Pages of the program and of its libraries are read, too.
+            Some(most) if most < 1.0 => {
+                "Less than a byte per operation was read from storage: what was not in a cache of the engine was in that \
+                 of the system.\n\n"
                     .to_owned()
             }
-            _ => bytes,
+            Some(_) => self.by_threads(|threads, columns| {
+                let corner = format!("bytes read from storage per operation, {}", in_threads(threads));
+                self.table(&corner, columns, |line, heading| {
+                    self.median_of(line, heading, read, Unit::Bytes)
+                })
+            }),
         };
         text += &self.by_threads(|threads, columns| {
             let columns: Vec<&Heading> =

@@ -30,10 +30,15 @@ impl Targets {
 
 impl League {
     /// The columns in which some other engine is nearer than the targets say, each with those engines; nothing where
-    /// there is no other engine.
+    /// nothing is compared.
     pub(super) fn shortfalls(&self, targets: &Targets) -> Option<String> {
         let others = || self.lines.iter().filter(|line| line.engine.is_some() && line.label != self.baseline);
-        others().next()?;
+        let is_compared = |line: &Line| {
+            self.columns
+                .iter()
+                .any(|heading| self.lead(line, heading).is_some_and(|lead| lead.ratio.is_some()))
+        };
+        others().find(|line| is_compared(line))?;
         let mut columns = Vec::new();
         for heading in &self.columns {
             let mut near: Vec<(f64, String)> = others()

@@ -20,7 +20,7 @@ pub(crate) fn manifest(whole: &Manifest, names: &Names) -> Manifest {
         cell.streams.clear();
         cell.label = names.spelt(&cell.label);
         cell.swept = names.all(&cell.swept);
-        cell.engine = cell.engine.map(|engine| engine_of(engine, names));
+        cell.engine = cell.engine.map(|engine| engine_of(&engine, names));
         cell
     });
     let mut kept = Manifest {
@@ -46,7 +46,7 @@ pub(crate) fn manifest(whole: &Manifest, names: &Names) -> Manifest {
     kept
 }
 
-fn engine_of(engine: EngineInfo, names: &Names) -> EngineInfo {
+fn engine_of(engine: &EngineInfo, names: &Names) -> EngineInfo {
     EngineInfo {
         name: names.spelt(&engine.name),
         version: engine.version.as_deref().map(|version| names.spelt(version)),

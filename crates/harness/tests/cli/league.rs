@@ -64,7 +64,7 @@ fn make(bench: &Bench, name: &str) -> PathBuf {
         swept: vec!["engine".to_owned()],
         phases: PHASES.iter().map(|(phase, ..)| (*phase).to_owned()).collect(),
         cells: cells.collect(),
-        command: vec!["/home/somebody/target/release/lsmbench".to_owned(), "run".to_owned()],
+        command: vec!["/srv/somebody/target/release/lsmbench".to_owned(), "run".to_owned()],
         started: "2026-11-22T14:25:00Z".to_owned(),
         ended: Some("2026-11-22T14:45:00Z".to_owned()),
         warnings: vec![format!("engine rocksdb: {LIBRARY} has assertions")],

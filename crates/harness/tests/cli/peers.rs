@@ -48,7 +48,7 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     );
     let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
     assert!(
-        error.contains("engine rocks is not here: no librocksdb.so in /nowhere; build RocksDB"),
+        error.contains("engine rocks is not here: no librocksdb.so in /nowhere; take it out of Maven's"),
         "{error}"
     );
     assert!(error.contains("\"engine\" = \"all\" runs those that are"), "{error}");

@@ -132,11 +132,11 @@ fn more_trials_are_added_to_those_that_ran_and_give_intervals() {
     let (often, all) = judged("6");
     assert_eq!((first.trials, all.trials), (1, 6));
     assert_eq!(first.run_id, all.run_id, "the trial that was there is one of the six");
-    let verdicts = |rows: &[Vec<String>]| rows.iter().map(|row| row[9].clone()).collect::<Vec<_>>();
+    let verdicts = |rows: &[Vec<String>]| rows.iter().map(|row| row[10].clone()).collect::<Vec<_>>();
     assert_eq!(verdicts(&once), ["reproduced", "not reproduced", "reproduced"], "{once:?}");
     assert_eq!(verdicts(&often), verdicts(&once), "bytes are the same in each trial");
     assert!(
-        once.iter().all(|row| row[6].is_empty()) && often.iter().all(|row| !row[6].is_empty()),
+        once.iter().all(|row| row[7].is_empty()) && often.iter().all(|row| !row[7].is_empty()),
         "{often:?}"
     );
     let page = bench.read("results/report/a.html");

@@ -176,7 +176,7 @@ fn like_is_compared_with_like() {
     let answer = bench.ok(&["run", "x.toml"]);
     for bits in [4, 10] {
         let heading = format!("bloom.bits_per_key = {bits}: ");
-        assert!(verdict_of(&answer, &heading).contains(" standard"), "{answer}");
+        assert!(verdict_of(&answer, &heading).contains(" `standard`"), "{answer}");
     }
     let columns = ["baseline", "candidate", "factors"].map(|name| column(&bench, "verdicts.csv", name));
     assert_eq!(columns, [["standard"; 2], ["blocked"; 2], ["1"; 2]]);

@@ -76,7 +76,11 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         ("name = \"a\"\ninsert = -1".to_owned(), "insert", "is negative"),
         ("name = \"a\"\ninsert = \"many\"".to_owned(), "insert", "is no count"),
         ("name = \"a\"\ninsert = 5\nmix = \"get\"".to_owned(), "mix", "their own phase"),
-        ("name = \"a\"\ninsert = 5\norder = \"up\"".to_owned(), "order", "unknown variant \"up\""),
+        (
+            "name = \"a\"\ninsert = 5\norder = \"up\"".to_owned(),
+            "order",
+            "there is no \"up\"; there are random, sequential, reverse",
+        ),
         ("name = \"a\"\noperations = 0\nmix = \"get\"".to_owned(), "operations", "at least 1"),
         ("name = \"a\"\noperations = 5".to_owned(), "mix", "operations need a mix"),
         ("name = \"a\"\noperations = 5\nmix = { get = -1 }".to_owned(), "mix.get", "0 or more"),

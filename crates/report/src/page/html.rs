@@ -113,7 +113,10 @@ fn counts(systems: &[System], all: &Tally) -> String {
             "<th class=\"{class}\"><span class=\"long\">{name}</span><span class=\"short\" aria-label=\"{name}\">{sign}</span></th>"
         );
     }
-    text.push_str("<th>by arithmetic</th></tr></thead>\n<tbody>\n");
+    text.push_str(
+        "<th><span class=\"long\">by arithmetic</span><span class=\"short\" aria-label=\"by arithmetic\">∑</span></th>\
+         </tr></thead>\n<tbody>\n",
+    );
     let row = |name: &str, tally: &Tally| {
         let cells = Finding::ALL.map(|finding| format!("<td class=\"number\">{}</td>", tally.count(finding)));
         format!(
@@ -128,7 +131,7 @@ fn counts(systems: &[System], all: &Tally) -> String {
         text.push_str(&row(&format!("<a href=\"{name}.html\">{name}</a>"), &system.tally()));
     }
     text.push_str(&row("<b>all</b>", all));
-    text + "</tbody>\n</table>\n<p class=\"soft small\">By arithmetic: of those reproduced, the ones for which nothing was \
+    text + "</tbody>\n</table>\n<p class=\"soft small\">By arithmetic<span class=\"short\"> (∑)</span>: of those reproduced, the ones for which nothing was \
             measured; the document's own numbers, or a formula, give what it says.</p>\n"
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::memory_limit::MemoryLimit;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 use crate::interrupt;
+use crate::output::line as tell;
 use crate::problem::{Outcome, Problem};
 
 /// The hidden subcommand of a trial's process.
@@ -31,6 +32,9 @@ pub(super) fn run_trial(spec: &TrialSpec, mut progress: impl FnMut(Step)) -> Out
             Ok(Ok(Message::Progress(step))) => progress(step),
             Ok(Ok(Message::Done(report))) => outcome = Some(Ok(report)),
             Ok(Ok(Message::Failed(message))) => outcome = Some(Err(message)),
+            Ok(Err(_)) if line.as_deref().is_ok_and(|said| !is_message(said)) => {
+                tell(&format!("  {} says: {}", spec.engine, line.as_deref().unwrap_or_default()));
+            }
             Ok(Err(error)) => {
                 outcome = Some(Err(format!("its process said what nobody understands: {error}")));
             }
@@ -49,6 +53,12 @@ pub(super) fn run_trial(spec: &TrialSpec, mut progress: impl FnMut(Step)) -> Out
             Err(Problem::new(format!("its process ended without a result ({status}){hint}")))
         }
     }
+}
+
+/// Whether a line is meant for this process: a message is an object, and a library of another engine may print what it
+/// likes.
+fn is_message(line: &str) -> bool {
+    line.starts_with('{')
 }
 
 /// A running process; it ends with this value.
@@ -98,5 +108,18 @@ impl Drop for Process {
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_library_prints_is_no_message() {
+        let message = serde_json::to_string(&Message::Failed("{".to_owned())).unwrap();
+        assert!(is_message(&message), "{message}");
+        // SpeedB 2.7 says so where it is asked for statistics.
+        assert!(!is_message("StatisticsData.size=56640"));
     }
 }

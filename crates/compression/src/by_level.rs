@@ -111,7 +111,7 @@ mod tests {
             (build(r#"by-level(levels=["none", "lz4-hc", "zstd(level=1)"])"#), build("lz4-hc"));
         let told = || [0, 1, 2, 3].map(|level| codec.foreign_bytes(level));
         assert_eq!(told(), [0, alone.foreign_bytes(1), 0, 0], "zstd has compressed nothing yet");
-        codec.compress(3, &[7; 100_000], &mut Vec::new());
+        codec.compress(3, &vec![7; 100_000], &mut Vec::new());
         let [first, second, third, deeper] = told();
         assert_eq!(
             [first, second],

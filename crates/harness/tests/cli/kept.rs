@@ -78,7 +78,7 @@ fn measure_elsewhere(bench: &Bench) -> String {
         let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
         cells[cell] = format!("{}", 2 + cells[cell].parse::<u64>().unwrap());
         cells[label] = cells[label].replace("lsmbench", "rocks");
-        cells[engine] = "rocks".to_owned();
+        "rocks".clone_into(&mut cells[engine]);
         cells.join(",") + "\n"
     });
     let rows = own.clone() + &theirs.collect::<String>();

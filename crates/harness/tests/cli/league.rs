@@ -70,7 +70,7 @@ fn make(bench: &Bench, name: &str) -> PathBuf {
         warnings: vec![format!("engine rocksdb: {LIBRARY} has assertions")],
         ..Manifest::default()
     };
-    manifest.build.version = "0.1.0".to_owned();
+    "0.1.0".clone_into(&mut manifest.build.version);
     manifest.build.git_commit = Some("0123456789abcdef".to_owned());
     manifest.machine.cpu = Some("A processor".to_owned());
     manifest.machine.cores = Some(2);

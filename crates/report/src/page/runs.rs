@@ -72,7 +72,7 @@ mod tests {
 
     fn run(experiment: &str, mode: &str, trials: u64) -> Answer {
         let (experiment, mode) = (experiment.to_owned(), mode.to_owned());
-        Answer { run: Some(RunNote { experiment, mode, trials, ..RunNote::default() }), ..Answer::default() }
+        Answer { run: Some(RunNote { experiment, trials, mode, ..RunNote::default() }), ..Answer::default() }
     }
 
     fn report(answers: Vec<Answer>) -> Report {

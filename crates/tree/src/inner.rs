@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use compaction::CompactionPolicy;
+use crossbeam_utils::CachePadded;
 use memtable::MemtablePolicy;
 use parking_lot::{Condvar, Mutex};
 use storage::Storage;
@@ -53,15 +54,15 @@ pub(crate) struct Inner {
     /// What the tree consists of now. Swapped whole.
     pub(crate) view: ArcSwap<View>,
     /// Every write up to this number can be read.
-    pub(crate) visible: Visible,
+    pub(crate) visible: CachePadded<Visible>,
     /// Held by the one flush that runs.
     pub(crate) flushing: Mutex<()>,
     /// Held by the one compaction that runs.
     pub(crate) compacting: Mutex<()>,
     /// The log being written.
-    pub(crate) log: Mutex<Log>,
+    pub(crate) log: CachePadded<Mutex<Log>>,
     /// Writes that have a number and wait for the log.
-    pub(crate) pending: Mutex<Pending>,
+    pub(crate) pending: CachePadded<Mutex<Pending>>,
     /// The durable truth; whoever holds it decides on the next version.
     pub(crate) manifest: Mutex<Manifest>,
     /// Held while the view is swapped.
@@ -93,6 +94,23 @@ impl Log {
     pub(crate) fn new(file: LogFile, written: SequenceNumber) -> Self {
         Self { file, written, records: Vec::new() }
     }
+
+    /// Takes all records that are queued.
+    #[inline]
+    pub(crate) fn take(&mut self, pending: &mut Pending) -> Taken {
+        std::mem::swap(&mut self.records, &mut pending.records);
+        pending.log_offset += self.records.len() as u64;
+        Taken { last: pending.next_sequence - 1, end: pending.log_offset }
+    }
+}
+
+/// The records that the log took from the queue.
+#[derive(Clone, Copy)]
+pub(crate) struct Taken {
+    /// The sequence number that they end with.
+    pub(crate) last: SequenceNumber,
+    /// The offset in the log that they end at.
+    pub(crate) end: u64,
 }
 
 /// Writes that have a number and wait for the log, and where writes go.

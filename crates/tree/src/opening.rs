@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use compaction::{Levels, RangeWork};
+use crossbeam_utils::CachePadded;
 use fence::culling::Culling;
 use parking_lot::Mutex;
 use storage::Storage;
@@ -129,17 +130,17 @@ impl Opening {
             hasher: Arc::clone(&self.context.hash.component),
             wal_mode: self.wal_mode,
             view: ArcSwap::from_pointee(first_view(&active, self.levels, culling)),
-            visible: Visible::new(last_sequence),
+            visible: CachePadded::new(Visible::new(last_sequence)),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
-            log: Mutex::new(Log::new(file, last_sequence)),
-            pending: Mutex::new(Pending::new(
+            log: CachePadded::new(Mutex::new(Log::new(file, last_sequence))),
+            pending: CachePadded::new(Mutex::new(Pending::new(
                 &self.options.design,
                 last_sequence,
                 active,
                 log_seal,
                 synced_offset,
-            )),
+            ))),
             next_file,
             next_run,
             manifest: Mutex::new(manifest),

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use arc_swap::Guard;
 use memtable::Memtable;
-use parking_lot::MutexGuard;
+use parking_lot::{Mutex, MutexGuard};
 use types::{Entry, SequenceNumber};
 
 use crate::batch::{self, BatchCounts, WriteBatch, check_limits, encode_operation};
 use crate::error::Result;
-use crate::inner::{Inner, Log, Mode, Pending};
+use crate::inner::{Inner, Log, Mode, Pending, Taken};
 use crate::memory::Slot;
 use crate::version::View;
 use crate::visible::Visible;
@@ -16,6 +17,30 @@ use crate::wal::{HEADER_BYTES, LogFile, LogPlace, WalMode, frame, synced_when_ne
 
 /// How often a writer looks again before it lets other threads run.
 const SPINS: u32 = 128;
+
+/// Where a commit goes.
+struct Place {
+    /// Its memtable is the active one of this view.
+    view: Guard<Arc<View>>,
+    /// Its first sequence number.
+    first: SequenceNumber,
+    /// Whether the memtable is full with it.
+    is_full: bool,
+    /// What the log took, its own record included, where the log was held.
+    taken: Option<Taken>,
+}
+
+/// The lock of `mutex`, which others hold for less time than it takes to let another thread run.
+#[inline]
+fn lock_soon<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..SPINS {
+        if let Some(guard) = mutex.try_lock() {
+            return guard;
+        }
+        std::hint::spin_loop();
+    }
+    mutex.lock()
+}
 
 impl Inner {
     /// Writes one entry.
@@ -52,42 +77,55 @@ impl Inner {
         encode: impl FnOnce(&mut Vec<u8>),
         apply: impl FnOnce(&dyn Memtable, SequenceNumber),
     ) -> Result<()> {
+        let mut held = self.log_at_once();
         self.failure.check()?;
-        // In mode `sync` the log is held over the whole commit, so that no two share a sync.
-        let mut alone = (self.wal_mode == WalMode::Sync).then(|| self.log.lock());
-        let (slot, first, full) = self.enqueue(counts, encode);
+        let Place { view, first, is_full, taken } = self.enqueue(counts, held.as_deref_mut(), encode);
         let last = first + counts.operations() - 1;
-        if self.wal_mode != WalMode::None {
-            match &mut alone {
-                Some(log) => self.write_log(log, true)?,
-                None => self.ensure_logged(last)?,
-            }
+        match (&mut held, taken) {
+            (Some(log), Some(taken)) => self.append(log, taken, self.wal_mode == WalMode::Sync)?,
+            _ if self.wal_mode == WalMode::None => {}
+            _ => self.ensure_logged(last)?,
         }
-        drop(alone);
-        apply(&*slot.memtable, first);
+        drop(held);
+        apply(&*view.active.memtable, first);
         self.publish(first, last)?;
         let counters = self.counters.local();
         counters.puts.add(counts.puts);
         counters.deletes.add(counts.deletes);
         counters.user_bytes_written.add(counts.user_bytes);
-        if full {
+        if is_full {
+            // What is merged away stays while someone holds a view of it.
+            let slot = Arc::clone(&Guard::into_inner(view).active);
             self.rotate(&slot)?;
             self.work_inline()?;
         }
         Ok(())
     }
 
-    /// Gives the commit its sequence numbers and its memtable, and its record a place in the queue.
+    /// The log, for a commit that holds it from before it has a number: in mode `sync`, so that no two share a sync; and
+    /// in modes that sync nothing where it is free, to spare the queue. Who finds it taken queues for whoever holds it.
+    #[inline]
+    fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
+        match self.wal_mode {
+            WalMode::None | WalMode::Group => None,
+            WalMode::Sync => Some(self.log.lock()),
+            WalMode::Buffered | WalMode::Interval(_) => self.log.try_lock(),
+        }
+    }
+
+    /// Gives the commit its sequence numbers and its memtable, and its record a place in the queue; whoever holds the
+    /// log takes all that is queued.
     #[inline]
     fn enqueue(
         &self,
         counts: BatchCounts,
+        held: Option<&mut Log>,
         encode: impl FnOnce(&mut Vec<u8>),
-    ) -> (Arc<Slot>, SequenceNumber, bool) {
-        let mut pending = self.pending.lock();
+    ) -> Place {
+        let mut pending = lock_soon(&self.pending);
         let Pending {
             next_sequence,
-            active,
+            active: _,
             log_seal,
             charged_bytes,
             full_from,
@@ -103,14 +141,17 @@ impl Inner {
         }
         *charged_bytes += counts.charged_bytes();
         let is_full = *charged_bytes >= self.design.memtable_capacity.0 || *next_sequence >= *full_from;
-        (Arc::clone(active), first, is_full)
+        let taken = held.map(|log| log.take(&mut pending));
+        // The view changes its memtable under this lock alone. A share in the memtable itself would be counted, twice for
+        // each write, where all writers count.
+        Place { view: self.view.load(), first, is_full, taken }
     }
 
     /// Sees to it that the record that ends with `last` is with the log. Whoever comes first writes the
     /// records of all who wait.
     #[inline]
     fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
-        let mut log = self.log.lock();
+        let mut log = lock_soon(&self.log);
         if log.written >= last {
             return Ok(());
         }
@@ -120,13 +161,14 @@ impl Inner {
 
     /// Writes all queued records, and syncs them if asked to.
     pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
-        let Log { file, written, records } = &mut **log;
-        let (last, end) = {
-            let mut pending = self.pending.lock();
-            std::mem::swap(records, &mut pending.records);
-            pending.log_offset += records.len() as u64;
-            (pending.next_sequence - 1, pending.log_offset)
-        };
+        let taken = log.take(&mut lock_soon(&self.pending));
+        self.append(log, taken, sync)
+    }
+
+    /// Writes the records that the log took, and syncs them if asked to.
+    #[inline]
+    fn append(&self, log: &mut Log, taken: Taken, sync: bool) -> Result<()> {
+        let Log { file, written, records } = log;
         let counters = self.counters.local();
         counters.wal_bytes.add(records.len() as u64);
         file.append(records).map_err(|error| self.fail(error))?;
@@ -134,9 +176,9 @@ impl Inner {
         if sync {
             counters.wal_syncs.bump();
             file.sync().map_err(|error| self.fail(error))?;
-            self.pending.lock().synced_offset = end;
+            self.pending.lock().synced_offset = taken.end;
         }
-        *written = last;
+        *written = taken.last;
         Ok(())
     }
 

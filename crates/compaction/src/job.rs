@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use thiserror::Error;
 
-use crate::shape::{Levels, Place, Placed, Run, RunId, TableId};
+use crate::shape::{Levels, Place, Placed, Run, RunId, TableId, overlap};
 
 /// What a policy wants done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Job {
 pub enum Action {
     /// They are merged: of each key the newest version survives, and tombstones that hide nothing go.
     Merge,
-    /// They change their level without being read: they come from one run.
+    /// They change their level without being read: no two of them overlap.
     Move,
     /// They go without being read, and nothing takes their place: the oldest runs of the tree, each whole, so
     /// that nothing that is older than what goes comes to light. The one action that changes answers; it is for
@@ -46,8 +46,8 @@ pub enum InvalidJob {
     #[error("run {0} is not in level {1}")]
     NoSuchRun(RunId, usize),
     /// A move that would need a merge.
-    #[error("tables of several runs cannot be moved without a merge")]
-    MoveOfSeveralRuns,
+    #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
+    MoveOfOverlapping(TableId, TableId),
     /// Older data than what goes would stay, and be found in its place.
     #[error("table {0} may not be dropped: what is as old or older would stay")]
     DropsBeforeOlder(TableId),
@@ -89,8 +89,8 @@ impl Job {
         if self.action == Action::Drop {
             return drops_the_oldest(&inputs, &runs);
         }
-        if self.action == Action::Move && ranks.values().collect::<HashSet<_>>().len() > 1 {
-            return Err(InvalidJob::MoveOfSeveralRuns);
+        if self.action == Action::Move {
+            do_not_overlap(&inputs, &runs)?;
         }
         for (rank, (_, run)) in runs.iter().enumerate() {
             for input in run.tables.iter().filter(|table| inputs.contains(&table.id())) {
@@ -179,6 +179,15 @@ fn drops_the_oldest<T: Placed>(
     }
 }
 
+/// Tables that are moved together make one sorted sequence.
+fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)]) -> Result<(), InvalidJob> {
+    let tables = runs.iter().flat_map(|(_, run)| &run.tables).filter(|table| inputs.contains(&table.id()));
+    match overlap(tables) {
+        Some((one, other)) => Err(InvalidJob::MoveOfOverlapping(one.id(), other.id())),
+        None => Ok(()),
+    }
+}
+
 /// Every table that stays and stands in age between an input and the output must not overlap the input.
 fn passes_nothing<T: Placed>(
     input: &T,
@@ -247,7 +256,11 @@ mod tests {
         assert_eq!(validate(merge(&[3, 99], 1, None)), Err(InvalidJob::BadInput(99)));
         assert_eq!(validate(merge(&[3], 1, Some(3))), Err(InvalidJob::NoSuchRun(3, 1)));
         let both = Job { action: Action::Move, ..merge(&[2, 3], 1, None) };
-        assert_eq!(validate(both), Err(InvalidJob::MoveOfSeveralRuns));
+        assert_eq!(validate(both), Err(InvalidJob::MoveOfOverlapping(3, 2)));
+        let apart = Job { action: Action::Move, ..merge(&[4, 2], 3, None) };
+        assert_eq!(validate(apart), Err(InvalidJob::OutOfOrder { input: 2, passed: 11 }));
+        let apart = Job { action: Action::Move, ..merge(&[4, 11], 3, None) };
+        assert_eq!(validate(apart), Ok(()));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! It is [`leveled`](crate::leveled) with more than one run in level 0. A merge into level 1 then brings
 //! several buffers at once, so that level 1 is rewritten less often; lookups pay with the runs that wait.
 //! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; the exact
-//! form stands there.
+//! form stands there. With `trivial_moves`, a move that engines in use know by that name, what comes in key order passes
+//! all levels without being written again.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      size_ratio = 10\n\
      # What a range that opens one source less is worth, in bytes merged: as soon as ranges have paid for a\n\
      # merge, it is done. At 0 B they have no say.\n\
-     seek_price = \"0 B\"\n",
+     seek_price = \"0 B\"\n\
+     # Whether runs without keys in common, and without tombstones, become one run as they are, unread: what comes\n\
+     # in key order is then written once.\n\
+     trivial_moves = false\n",
 );
 
 /// Builds [`Leveled`] with a level 0 of several runs.
@@ -33,11 +37,12 @@ struct Params {
     level0_runs: u64,
     size_ratio: f64,
     seek_price: ByteSize,
+    trivial_moves: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { level0_runs: 4, size_ratio: 10.0, seek_price: ByteSize(0) }
+        Self { level0_runs: 4, size_ratio: 10.0, seek_price: ByteSize(0), trivial_moves: false }
     }
 }
 
@@ -46,6 +51,7 @@ impl Build<dyn CompactionPolicy> for L0Tiered {
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let leveled = Leveled::new(params.size_ratio, params.level0_runs)?;
+        let leveled = leveled.with_trivial_moves(params.trivial_moves);
         Ok(Box::new(leveled.with_seek_price(params.seek_price)))
     }
 }

@@ -47,6 +47,7 @@ pub(crate) struct Leveled {
     size_ratio: f64,
     level0_runs: usize,
     seek_price: ByteSize,
+    trivial_moves: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,12 +78,18 @@ impl Leveled {
             size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
             level0_runs: size_ratio::level0_runs(level0_runs)?,
             seek_price: ByteSize(0),
+            trivial_moves: false,
         })
     }
 
     /// The policy with merges that ranges have paid for at this price.
     pub(crate) fn with_seek_price(self, seek_price: ByteSize) -> Self {
         Self { seek_price, ..self }
+    }
+
+    /// The policy with or without moves of runs that do not overlap.
+    pub(crate) fn with_trivial_moves(self, trivial_moves: bool) -> Self {
+        Self { trivial_moves, ..self }
     }
 
     /// How full a level is: at 1 something must be done.
@@ -106,7 +113,8 @@ impl CompactionPolicy for Leveled {
         if level > 0 && shape.runs_of(level).len() > 1 {
             return Some(whole::merge_within(shape, level));
         }
-        Some(whole::merge_into_next(shape, level))
+        let joined = self.trivial_moves.then(|| whole::join_next(shape, level)).flatten();
+        Some(joined.unwrap_or_else(|| whole::merge_into_next(shape, level)))
     }
 
     fn seek_price(&self) -> u64 {
@@ -118,7 +126,7 @@ impl CompactionPolicy for Leveled {
 mod tests {
     use super::*;
     use crate::job::Action;
-    use crate::testing::shape;
+    use crate::testing::{cut_shape, shape};
 
     fn pick(level0_runs: u64, levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
         let job = Leveled::new(4.0, level0_runs).unwrap().pick(&shape(levels))?;
@@ -144,6 +152,26 @@ mod tests {
         assert_eq!(pick(1, &[&[1], &[4], &[4]]), Some((vec![2, 3], 2, Action::Merge)));
         // Level 0 is fuller.
         assert_eq!(pick(1, &[&[1, 1], &[4], &[4]]), Some((vec![1, 2, 3], 1, Action::Merge)));
+    }
+
+    #[test]
+    fn what_comes_in_order_is_moved_where_that_is_asked_for() {
+        let pick = |shape: &Shape| {
+            let policy = Leveled::new(4.0, 2).unwrap().with_trivial_moves(true);
+            let job = policy.pick(shape).unwrap();
+            assert_eq!(job.validate(&shape.levels), Ok(()));
+            (job.inputs, job.level, job.run, job.action)
+        };
+        let below = |below: &[(u8, u8)]| cut_shape(&[(0, 1, &[(30, 39)]), (0, 0, &[(20, 29)]), (1, 0, below)]);
+        assert_eq!(pick(&below(&[(0, 9), (10, 19)])), (vec![1, 2], 1, Some(200), Action::Move));
+        assert_eq!(pick(&below(&[(0, 9), (50, 59)])), (vec![1, 2], 1, Some(200), Action::Move));
+        assert_eq!(pick(&below(&[(10, 20)])), (vec![1, 2, 3], 1, None, Action::Merge));
+        let runs = |newer, older| cut_shape(&[(0, 1, &[newer]), (0, 0, &[older])]);
+        assert_eq!(pick(&runs((0, 9), (20, 29))), (vec![1, 2], 1, None, Action::Move));
+        assert_eq!(pick(&runs((0, 20), (20, 29))), (vec![1, 2], 1, None, Action::Merge));
+        let mut deleted = runs((0, 9), (20, 29));
+        deleted.levels.levels[0].runs[0].tables[0].tombstones = 1;
+        assert_eq!(pick(&deleted), (vec![1, 2], 1, None, Action::Merge));
     }
 
     #[test]

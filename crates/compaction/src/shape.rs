@@ -62,6 +62,13 @@ pub struct Run<T> {
     pub tables: Vec<T>,
 }
 
+/// Two of `tables` with keys between the smallest and the largest of each other, if there are such.
+pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Option<(&'a T, &'a T)> {
+    let mut tables: Vec<&T> = tables.collect();
+    tables.sort_by(|a, b| a.smallest().cmp(b.smallest()));
+    tables.windows(2).find(|pair| pair[0].largest() >= pair[1].smallest()).map(|pair| (pair[0], pair[1]))
+}
+
 /// The runs of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level<T> {
@@ -248,8 +255,8 @@ impl<T: Placed + Clone> Levels<T> {
         let tables = &mut runs[at].tables;
         tables.extend_from_slice(added);
         tables.sort_by(|a, b| a.smallest().cmp(b.smallest()));
-        match tables.windows(2).find(|pair| pair[0].largest() >= pair[1].smallest()) {
-            Some(pair) => Err(InvalidEdit::Overlap(pair[0].id(), pair[1].id(), place.run)),
+        match overlap(tables.iter()) {
+            Some((one, other)) => Err(InvalidEdit::Overlap(one.id(), other.id(), place.run)),
             None => Ok(()),
         }
     }

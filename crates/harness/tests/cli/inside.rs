@@ -69,6 +69,41 @@ fn a_tree_counts_what_the_indexes_of_its_blocks_answered() {
     assert_eq!(first, second, "it is a counter");
 }
 
+#[test]
+fn what_comes_in_key_order_is_written_once_where_tables_are_moved() {
+    let bench = Bench::new();
+    bench.write(
+        "x.toml",
+        r#"
+question = "?"
+[design]
+memtable   = { capacity = "16KiB" }
+compaction = { kind = "l0-tiered", level0_runs = 2, size_ratio = 3 }
+[[phase]]
+name   = "load"
+insert = 5_000
+order  = "sequential"
+value  = { kind = "fixed", bytes = 64 }
+[sweep]
+"phase.load.order"                = ["sequential", "random"]
+"design.compaction.trivial_moves" = [false, true]
+[trials]
+count = 1
+mode  = "counted"
+"#,
+    );
+    bench.ok(&["run", "x.toml"]);
+    let rows = bench.rows("x");
+    let written = |order: &str, moves: bool| {
+        let label = format!("order={order} + trivial_moves={moves}");
+        number(labelled(&rows, "load", &label), &c::COMPACTION_BYTES_WRITTEN)
+    };
+    assert!(written("sequential", false) > 0.0);
+    assert_eq!(written("sequential", true), 0.0);
+    assert!(written("random", true) > 0.0);
+    assert_eq!(written("random", true), written("random", false));
+}
+
 /// Chance leaves a perfect hash with χ² of as many as there are shards less one; a ring of few points is far from that,
 /// and weights are there to be.
 #[test]

@@ -13,6 +13,7 @@ mod holding;
 mod inline;
 mod mapped;
 mod model;
+mod moves;
 mod power;
 mod probe;
 mod seek;

@@ -1,0 +1,69 @@
+//! What comes in key order passes the levels without being written again, where the policy moves it.
+
+use std::ops::Bound;
+use std::path::Path;
+
+use lsmbench_tree::{Mode, Tree};
+
+use crate::common::{Model, memory, open, small_design};
+
+/// A tree after three thousand entries in key order, with deletes now and then if asked for, and what it must hold.
+fn filled(trivial_moves: bool, deletes: bool) -> (Tree, Model) {
+    let design = small_design(&format!(
+        "memtable = {{ capacity = \"8KiB\" }}
+         compaction = {{ kind = \"l0-tiered\", level0_runs = 2, size_ratio = 3, trivial_moves = {trivial_moves} }}"
+    ));
+    let tree = open(&design, Mode::Counted, &memory(), Path::new("tree"));
+    let mut model = Model::new();
+    for n in 0..3_000u32 {
+        let (key, value) = (format!("key{n:05}").into_bytes(), vec![n as u8; 40]);
+        tree.put(&key, &value).unwrap();
+        model.insert(key, value);
+        if deletes && n % 50 == 49 {
+            let key = format!("key{:05}", n - 20).into_bytes();
+            tree.delete(&key).unwrap();
+            model.remove(&key);
+        }
+    }
+    tree.settle().unwrap();
+    (tree, model)
+}
+
+fn agrees(tree: &Tree, model: &Model) {
+    for (key, value) in model {
+        assert_eq!(tree.get(key).unwrap().as_deref(), Some(&**value));
+    }
+    let mut range = tree.range((Bound::Unbounded, Bound::<&[u8]>::Unbounded)).unwrap();
+    for (key, value) in model {
+        assert_eq!(range.next().unwrap(), Some((&**key, &**value)));
+    }
+    assert_eq!(range.next().unwrap(), None);
+}
+
+#[test]
+fn entries_in_key_order_are_written_once() {
+    let (tree, model) = filled(true, false);
+    agrees(&tree, &model);
+    let stats = tree.stats();
+    assert!(stats.counts.moves > 2, "{} moves", stats.counts.moves);
+    assert_eq!((stats.counts.compactions, stats.counts.compaction_bytes_written), (0, 0));
+    assert!(stats.levels.len() > 2, "{} levels", stats.levels.len());
+    // Written over from its middle on, the tree merges again.
+    let mut model = model;
+    for key in model.keys().skip(1_500).cloned().collect::<Vec<_>>() {
+        tree.put(&key, b"new").unwrap();
+        model.insert(key, b"new".to_vec());
+    }
+    tree.settle().unwrap();
+    agrees(&tree, &model);
+    assert!(tree.stats().counts.compactions > 0);
+}
+
+#[test]
+fn without_moves_they_are_merged_and_with_tombstones_too() {
+    for (trivial_moves, deletes) in [(false, false), (true, true)] {
+        let (tree, model) = filled(trivial_moves, deletes);
+        agrees(&tree, &model);
+        assert!(tree.stats().counts.compaction_bytes_written > 0);
+    }
+}

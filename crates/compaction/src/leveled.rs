@@ -162,7 +162,8 @@ mod tests {
             assert_eq!(job.validate(&shape.levels), Ok(()));
             (job.inputs, job.level, job.run, job.action)
         };
-        let below = |below: &[(u8, u8)]| cut_shape(&[(0, 1, &[(30, 39)]), (0, 0, &[(20, 29)]), (1, 0, below)]);
+        let below =
+            |below: &[(u8, u8)]| cut_shape(&[(0, 1, &[(30, 39)]), (0, 0, &[(20, 29)]), (1, 0, below)]);
         assert_eq!(pick(&below(&[(0, 9), (10, 19)])), (vec![1, 2], 1, Some(200), Action::Move));
         assert_eq!(pick(&below(&[(0, 9), (50, 59)])), (vec![1, 2], 1, Some(200), Action::Move));
         assert_eq!(pick(&below(&[(10, 20)])), (vec![1, 2, 3], 1, None, Action::Merge));

@@ -82,21 +82,17 @@ compaction = { kind = "l0-tiered", level0_runs = 2, size_ratio = 3 }
 [[phase]]
 name   = "load"
 insert = 5_000
-order  = "sequential"
 value  = { kind = "fixed", bytes = 64 }
-[sweep]
-"phase.load.order"                = ["sequential", "random"]
-"design.compaction.trivial_moves" = [false, true]
 [trials]
 count = 1
 mode  = "counted"
 "#,
     );
-    bench.ok(&["run", "x.toml"]);
-    let rows = bench.rows("x");
     let written = |order: &str, moves: bool| {
-        let label = format!("order={order} + trivial_moves={moves}");
-        count(labelled(&rows, "load", &label), &c::COMPACTION_BYTES_WRITTEN)
+        let order = format!("phase.load.order={order}");
+        let moves = format!("design.compaction.trivial_moves={moves}");
+        bench.ok(&["run", "x.toml", "--set", &order, "--set", &moves]);
+        count(of(&bench.rows("x"), "load", "all")[0], &c::COMPACTION_BYTES_WRITTEN)
     };
     assert!(written("sequential", false) > 0);
     assert_eq!(written("sequential", true), 0);

@@ -1,5 +1,5 @@
-//! The instruments: a cheap clock, latency histograms, the order in which trials run, and what two sets
-//! of trials say about each other.
+//! The instruments: a cheap clock, counters of the processor, latency histograms, the order in which trials run, and
+//! what two sets of trials say about each other.
 //!
 //! Nothing here reads files, prints, or knows what a tree is. The harness alone holds the clock.
 
@@ -7,6 +7,7 @@ mod bootstrap;
 mod change;
 mod clock;
 mod comparison;
+mod counters;
 mod histogram;
 mod noise;
 mod plan;
@@ -21,6 +22,7 @@ mod verdict;
 pub use change::changes;
 pub use clock::{Clock, Stamp};
 pub use comparison::{Comparison, Criteria, Interval, adjust, compare, compare_exact, compare_unpaired};
+pub use counters::{Counters, PROCESSOR_EVENTS, Reading, Scope};
 pub use histogram::{Histogram, MAX_NS, Summary};
 pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};

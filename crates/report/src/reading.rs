@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Sample;
-use results::columns::{CELL, IMPLAUSIBLE, PHASE, TRIAL, WRONG_ANSWERS};
+use results::columns::{CELL, HARDWARE, IMPLAUSIBLE, PHASE, TRIAL, WRONG_ANSWERS};
 use results::{Better, Row, Schema, Table};
 
 use crate::lookup::Lookup;
@@ -149,12 +149,25 @@ fn said(texts: &Texts) -> String {
 fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     let mut sums = BTreeMap::new();
     for row in rows {
-        let at =
-            row.schema().position(column).ok_or_else(|| format!("the results have no column {column}"))?;
-        let number = row.cells()[at].number().ok_or_else(|| format!("{column} was not measured"))?;
+        let at = row.schema().position(column);
+        let at = at.ok_or_else(|| uncounted(column, format!("the results have no column {column}")))?;
+        let number = row.cells()[at].number();
+        let number = number.ok_or_else(|| uncounted(column, format!("{column} was not measured")))?;
         *sums.entry(row.get(&TRIAL).integer().unwrap_or_default()).or_insert(0.0) += number;
     }
     Ok(sums)
+}
+
+/// Why a column has no number: as told, unless it takes hardware counters, which not every machine has.
+fn uncounted(column: &str, told: String) -> String {
+    match HARDWARE.iter().any(|metric| metric.name == column) {
+        true => format!(
+            "the kernel of this machine gave the run no hardware counters, and so there are no {} (lsmbench doctor says \
+             whether it gives any)",
+            column.replace('_', " ")
+        ),
+        false => told,
+    }
 }
 
 /// Which direction of a quantity is better.

@@ -11,7 +11,7 @@ use lsmbench_report::{
     COMPUTATIONS, Claim, Claims, Compare, Evidence, Facts, Finding, Force, Judgement, Other, ParamColumn,
     Rule, Scale, Standing, Texts, Way, judge,
 };
-use results::columns::{CELL, IMPLAUSIBLE, OPERATION, PHASE, TRIAL, WRONG_ANSWERS};
+use results::columns::{CELL, HARDWARE, IMPLAUSIBLE, OPERATION, PHASE, SECONDS, TRIAL, WRONG_ANSWERS};
 use results::{Better, Column, Row, Schema, Table, Value};
 
 /// An experiment of which nothing is known but its rows.
@@ -124,7 +124,7 @@ fn rows_that_say_what_a_claim_says_reproduce_it_and_no_others_do() {
         }
     }
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!(judged_claims + bases, 492);
+    assert_eq!(judged_claims + bases, 559);
     assert!(judged_claims > 300, "{judged_claims} are compared with something");
 }
 
@@ -163,6 +163,24 @@ fn what_a_run_takes_for_impossible_is_no_measurement() {
     assert_eq!(judged.finding, Finding::NotTestable);
     assert!(judged.reason.contains("doubts its own row: bytes of merges"), "{judged:?}");
     assert_eq!(judged.measured, None);
+}
+
+#[test]
+fn what_takes_hardware_counters_is_not_tested_without_them() {
+    for id in ["byron-001", "byron-003", "byron-112"] {
+        assert_eq!(made_for(id, |_| {}).finding, Finding::Reproduced, "{id}");
+        let judged = made_for(id, |row| {
+            HARDWARE.iter().for_each(|column| {
+                row.set(column, Value::Empty);
+            });
+        });
+        assert_eq!(judged.finding, Finding::NotTestable, "{judged:?}");
+        assert!(judged.reason.contains("gave the run no hardware counters"), "{judged:?}");
+    }
+    let other = made_for("byron-004", |row| {
+        row.set(&SECONDS, Value::Empty);
+    });
+    assert!(other.reason.ends_with("seconds was not measured"), "{other:?}");
 }
 
 #[test]

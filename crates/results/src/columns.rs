@@ -378,7 +378,40 @@ columns! {
     /// languages. Of a codec per level it is that of the codec of `component.level`; where blocks decide by what they hold,
     /// that of all codecs which they may come to.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
+    /// Cycles that the processor spent on the process in the phase, over all threads, in user space and in the kernel, as
+    /// `perf stat` counts them; in user space alone where the kernel keeps its own to itself, which `lsmbench doctor` and
+    /// the findings of the manifest say. Empty in `counted` mode, of components, whose phases hold more than what is timed,
+    /// and where there are no hardware counters, as in most virtual machines. So are the seven columns that follow.
+    CPU_CYCLES = "cpu_cycles", "processor cycles", Count, Integer, Lower, false;
+    /// Instructions that the processor retired, of the same threads.
+    INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, false;
+    /// References to caches of the processor, those that `perf` calls `cache-references`: on most processors, what
+    /// the nearer caches did not have and the last one was asked for.
+    CPU_CACHE_REFERENCES = "cpu_cache_references", "references to the processor's cache", Count, Integer, Lower, false;
+    /// Those of them that the cache did not have: `perf`'s `cache-misses`.
+    CPU_CACHE_MISSES = "cpu_cache_misses", "misses of the processor's cache", Count, Integer, Lower, false;
+    /// Branches that the processor predicted wrongly.
+    BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, false;
+    /// `instructions` / `cpu_cycles`.
+    INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, false;
+    /// `cpu_cache_misses` / `cpu_cache_references`. The two are counted by turns where the processor has fewer counters than
+    /// events, and are then estimates.
+    CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "miss rate of the processor's cache", Ratio, Number, Lower, false;
+    /// `instructions` / `ops`: those of flushes and merges meanwhile among them.
+    INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, false;
 }
+
+/// The columns that take hardware counters, in order: no machine without them fills one.
+pub static HARDWARE: &[Metric] = &[
+    CPU_CYCLES,
+    INSTRUCTIONS,
+    CPU_CACHE_REFERENCES,
+    CPU_CACHE_MISSES,
+    BRANCH_MISSES,
+    INSTRUCTIONS_PER_CYCLE,
+    CPU_CACHE_MISS_RATE,
+    INSTRUCTIONS_PER_OP,
+];
 
 /// Start of the interval that a row of `timeline.csv` covers, in seconds since its phase began.
 pub const SECOND: Metric = Metric {

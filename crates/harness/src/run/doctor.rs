@@ -4,9 +4,10 @@
 //! Didona et al., "Toward a Better Understanding and Evaluation of Tree Structures on Flash SSDs" (VLDB 2021);
 //! the tuning notes of LLVM's and Rust's benchmark machines.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use measure::Clock;
+use measure::{Clock, Counters, Scope};
 use results::{MachineFinding, MachineInfo};
 
 use super::limits::Limits;
@@ -22,7 +23,7 @@ const LEAST_FREE: f64 = 0.2;
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The checks, in the order in which they are told.
-const CHECKS: [fn(&Subject) -> MachineFinding; 16] = [
+const CHECKS: [fn(&Subject) -> MachineFinding; 17] = [
     build,
     load,
     virtual_machine,
@@ -35,6 +36,7 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 16] = [
     swap,
     clock,
     limits,
+    hardware_counters,
     file_system,
     device,
     scheduler,
@@ -162,6 +164,38 @@ fn limits(_: &Subject) -> MachineFinding {
     finding("limits", value, None)
 }
 
+/// What the processor's columns of the results will have, which no time hangs on.
+fn hardware_counters(_: &Subject) -> MachineFinding {
+    finding("hardware counters", counted(Counters::of_processor().opened()), None)
+}
+
+/// Which events are counted and where, and which are not and why, each reason once.
+fn counted<'a>(events: impl Iterator<Item = (&'static str, Result<Scope, &'a std::io::Error>)>) -> String {
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, opened) in events {
+        let how = match opened {
+            Ok(Scope::Everywhere) => "counted".to_owned(),
+            Ok(Scope::UserSpace) => {
+                "counted in user space alone, as kernel.perf_event_paranoid has it".to_owned()
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::PermissionDenied => {
+                    format!("not counted: kernel.perf_event_paranoid, or the container, forbids it ({error})")
+                }
+                ErrorKind::NotFound | ErrorKind::Unsupported => {
+                    format!("not counted: the processor shows this system no counters of them ({error})")
+                }
+                _ => format!("not counted: {error}"),
+            },
+        };
+        match told.iter_mut().find(|(known, _)| *known == how) {
+            Some((_, names)) => names.push(name),
+            None => told.push((how, vec![name])),
+        }
+    }
+    told.iter().map(|(how, names)| format!("{}: {how}", names.join(", "))).collect::<Vec<_>>().join("; ")
+}
+
 fn file_system(subject: &Subject) -> MachineFinding {
     let kind = subject.machine.file_system.clone();
     let advice = match kind.as_deref() {
@@ -218,6 +252,8 @@ fn read(file: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Error;
+
     use super::*;
 
     #[test]
@@ -242,5 +278,29 @@ mod tests {
         let concerned: Vec<&str> =
             findings.iter().filter(|finding| finding.advice.is_some()).map(|f| f.check.as_str()).collect();
         assert!(!concerned.contains(&"load") && !concerned.contains(&"cores"), "{concerned:?}");
+    }
+
+    #[test]
+    fn hardware_counters_say_where_they_count_and_why_they_do_not() {
+        let [no_counter, forbidden] = [ErrorKind::NotFound, ErrorKind::PermissionDenied].map(Error::from);
+        let (everywhere, user) = (Ok(Scope::Everywhere), Ok(Scope::UserSpace));
+        for (events, told) in [
+            ([("a", everywhere), ("b", everywhere)], "a, b: counted"),
+            (
+                [("a", user), ("b", Err(&no_counter))],
+                "a: counted in user space alone, as kernel.perf_event_paranoid has it; \
+                 b: not counted: the processor shows this system no counters of them (entity not found)",
+            ),
+            (
+                [("a", Err(&forbidden)), ("b", Err(&forbidden))],
+                "a, b: not counted: kernel.perf_event_paranoid, or the container, forbids it (permission denied)",
+            ),
+        ] {
+            assert_eq!(counted(events.into_iter()), told);
+        }
+        let here = examine(&MachineInfo::default(), Path::new("."));
+        let here = here.iter().find(|finding| finding.check == "hardware counters").unwrap();
+        assert!(here.value.as_ref().unwrap().starts_with("cycles"), "{here:?}");
+        assert_eq!(here.advice, None, "times are right without them");
     }
 }

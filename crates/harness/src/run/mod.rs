@@ -31,6 +31,7 @@ mod target;
 mod timeline;
 mod trial;
 mod truth;
+mod usage;
 mod verdict;
 mod warm_up;
 

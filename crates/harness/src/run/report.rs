@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use measure::{Clock, Summary};
+use measure::{Clock, PROCESSOR_EVENTS, Summary};
 use results::{LatencyLog, columns as c};
 use storage::DeviceTime;
 use tree::{Counts, Stats};
@@ -15,8 +15,9 @@ use super::peer::Figures;
 use super::target::Look;
 use super::timeline::Sample;
 use super::truth::Checked;
+use super::usage::Usage;
 use super::warm_up::Warmed;
-use super::{peer, probe, steadiness};
+use super::{peer, steadiness};
 use crate::allocation;
 use crate::experiment::RunMode;
 
@@ -47,8 +48,8 @@ pub(super) struct Measured {
     pub(super) page_cache_share: Option<f64>,
     /// Whether the store's files lie on storage of the operating system.
     pub(super) is_stored: bool,
-    /// The process before the phase, when its last operation had ended, and when the store had settled.
-    pub(super) process: [ProcessSample; 3],
+    /// What the process had used before the phase, when its last operation had ended, and when the store had settled.
+    pub(super) usage: [Usage; 3],
     /// How fast operations were asked for.
     pub(super) rate: Rate,
 }
@@ -98,27 +99,6 @@ pub(super) struct PhaseReport<'a> {
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
-}
-
-/// What the operating system knows of the process at one moment.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ProcessSample {
-    cpu_ns: u64,
-    os_read_bytes: Option<u64>,
-    os_write_bytes: Option<u64>,
-    rss_peak_bytes: Option<u64>,
-}
-
-impl ProcessSample {
-    /// Now.
-    pub(super) fn take() -> Self {
-        Self {
-            cpu_ns: probe::cpu_ns(),
-            os_read_bytes: probe::os_read_bytes(),
-            os_write_bytes: probe::os_write_bytes(),
-            rss_peak_bytes: probe::rss_peak_bytes(),
-        }
-    }
 }
 
 /// The rows and latencies of a phase, held back until it is known that no answer of the trial was wrong.
@@ -270,7 +250,7 @@ impl PhaseReport<'_> {
             _ => unreachable!("a store stays what it is"),
         }
         row.set_some(&c::DISK_BYTES, *disk_bytes);
-        self.set_process(&mut row);
+        self.set_usage(&mut row, all.operations);
         self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
@@ -318,13 +298,14 @@ impl PhaseReport<'_> {
         row.set(&c::FENCE_BYTES, burst.fence_bytes).set(&c::CACHE_BYTES, burst.cache_bytes);
     }
 
-    fn set_process(&self, row: &mut Cells) {
+    fn set_usage(&self, row: &mut Cells, operations: u64) {
         if self.mode == RunMode::Counted {
             return;
         }
         row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
-        let [before, after, _] = self.measured.process;
+        let [before, after, _] = self.measured.usage;
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
+        set_events(row, after.events_since(&before), operations);
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
         if self.measured.is_stored {
             self.set_system(row);
@@ -336,7 +317,7 @@ impl PhaseReport<'_> {
         let tree = self.measured.of_tree();
         let of_tree = tree.map(|tree| tree.burst.counts.since(&tree.before.counts).user_bytes_written);
         let user_bytes = of_tree.or(self.profile.written_bytes).unwrap_or(0);
-        let [before, burst, settled] = self.measured.process;
+        let [before, burst, settled] = self.measured.usage;
         let since = |before: Option<u64>, after: Option<u64>| {
             before.zip(after).map(|(before, after)| after.saturating_sub(before))
         };
@@ -432,6 +413,20 @@ fn set_service(row: &mut Cells, service: Option<Summary>) {
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
 }
 
+/// What the processor counted, as far as it is counted.
+fn set_events(row: &mut Cells, events: [Option<u64>; PROCESSOR_EVENTS], operations: u64) {
+    let [cycles, instructions, references, misses, branch_misses] = events;
+    let quotient = |above: Option<u64>, below: Option<u64>| {
+        above.zip(below.filter(|below| *below > 0)).map(|(above, below)| above as f64 / below as f64)
+    };
+    row.set_some(&c::CPU_CYCLES, cycles).set_some(&c::INSTRUCTIONS, instructions);
+    row.set_some(&c::CPU_CACHE_REFERENCES, references).set_some(&c::CPU_CACHE_MISSES, misses);
+    row.set_some(&c::BRANCH_MISSES, branch_misses);
+    row.set_some(&c::INSTRUCTIONS_PER_CYCLE, quotient(instructions, cycles));
+    row.set_some(&c::CPU_CACHE_MISS_RATE, quotient(misses, references));
+    row.set_some(&c::INSTRUCTIONS_PER_OP, quotient(instructions, Some(operations)));
+}
+
 fn set_writes(row: &mut Cells, burst: &Counts, settled: &Counts) {
     row.set(&c::USER_BYTES_WRITTEN, burst.user_bytes_written).set(&c::WAL_BYTES, burst.wal_bytes);
     row.set(&c::FLUSH_BYTES, burst.flush_bytes);
@@ -521,4 +516,32 @@ fn set_tree_second(row: &mut Cells, start: &Stats, end: &Stats) {
     row.set(&c::LEVELS, filled_levels(end)).set(&c::RUNS, end.runs());
     row.set(&c::TABLE_BYTES, end.table_bytes()).set(&c::MEMTABLE_BYTES, end.memtable_bytes);
     row.set(&c::CACHE_BYTES, end.cache_bytes).set(&c::STALL_SECONDS, counts.stall_ns as f64 / 1e9);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::CellValue;
+    use super::*;
+
+    #[test]
+    fn what_the_processor_counts_fills_columns_and_what_it_does_not_count_fills_none() {
+        let filled = |events, operations| {
+            let mut row = Cells::default();
+            set_events(&mut row, events, operations);
+            row.0
+        };
+        let all = filled([Some(400), Some(1_000), Some(80), Some(20), Some(5)], 10);
+        let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, c::HARDWARE.iter().map(|metric| metric.name).collect::<Vec<_>>());
+        let numbers: Vec<&CellValue> = all[5..].iter().map(|(_, value)| value).collect();
+        assert_eq!(numbers, [2.5, 0.25, 100.0].map(CellValue::Number).each_ref());
+        assert_eq!(filled([None; PROCESSOR_EVENTS], 10), []);
+        let some = filled([None, Some(1_000), Some(0), Some(0), None], 0);
+        let names: Vec<&str> = some.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["instructions", "cpu_cache_references", "cpu_cache_misses"],
+            "of nothing there is no share"
+        );
+    }
 }

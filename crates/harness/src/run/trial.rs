@@ -18,10 +18,11 @@ use super::forecast::Forecast;
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
 use super::peer::PeerTarget;
 use super::replay::{Replay, count_lines};
-use super::report::{Measured, PhaseReport, PhaseRows, ProcessSample};
+use super::report::{Measured, PhaseReport, PhaseRows};
 use super::target::{Store, TreeTarget};
 use super::timeline::Sample;
 use super::truth::Truth;
+use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{probe, profile};
 use crate::experiment::{RunMode, Task, budget, peer, read_engine};
@@ -59,11 +60,12 @@ fn send(message: &Message) {
 }
 
 fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+    let meter = Meter::begin(spec.mode);
     let (design, mode, directory) = (design(&spec)?, spec.mode.of_tree(), spec.directory.clone());
     if let Some(peer) = peer(&read_engine(&Value::String(spec.engine.clone()))?) {
         std::fs::create_dir_all(&directory)?;
         let target = PeerTarget::open(Box::new(move || peer.open(&directory, &budget(&design))))?;
-        return Trial::new(spec, workload, target, send)?.run();
+        return Trial::new(spec, workload, target, meter, send)?.run();
     }
     // The same fixture has the same bytes, wherever the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
@@ -74,7 +76,7 @@ fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport
         }
         Ok(options.open(&directory)?)
     }))?;
-    Trial::new(spec, workload, target, send)?.run()
+    Trial::new(spec, workload, target, meter, send)?.run()
 }
 
 fn design(spec: &TrialSpec) -> TrialResult<Design> {
@@ -115,6 +117,7 @@ struct Trial<T> {
     plan: Plan,
     target: T,
     clock: Clock,
+    meter: Meter,
     design: Design,
     /// Whether the store's files lie on storage of the operating system.
     is_stored: bool,
@@ -131,7 +134,13 @@ struct Trial<T> {
 }
 
 impl<T: Store> Trial<T> {
-    fn new(spec: TrialSpec, workload: &Workload, target: T, tell: fn(&Message)) -> TrialResult<Self> {
+    fn new(
+        spec: TrialSpec,
+        workload: &Workload,
+        target: T,
+        meter: Meter,
+        tell: fn(&Message),
+    ) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
         let truth = truth(&spec, &plan)?;
         let design = design(&spec)?;
@@ -144,6 +153,7 @@ impl<T: Store> Trial<T> {
             plan,
             target,
             clock,
+            meter,
             design,
             is_stored,
             truth,
@@ -250,16 +260,16 @@ impl<T: Store> Trial<T> {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
             _ => None,
         };
-        let (mut before, mut process_before) = (self.target.look(), ProcessSample::take());
+        let (mut before, mut usage_before) = (self.target.look(), self.meter.read());
         let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
         let warmed = begun.map(|begun| {
             samples.retain(|sample| sample.at > begun.sample.at);
             before = begun.sample.look.clone();
-            process_before = begun.process;
+            usage_before = begun.usage;
             samples.insert(0, begun.sample);
             begun.warmed
         });
-        let process_after = ProcessSample::take();
+        let usage_after = self.meter.read();
         let burst = self.target.look();
         let settle_start = self.clock.now();
         self.target.target().settle()?;
@@ -269,7 +279,7 @@ impl<T: Store> Trial<T> {
             RunMode::Timed => probe::disk_bytes(&self.spec.directory),
             RunMode::Counted => None,
         };
-        let process = [process_before, process_after, ProcessSample::take()];
+        let usage = [usage_before, usage_after, self.meter.read()];
         let is_stored = self.is_stored;
         Ok(Measured {
             driven,
@@ -282,7 +292,7 @@ impl<T: Store> Trial<T> {
             disk_bytes,
             page_cache_share,
             is_stored,
-            process,
+            usage,
             rate,
         })
     }
@@ -367,7 +377,7 @@ impl<T: Store> Trial<T> {
             check: if self.truth.is_known() { self.spec.check } else { 0 },
             rate,
         };
-        let sample = || self.sample();
+        let sample = || (self.sample(), self.meter.read());
         let mode = self.spec.mode;
         let warming_up = WarmingUp::of(phase, mode, &self.target, (&self.clock, &done), &sample);
         let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
@@ -578,7 +588,7 @@ mod tests {
         }));
         let target = Liar { tree: tree.unwrap(), lie, left: AtomicU64::new(3) };
         let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
-        Trial::new(spec, &workload, target, |_| {}).unwrap().run().unwrap()
+        Trial::new(spec, &workload, target, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
     }
 
     /// The wrong answers of all rows, and whether any number stands beside them.

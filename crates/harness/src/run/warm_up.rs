@@ -7,10 +7,10 @@ use measure::{Clock, Stamp};
 use parking_lot::Mutex;
 use workload::{PhasePlan, UntilSteady, WarmUp};
 
-use super::report::ProcessSample;
 use super::steadiness::{Round, unsteady};
 use super::target::Store;
 use super::timeline::Sample;
+use super::usage::Usage;
 use crate::experiment::RunMode;
 
 /// How often a store is looked at within a round: what swings within it is seen at its mean.
@@ -29,15 +29,15 @@ pub(super) struct WarmingUp<'a, T> {
     /// Whether the last rounds were alike, where that was asked for.
     is_steady: Mutex<Option<bool>>,
     begun: Mutex<Option<Begun>>,
-    /// Takes a sample of the store.
-    sample: &'a (dyn Fn() -> Sample + Sync),
+    /// Takes a sample of the store, and what the process has used.
+    sample: &'a (dyn Fn() -> (Sample, Usage) + Sync),
 }
 
 /// What there was when the measured part of a phase began.
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     pub(super) sample: Sample,
-    pub(super) process: ProcessSample,
+    pub(super) usage: Usage,
     /// The warm-up before.
     pub(super) warmed: Warmed,
 }
@@ -67,7 +67,7 @@ impl<'a, T: Store> WarmingUp<'a, T> {
         mode: RunMode,
         store: &'a T,
         (clock, done): (&'a Clock, &'a AtomicU64),
-        sample: &'a (dyn Fn() -> Sample + Sync),
+        sample: &'a (dyn Fn() -> (Sample, Usage) + Sync),
     ) -> Option<Self> {
         let warm_up = phase.phase().before.warm_up?;
         let is_over = AtomicBool::new(warm_up.is_timed() && mode == RunMode::Counted);
@@ -146,12 +146,12 @@ impl<T: Store> Gate for WarmingUp<'_, T> {
     }
 
     fn pass(&self) {
-        let sample = (self.sample)();
+        let (sample, usage) = (self.sample)();
         let warmed = Warmed {
             ns: self.clock.ns_between(self.start, sample.at),
             operations: self.done.swap(0, Ordering::Relaxed),
             is_steady: *self.is_steady.lock(),
         };
-        *self.begun.lock() = Some(Begun { sample, process: ProcessSample::take(), warmed });
+        *self.begun.lock() = Some(Begun { sample, usage, warmed });
     }
 }

@@ -153,7 +153,7 @@ fn a_reader_that_goes_away_is_no_error() {
 fn the_doctor_tells_what_disturbs_times_and_so_does_every_manifest() {
     let bench = Bench::small();
     let text = bench.ok(&["doctor"]);
-    for check in ["build", "load", "clock", "file system", "free space"] {
+    for check in ["build", "load", "clock", "hardware counters", "file system", "free space"] {
         assert!(text.lines().any(|line| line.get(2..).is_some_and(|rest| rest.starts_with(check))), "{text}");
     }
     assert!(text.lines().last().unwrap().contains("times"), "{text}");

@@ -106,6 +106,47 @@ fn times_and_shares_fit_together() {
     assert!(bench.path("results/x/histograms/cell-0-trial-0-closed.hlog").is_file());
 }
 
+/// Which machine counts what of its processor, and what its kernel lets be seen, is not for a test to say: what the
+/// manifest says is counted has numbers, and what it says is not has none.
+#[test]
+fn events_of_the_processor_are_counted_or_the_manifest_says_why_not() {
+    let bench = run();
+    let findings = bench.manifest("x").machine.findings;
+    let told = findings.iter().find(|finding| finding.check == "hardware counters").unwrap();
+    let told = told.value.as_deref().unwrap();
+    let is_counted = |event: &str| {
+        let has_event = |names: &str| names.split(", ").any(|name| name == event);
+        let mut groups = told.split("; ").filter_map(|group| group.split_once(": "));
+        let (_, how) =
+            groups.find(|(names, _)| has_event(names)).unwrap_or_else(|| panic!("{event}: {told}"));
+        assert!(how.starts_with("counted") || how.starts_with("not counted: "), "{told}");
+        how.starts_with("counted")
+    };
+    let events = ["cycles", "instructions", "cache references", "cache misses", "branch misses"];
+    let counted: Vec<bool> = events.into_iter().map(is_counted).collect();
+    let table = results::Table::read(&bench.path("results/x/runs.csv")).unwrap();
+    for column in c::HARDWARE {
+        assert!(table.schema().position(column.name).is_some(), "{} is a column", column.name);
+    }
+    for phase in ["load", "closed", "skewed"] {
+        let row = of(table.rows(), phase, "all")[0];
+        for (column, is_counted) in c::HARDWARE.iter().zip(&counted) {
+            match is_counted {
+                true => assert!(number(row, column) > 0.0, "{phase}: {}", column.name),
+                false => assert!(row.get(column).is_empty(), "{phase}: {} though {told}", column.name),
+            }
+        }
+        let both = |one: usize, other: usize| counted[one] && counted[other];
+        for (column, is_there) in [
+            (&c::INSTRUCTIONS_PER_CYCLE, both(0, 1)),
+            (&c::CPU_CACHE_MISS_RATE, both(2, 3)),
+            (&c::INSTRUCTIONS_PER_OP, counted[1]),
+        ] {
+            assert_eq!(!row.get(column).is_empty(), is_there, "{phase}: {}", column.name);
+        }
+    }
+}
+
 #[test]
 fn what_was_meant_and_what_came_out_agree() {
     let bench = run();

@@ -1,0 +1,54 @@
+//! What the process of a trial has used so far: processor time, events of the processor, memory, bytes from and to storage.
+
+use measure::{Counters, PROCESSOR_EVENTS, Reading};
+use parking_lot::Mutex;
+
+use super::probe;
+use crate::experiment::RunMode;
+
+/// Reads what this process has used.
+pub(super) struct Meter {
+    /// Counters of the processor; none where no time is measured.
+    counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
+}
+
+/// What this process had used at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    pub(super) cpu_ns: u64,
+    events: Option<Reading<PROCESSOR_EVENTS>>,
+    pub(super) os_read_bytes: Option<u64>,
+    pub(super) os_write_bytes: Option<u64>,
+    pub(super) rss_peak_bytes: Option<u64>,
+}
+
+impl Meter {
+    /// Begins to count, before the store starts its threads: only threads that come of this one later are counted.
+    pub(super) fn begin(mode: RunMode) -> Self {
+        let counters = match mode {
+            RunMode::Timed => Some(Mutex::new(Counters::of_processor())),
+            RunMode::Counted => None,
+        };
+        Self { counters }
+    }
+
+    /// Now.
+    pub(super) fn read(&self) -> Usage {
+        Usage {
+            cpu_ns: probe::cpu_ns(),
+            events: self.counters.as_ref().map(|counters| counters.lock().read()),
+            os_read_bytes: probe::os_read_bytes(),
+            os_write_bytes: probe::os_write_bytes(),
+            rss_peak_bytes: probe::rss_peak_bytes(),
+        }
+    }
+}
+
+impl Usage {
+    /// How often each event of the processor happened since then, in the order of [`Counters::of_processor`]; nothing of
+    /// one that is not counted.
+    pub(super) fn events_since(&self, before: &Self) -> [Option<u64>; PROCESSOR_EVENTS] {
+        let both = self.events.zip(before.events);
+        both.map_or([None; PROCESSOR_EVENTS], |(now, before)| now.since(&before))
+    }
+}

@@ -9,7 +9,7 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::budget::{Budget, Log};
+use crate::budget::{Budget, Log, Reads};
 use crate::bundled::{self, log, of_pages, unequal};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -28,6 +28,12 @@ struct Params {
 }
 
 struct Lmdb(Params);
+
+/// Whether the system may read pages around the one that a get needs: not where the design reads its blocks one by one,
+/// which it does where they do not fit into memory.
+fn reads_ahead(budget: &Budget) -> bool {
+    budget.reads == Reads::Mapped
+}
 
 impl Build<Engine> for Lmdb {
     type Params = Params;
@@ -48,6 +54,9 @@ impl Peer for Lmdb {
             Log::Sync => log(budget, "every commit is synced; LMDB has no log"),
             _ => log(budget, "MDB_NOSYNC: commits reach the operating system; LMDB has no log"),
         }];
+        if !reads_ahead(budget) {
+            lines.push("reads of what was asked for alone: MDB_NORDAHEAD".to_owned());
+        }
         if self.0.write_map {
             lines.push("besides: MDB_WRITEMAP".to_owned());
         }

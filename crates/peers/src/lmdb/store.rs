@@ -9,6 +9,7 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions};
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
+use super::reads_ahead;
 use crate::budget::{Budget, Log};
 use crate::peer::{Stats, Store};
 
@@ -29,6 +30,7 @@ impl LmdbStore {
         let mut flags = EnvFlags::empty();
         flags.set(EnvFlags::NO_SYNC, budget.log != Log::Sync);
         flags.set(EnvFlags::WRITE_MAP, write_map);
+        flags.set(EnvFlags::NO_READ_AHEAD, !reads_ahead(budget));
         let mut options = EnvOpenOptions::new();
         options.map_size(MAP_BYTES).max_readers(MOST_READERS);
         // SAFETY: The directory is the store's own: no other program changes the mapped file. Without syncs a power

@@ -50,11 +50,27 @@ fn most_claims_are_run() {
 fn most_contradictions_are_settled_by_computation() {
     let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
     let counts = Ruling::ALL.map(|ruling| all.iter().filter(|one| one.ruling == ruling).count());
-    assert_eq!(counts, [54, 28, 1, 31], "refuted, one side holds, holds, open");
+    assert_eq!(counts, [60, 36, 3, 15], "refuted, one side holds, holds, open");
     for (at, one) in all.iter().enumerate() {
         let id = &one.contradiction.id;
         assert!(all[..at].iter().all(|other| other.contradiction.id != *id), "{id} stands twice");
         assert!(one.ruling == Ruling::Open || !one.contradiction.why.is_empty(), "{id} is derived");
+    }
+}
+
+/// What first principles and the documents' own numbers say where a document says two things, or what cannot be.
+#[test]
+fn contradictions_are_settled_as_first_principles_say() {
+    let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
+    for (ruling, ids) in [
+        (Ruling::Refuted, &["B9", "S18", "S29", "S39", "S51", "S60", "T9", "T10", "G5"][..]),
+        (Ruling::Decided, &["B10", "B21", "S32", "S34", "S47", "S52", "S53", "T3", "G7"]),
+        (Ruling::Stands, &["B25", "S56", "J5"]),
+    ] {
+        for id in ids {
+            let one = all.iter().find(|one| one.contradiction.id == *id).unwrap();
+            assert_eq!(one.ruling, ruling, "{id}: {:?}", one.checked);
+        }
     }
 }
 

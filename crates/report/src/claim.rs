@@ -72,6 +72,21 @@ impl Standing {
 }
 
 impl Claim {
+    /// A number that stands for a claim where a document has none of its own.
+    pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
+        Self {
+            id: String::new(),
+            section: String::new(),
+            figure: String::new(),
+            subject: String::new(),
+            metric: String::new(),
+            params: BTreeMap::new(),
+            value,
+            unit: unit.to_owned(),
+            standing: Standing::Exact,
+        }
+    }
+
     /// Whether a parameter of the claim is this, as a text or as a number.
     pub fn has(&self, param: &str, value: &str) -> bool {
         self.params.get(param).is_some_and(|own| same(own, value))

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::compute::COMPUTATIONS;
+use crate::compute::{Nothing, known};
 use crate::judge::compute;
-use crate::{Argument, Bound, Claim, Claims, Evidence, Facts, Finding, Ids, Rule, Standing};
+use crate::{Argument, Bound, Claim, Claims, Evidence, Finding, Ids, Rule};
 
 /// A place where a document contradicts itself, or what must be.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -183,14 +183,11 @@ impl Check {
             tolerance: self.tolerance,
             ..Rule::default()
         };
-        let known = COMPUTATIONS.iter().find(|one| one.name == self.computed);
-        let known = known.ok_or_else(|| format!("there is no computation \"{}\"", self.computed))?;
-        if let Some(key) = self.with.keys().find(|key| !known.arguments.contains(&key.as_str())) {
-            return Err(format!("{} is given no \"{key}\"", self.computed));
-        }
+        known(&self.computed, &self.with).map_err(|(_, message)| message)?;
         let evidence = Evidence { runs: Err("nothing runs"), cores: None, facts: &Nothing };
         let judged = compute(&rule, &claim, claims, &evidence);
-        let computed = judged.theory.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
+        let computed = judged.theory.and_then(|theory| theory.value);
+        let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
         // A side need not reach its bound to hold.
         let is_kept = self.bound.is_some() && judged.finding == Finding::DirectionOnly;
         let holds = judged.finding == Finding::Reproduced || is_kept;
@@ -201,31 +198,8 @@ impl Check {
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
             Claimed::Claim(id) => claims.get(id).cloned().ok_or_else(|| format!("claims.csv has no {id}")),
-            Claimed::Number(value) => Ok(Claim {
-                id: String::new(),
-                section: String::new(),
-                figure: String::new(),
-                subject: String::new(),
-                metric: String::new(),
-                params: BTreeMap::new(),
-                value: *value,
-                unit: self.unit.clone(),
-                standing: Standing::Exact,
-            }),
+            Claimed::Number(value) => Ok(Claim::unnamed(*value, &self.unit)),
         }
-    }
-}
-
-/// What a computation knows that asks neither an experiment nor the program.
-struct Nothing;
-
-impl Facts for Nothing {
-    fn setting(&self, _path: &str) -> Option<f64> {
-        None
-    }
-
-    fn lost_writes(&self, _design: &str, _wal: &str) -> Option<f64> {
-        None
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::{Ids, Judged, System};
+use crate::compute::{About, Nothing};
+use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 
 /// A question with the claims that answer it, as `highlights.toml` has it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -12,6 +13,9 @@ pub struct Highlight {
     pub question: String,
     /// The claims.
     pub ids: Ids,
+    /// What theory says besides: of another design than the document's, under the same name.
+    #[serde(default)]
+    pub beside: Vec<Theory>,
 }
 
 /// A question with what its claims came to.
@@ -21,13 +25,15 @@ pub struct Highlighted {
     pub question: String,
     /// The claims: document, figure, and what each came to.
     pub judged: Vec<(String, String, Judged)>,
+    /// What theory says besides.
+    pub beside: Vec<Expected>,
 }
 
 impl Highlight {
-    /// Looks the claims up.
+    /// Looks the claims up, and computes what stands beside them.
     ///
     /// # Errors
-    /// Names a claim that there is not.
+    /// Names a claim that there is not; theory that cannot be computed, or has no unit.
     pub fn look_up(self, systems: &[System]) -> Result<Highlighted, String> {
         let find = |id: &String| {
             systems.iter().find_map(|system| {
@@ -39,6 +45,46 @@ impl Highlight {
         let look_up =
             |id: &String| find(id).ok_or_else(|| format!("\"{}\": there is no claim {id}", self.question));
         let judged = self.ids.all().iter().map(look_up).collect::<Result<_, _>>()?;
-        Ok(Highlighted { question: self.question, judged })
+        let beside = self.beside.iter().map(|theory| {
+            beside(theory).map_err(|message| format!("\"{}\": beside it: {message}", self.question))
+        });
+        let beside = beside.collect::<Result<_, _>>()?;
+        Ok(Highlighted { question: self.question, judged, beside })
+    }
+}
+
+/// What theory says besides, of no claim.
+fn beside(theory: &Theory) -> Result<Expected, String> {
+    theory.check()?;
+    let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());
+    let unit = unit.ok_or("it is computed and has a unit: computed = \"…\", unit = \"…\"")?;
+    let about =
+        About { claim: &Claim::unnamed(0.0, unit), place: 0, claims: &Claims::default(), facts: &Nothing };
+    theory.expected(about)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_beside_is_computed_and_has_a_unit() {
+        let asked = |beside: &str| {
+            let text = format!("question = \"?\"\nids = \"x-1\"\n[[beside]]\n{beside}");
+            let highlight: Highlight = toml::from_str(&text).unwrap();
+            Highlight { ids: Ids::default(), ..highlight }.look_up(&[])
+        };
+        let one = "computed = \"bloom_bits\"\nwith = { fpr = 0.01 }\nsays = \"log2(1/p)/ln 2\"\n";
+        let found = asked(&format!("{one}unit = \"bits\"")).unwrap();
+        assert!((found.beside[0].value.unwrap() - 9.585).abs() < 1e-3);
+        for (beside, said) in [
+            (one, "has a unit"),
+            ("says = \"nothing\"", "has a unit"),
+            ("computed = \"bloom_bits\"\nunit = \"bits\"\nsays = \"x\"", "with has no fpr"),
+            ("unit = \"bits\"", "how it is derived"),
+        ] {
+            let error = asked(beside).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
     }
 }

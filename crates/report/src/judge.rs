@@ -5,13 +5,13 @@ use std::fmt;
 use measure::Interval;
 use results::{Better, Table};
 
-use crate::compute::{Force, find, resolve};
+use crate::compute::{About, Force, run};
 use crate::form::{Measured, crossing, lead};
 use crate::lookup::{Lookup, cores, scales};
 use crate::reading::{better, points, read, sizes, values};
 use crate::text::beside;
 use crate::weigh::{Weighed, slack};
-use crate::{At, Bound, Claim, Claims, Compare, Facts, Quantity, Rule, Standing, Way};
+use crate::{At, Bound, Claim, Claims, Compare, Expected, Facts, Quantity, Rule, Standing, Theory, Way};
 
 /// What a claim comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,7 +22,7 @@ pub enum Finding {
     DirectionOnly,
     /// Measured otherwise.
     NotReproduced,
-    /// Beyond a bound, or not the number that it must be.
+    /// Beyond a bound that is shown with its derivation, or not what the document's own quantities come to by arithmetic.
     Impossible,
     /// Not looked at, and why.
     NotTestable,
@@ -77,8 +77,8 @@ pub struct Judgement {
     pub interval: Option<Interval>,
     /// The size that it was measured at, where that is not the document's: `1,250,000 against 125,000`.
     pub measured_at: Option<String>,
-    /// What must be, by computation.
-    pub theory: Option<f64>,
+    /// What must be, by computation, or what theory expects beside the measurement.
+    pub theory: Option<Expected>,
     /// What follows.
     pub finding: Finding,
     /// Why, in a sentence.
@@ -106,10 +106,14 @@ impl Judgement {
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     let claim = claims.get(&rule.ids.all()[place]).expect("rules are held to their claims");
     let case = Case { rule, place, claim, claims, evidence };
-    match rule.way() {
+    let judged = match rule.way() {
         Way::Untestable => case.untested(rule.untestable.clone().unwrap_or_default()),
         Way::Run => case.run(),
         Way::Computed => case.computed(),
+    };
+    match &rule.theory {
+        Some(theory) => Judgement { theory: Some(case.expected(theory)), ..judged },
+        None => judged,
     }
 }
 
@@ -186,20 +190,28 @@ impl Case<'_> {
             ..self.untested(String::new())
         };
         let name = self.rule.computed.as_deref().unwrap_or_default();
-        let theory =
-            find(name).ok_or_else(|| format!("there is no computation \"{name}\"")).and_then(|found| {
-                let facts = self.evidence.facts;
-                let with = resolve(self.rule, self.place, self.claim, self.claims, found.lists, facts)?;
-                Ok((found.force, (found.compute)(&with)?))
-            });
-        match theory {
+        match run(name, &self.rule.with, self.about()) {
             Err(reason) => Judgement { reason, ..shown },
             Ok((force, theory)) => {
                 let (finding, derived) = self.held_to(theory, force);
                 let reason = self.rule.reason.clone().unwrap_or_else(|| derived.to_owned());
+                let bound = self.rule.bound;
+                // The reason has the derivation.
+                let theory = Expected { value: Some(theory), bound, unit: None, says: String::new() };
                 Judgement { theory: Some(theory), finding, reason, ..shown }
             }
         }
+    }
+
+    /// What theory says beside the measurement; where it cannot be computed for this claim, why.
+    fn expected(&self, theory: &Theory) -> Expected {
+        let nothing = |says| Expected { value: None, bound: None, unit: None, says };
+        theory.expected(self.about()).unwrap_or_else(nothing)
+    }
+
+    /// What a computation is about.
+    fn about(&self) -> About<'_> {
+        About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
     /// What follows from a computation, and why: a claim is what it must be, or as it can be. A bound that is kept, and

@@ -29,6 +29,7 @@ mod sheet;
 mod source;
 mod text;
 mod texts;
+mod theory;
 mod weigh;
 
 pub use argument::Argument;
@@ -49,3 +50,4 @@ pub use select::{Cores, ENGINE, Other, ParamColumn, Quantity, Scale};
 pub use sheet::{Sheet, SheetFault};
 pub use source::Source;
 pub use texts::Texts;
+pub use theory::{Expected, Theory};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::compute::{COMPUTATIONS, find};
-use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts};
+use crate::compute::known;
+use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
 /// How some claims are looked up and compared, or computed, or why they cannot be.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -54,6 +54,8 @@ pub struct Rule {
     pub bound: Option<Bound>,
     /// The derivation, in short.
     pub reason: Option<String>,
+    /// What theory says beside a measurement, where the computation does not decide.
+    pub theory: Option<Theory>,
     /// Why the claims cannot be tested.
     pub untestable: Option<String>,
 }
@@ -111,6 +113,16 @@ pub enum Bound {
     AtMost,
 }
 
+impl Bound {
+    /// As files and pages write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at least",
+            Self::AtMost => "at most",
+        }
+    }
+}
+
 /// What decides over a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -127,7 +139,7 @@ type Fault = (&'static str, String);
 
 impl Rule {
     /// The keys of the table.
-    pub const KEYS: [&str; 22] = [
+    pub const KEYS: [&str; 23] = [
         "ids",
         "metric",
         "figure",
@@ -149,6 +161,7 @@ impl Rule {
         "with",
         "bound",
         "reason",
+        "theory",
         "untestable",
     ];
 
@@ -224,10 +237,11 @@ impl Rule {
             return Err(("tolerance", format!("tolerance is {}; it is 0 or more", self.tolerance)));
         }
         match self.way() {
-            Way::Untestable => self.check_untestable(),
-            Way::Run => self.check_run(),
-            Way::Computed => self.check_computed(),
+            Way::Untestable => self.check_untestable()?,
+            Way::Run => self.check_run()?,
+            Way::Computed => self.check_computed()?,
         }
+        self.theory.as_ref().map_or(Ok(()), Theory::check).map_err(|message| ("theory", message))
     }
 
     fn check_untestable(&self) -> Result<(), Fault> {
@@ -252,16 +266,10 @@ impl Rule {
         if self.metric.is_empty() {
             return Err(("metric", "a claim has a metric: metric = \"write_throughput_ops\"".to_owned()));
         }
-        let name = self.computed.as_deref().unwrap_or_default();
-        let Some(computation) = find(name) else {
-            let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
-            let names = names.join(", ");
-            return Err(("computed", format!("there is no computation \"{name}\"; there are {names}")));
-        };
-        if let Some(key) = self.with.keys().find(|key| !computation.arguments.contains(&key.as_str())) {
-            let arguments = computation.arguments.join(", ");
-            return Err(("with", format!("{name} is given no \"{key}\"; it is given {arguments}")));
+        if self.theory.is_some() {
+            return Err(("theory", "the computation decides, and so nothing reads theory".to_owned()));
         }
+        known(self.computed.as_deref().unwrap_or_default(), &self.with)?;
         match (&self.column, self.compare) {
             (None, Some(_)) => {
                 Err(("compare", "what is compared? say column = \"ops_per_second\"".to_owned()))

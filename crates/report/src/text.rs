@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use measure::FEWEST_BLOCKS;
 
-use crate::{Claim, Compare, Judgement, RunNote, Standing};
+use crate::{Bound, Claim, Compare, Judgement, RunNote, Standing};
 
 /// Digits of a number that count.
 const DIGITS: i32 = 4;
@@ -142,9 +142,18 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// What must be, by computation.
+/// What theory says of a claim: a number, in the form of the claim where it has no unit of its own, and its derivation.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
-    judgement.theory.map(|theory| format!("{} {}", number(theory), claim.unit))
+    let formed = |value, unit: Option<&str>| match unit {
+        Some(unit) => format!("{} {unit}", number(value)),
+        None => formed(value, judgement.compare, claim),
+    };
+    judgement.theory.as_ref().map(|expected| expected.said(formed))
+}
+
+/// What stands before a number that bounds: `at most `.
+pub(crate) fn bounding(bound: Option<Bound>) -> String {
+    bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
 }
 
 #[cfg(test)]

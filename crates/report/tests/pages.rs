@@ -62,6 +62,12 @@ fn report() -> Vec<Page> {
     let asked = Highlight {
         question: "How <many>?".to_owned(),
         ids: Ids::try_from("cs265-169, byron-111".to_owned()).unwrap(),
+        beside: vec![
+            toml::from_str(
+                "computed = \"power\"\nwith = { base = 2, exponent = 5 }\nunit = \"runs\"\nsays = \"2 < 5\"",
+            )
+            .unwrap(),
+        ],
     };
     let highlights = vec![asked.look_up(&systems).unwrap()];
     let contradictions = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();
@@ -130,6 +136,14 @@ fn every_claim_stands_once_in_each_form() {
 }
 
 #[test]
+fn what_stands_beside_a_question_is_on_the_first_page() {
+    let pages = report();
+    let content = |name: &str| &pages.iter().find(|page| page.name == name).unwrap().content;
+    assert!(content("index.html").contains("<li>32 runs: 2 &lt; 5</li>"));
+    assert!(content("index.md").contains("\n* 32 runs: 2 \\< 5\n"));
+}
+
+#[test]
 fn links_and_figures_of_markdown_are_files_of_the_report() {
     let pages = report();
     let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
@@ -145,6 +159,10 @@ fn links_and_figures_of_markdown_are_files_of_the_report() {
 
 #[test]
 fn a_question_about_no_claim_is_refused() {
-    let asked = Highlight { question: "?".to_owned(), ids: Ids::try_from("x-1".to_owned()).unwrap() };
+    let asked = Highlight {
+        question: "?".to_owned(),
+        ids: Ids::try_from("x-1".to_owned()).unwrap(),
+        beside: Vec::new(),
+    };
     assert!(asked.look_up(&[]).unwrap_err().contains("no claim x-1"));
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::About;
 use crate::texts::same;
-use crate::{Argument, Claim, Claims, Ids, Rule};
+use crate::{Argument, Claims, Ids};
 
 /// What a computation may ask of the experiment and the program, beyond what `with` has.
 pub trait Facts {
@@ -13,6 +14,19 @@ pub trait Facts {
     /// How many acknowledged writes were missing after kills of a store of this design and log mode; nothing
     /// where nobody looked.
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
+}
+
+/// What a computation knows that asks neither an experiment nor the program.
+pub(crate) struct Nothing;
+
+impl Facts for Nothing {
+    fn setting(&self, _path: &str) -> Option<f64> {
+        None
+    }
+
+    fn lost_writes(&self, _design: &str, _wal: &str) -> Option<f64> {
+        None
+    }
 }
 
 /// An argument, looked up.
@@ -32,48 +46,39 @@ pub(crate) struct Arguments<'a> {
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Looks up the arguments of a rule for the claim at `place` among its names. `lists` are those that are lists as
-/// a whole.
-pub(crate) fn resolve<'a>(
-    rule: &'a Rule,
-    place: usize,
-    claim: &Claim,
-    claims: &Claims,
+/// Looks up the arguments of a computation for the claim that it is about. `lists` are those that are lists as a whole.
+pub(super) fn resolve<'a>(
+    with: &'a BTreeMap<String, Argument>,
+    about: About<'a>,
     lists: &[&str],
-    facts: &'a dyn Facts,
 ) -> Result<Arguments<'a>, String> {
     let mut found = BTreeMap::new();
-    for (name, argument) in &rule.with {
-        let one = look_up(argument, place, claim, claims, lists.contains(&name.as_str()));
+    for (name, argument) in with {
+        let one = look_up(argument, about, lists.contains(&name.as_str()));
         found.insert(name.as_str(), one.map_err(|message| format!("{name}: {message}"))?);
     }
-    Ok(Arguments { found, facts })
+    Ok(Arguments { found, facts: about.facts })
 }
 
-fn look_up(
-    argument: &Argument,
-    place: usize,
-    claim: &Claim,
-    claims: &Claims,
-    whole: bool,
-) -> Result<Found, String> {
+fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Found, String> {
+    let About { claim, place, claims, .. } = about;
     match argument {
         Argument::Number(number) => Ok(Found::Number(*number)),
         Argument::Flag(flag) => Ok(Found::Flag(*flag)),
         Argument::Text(text) => Ok(named(text, claims)),
         Argument::List(items) if whole => {
-            let all = items.iter().map(|item| look_up(item, place, claim, claims, true));
+            let all = items.iter().map(|item| look_up(item, about, true));
             all.collect::<Result<Vec<_>, _>>().map(Found::Lists)
         }
         Argument::List(items) => match items.get(place) {
-            Some(item) => look_up(item, place, claim, claims, whole),
+            Some(item) => look_up(item, about, whole),
             None => Err(format!("the list has {} elements, and claims are more", items.len())),
         },
         Argument::Table(table) => {
             let of =
                 |key: &String| *key == claim.subject || claim.params.values().any(|value| same(key, value));
             match table.iter().find(|(key, _)| of(key)) {
-                Some((_, item)) => look_up(item, place, claim, claims, whole),
+                Some((_, item)) => look_up(item, about, whole),
                 None => Err(format!("the table has nothing for \"{}\"", claim.subject)),
             }
         }

@@ -143,6 +143,34 @@ pub(super) fn relative_error_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("samples").map(|samples| 100.0 / samples.sqrt())
 }
 
+/// The sum of some numbers.
+pub(super) fn sum(with: &Arguments<'_>) -> Result<f64, String> {
+    with.numbers("of").map(|numbers| numbers.iter().sum())
+}
+
+/// The places at which two lists have the same number.
+pub(super) fn agreeing(with: &Arguments<'_>) -> Result<f64, String> {
+    let (one, other) = (with.numbers("one")?, with.numbers("other")?);
+    Ok(one.iter().zip(&other).filter(|(one, other)| one.total_cmp(other).is_eq()).count() as f64)
+}
+
+/// Where returns diminish: the place of a curve after which it rises less steeply than before by the largest factor.
+///
+/// # Errors
+/// A curve that rises as steeply, or more so, after every place of it.
+pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
+    let points: Vec<(f64, f64)> = with.numbers("x")?.into_iter().zip(with.numbers("y")?).collect();
+    let slopes: Vec<f64> = points
+        .iter()
+        .zip(points.iter().skip(1))
+        .map(|(one, next)| (next.1 - one.1) / (next.0 - one.0))
+        .collect();
+    let bends = points.iter().skip(1).zip(slopes.iter().zip(slopes.iter().skip(1)));
+    let bends = bends.map(|((x, _), (before, after))| (*x, before / after.max(0.0)));
+    let sharpest = bends.filter(|(_, bend)| *bend > 1.0).max_by(|one, other| one.1.total_cmp(&other.1));
+    sharpest.map(|(x, _)| x).ok_or_else(|| "returns diminish nowhere on the curve".to_owned())
+}
+
 /// The most threads that each still do `efficiency` of what one does alone: X(t) / (t · X(1)) is that and more.
 pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     let (throughput, threads) = (with.numbers("throughput")?, with.numbers("threads")?);

@@ -40,11 +40,58 @@ pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
 /// best, where `probes` are not given, 100 · 2^-(b ln 2).
 pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let bits_per_key = with.number("bits_per_key")?;
-    let best = (-bits_per_key * LN_2 * LN_2).exp();
     match with.number_or("probes", 0.0)? {
-        0.0 => Ok(100.0 * best),
-        probes => Ok(100.0 * (1.0 - (-probes / bits_per_key).exp()).powf(probes)),
+        0.0 => Ok(100.0 * best_rate(bits_per_key)),
+        probes => Ok(100.0 * rate(bits_per_key, probes)),
     }
+}
+
+/// The most percent of false positives that another layout of the same bits takes off those of a classical filter with so
+/// many probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). Nothing is below the rate at which half of the bits are 1.
+pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
+    Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))
+}
+
+/// By how many percent false positives get fewer from some bits per key to more, 100 (1 - p(to)/p(from)), with as many
+/// probes as are best. A lookup that does nothing but follow false positives gets shorter by that, and any other by less.
+pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let [from, to] = [with.number("from_bits")?, with.number("to_bits")?].map(whole_rate);
+    Ok(100.0 * (1.0 - to / from))
+}
+
+/// What a second step of filter bits saves, in percent of the time before it, if the first one saved so many percent and
+/// each false positive costs the same.
+///
+/// Lookups take t = a + c·p at a rate p. The first step saves s of t, and so c (p0 - p1) = s·t; the second saves
+/// c (p1 - p2) of what is left, (1 - s) t: s/(1 - s) · (p1 - p2)/(p0 - p1).
+pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let saved = with.number("first_pct")? / 100.0;
+    let rates: Vec<f64> = with.numbers("bits")?.into_iter().map(whole_rate).collect();
+    match rates[..] {
+        [before, between, after] => {
+            Ok(100.0 * saved / (1.0 - saved) * (between - after) / (before - between))
+        }
+        _ => {
+            Err("bits are three numbers: before the first step, between both, and after the second"
+                .to_owned())
+        }
+    }
+}
+
+/// The rate of false positives with so many probes, (1 - e^(-k/b))^k.
+fn rate(bits_per_key: f64, probes: f64) -> f64 {
+    (1.0 - (-probes / bits_per_key).exp()).powf(probes)
+}
+
+/// The least that it can be, 2^-(b ln 2).
+fn best_rate(bits_per_key: f64) -> f64 {
+    (-bits_per_key * LN_2 * LN_2).exp()
+}
+
+/// The rate with a whole number of probes that is nearest to the best, b ln 2, and one at least.
+fn whole_rate(bits_per_key: f64) -> f64 {
+    rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
 /// How many bits per key the largest level of a tree has beyond the smallest, if rates of false positives are in

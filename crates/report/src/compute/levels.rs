@@ -62,40 +62,6 @@ pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }
 
-/// Write amplification of merging two tables of a size whenever there are two, without the log: each entry is written at
-/// its flush and once per doubling, log2(n) + 1 for n memtables.
-pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
-    with.number("memtables").map(|memtables| memtables.log2() + 1.0)
-}
-
-/// Write amplification after so many flushes if all tables become one whenever there are `tables`.
-pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
-    merge_all(with.count("tables")?, with.count("flushes")?)
-}
-
-/// How many times as much is written per entry after the last number of flushes as after the first, where all tables
-/// become one.
-pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
-    let tables = with.count("tables")?;
-    Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)
-}
-
-fn merge_all(most: u64, flushes: u64) -> Result<f64, String> {
-    if most < 2 || flushes == 0 {
-        return Err("two tables at least become one, and there is a flush at least".to_owned());
-    }
-    let (mut tables, mut written) = (0, 0);
-    for flushed in 1..=flushes {
-        tables += 1;
-        written += 1;
-        if tables == most {
-            tables = 1;
-            written += flushed;
-        }
-    }
-    Ok(written as f64 / flushes as f64)
-}
-
 /// The bytes that delta coding saves per key, where the next byte is shared with probability p and one key in R is
 /// whole: (1 - 1/R) p / (1 - p).
 pub(super) fn prefix_saved_bytes(with: &Arguments<'_>) -> Result<f64, String> {

@@ -4,13 +4,21 @@ mod arguments;
 mod arithmetic;
 mod caching;
 mod filter;
+mod gaining;
 mod hashing;
 mod levels;
+mod merging;
+mod recovering;
 mod searching;
 mod varint;
 
+use std::collections::BTreeMap;
+
+use crate::{Argument, Claim, Claims};
+
 pub use arguments::Facts;
-pub(crate) use arguments::{Arguments, resolve};
+use arguments::resolve;
+pub(crate) use arguments::{Arguments, Nothing};
 
 /// A computation that a `[[claim]]` can name.
 #[derive(Clone, Copy)]
@@ -31,7 +39,8 @@ pub struct Computation {
 pub enum Force {
     /// Impossible: the result follows from what the document itself says, by arithmetic or by a theorem.
     Must,
-    /// Not reproduced: the result is a mean of what chance does, or rests on a choice that the document leaves open.
+    /// Not reproduced: the result is a mean of what chance does, rests on a choice that the document leaves open, or is
+    /// another number of the document, and which of the two is right no computation tells.
     Should,
     /// Not reproduced; and not tested where it says the same, since the result was taken from the document.
     Given,
@@ -67,20 +76,23 @@ const fn given(computation: Computation) -> Computation {
 pub const COMPUTATIONS: &[Computation] = &[
     with("constant", &["value"], arithmetic::constant),
     given(with("setting", &["path", "scale", "plus"], arithmetic::setting)),
-    with("claim", &["of"], arithmetic::claim),
+    should(with("claim", &["of"], arithmetic::claim)),
     with("quotient", &["numerator", "denominator"], arithmetic::quotient),
     with("floor_quotient", &["numerator", "denominator"], arithmetic::floor_quotient),
     with("percent_less", &["numerator", "denominator"], arithmetic::percent_less),
     with("percent_of_target", &["throughput", "target"], arithmetic::percent_of_target),
     with_lists("product", &["factors"], &["factors"], arithmetic::product),
     with("power", &["base", "exponent"], arithmetic::power),
-    with_lists("largest_spread", &["of"], &["of"], arithmetic::largest_spread),
-    with_lists(
+    should(with_lists("largest_spread", &["of"], &["of"], arithmetic::largest_spread)),
+    should(with_lists(
         "linear_threads",
         &["efficiency", "throughput", "threads"],
         &["throughput", "threads"],
         arithmetic::linear_threads,
-    ),
+    )),
+    with_lists("sum", &["of"], &["of"], arithmetic::sum),
+    with_lists("agreeing", &["one", "other"], &["one", "other"], arithmetic::agreeing),
+    should(with_lists("knee", &["x", "y"], &["x", "y"], arithmetic::knee)),
     with("bloom_bits", &["fpr"], filter::bloom_bits),
     should(with("monkey_saving_pct", &["bits_per_key", "size_ratio", "levels"], filter::monkey_saving_pct)),
     should(with("even_shards_cv", &["keys", "shards"], hashing::even_shards_cv)),
@@ -134,6 +146,9 @@ pub const COMPUTATIONS: &[Computation] = &[
     with("codes_left", &["bits", "reserved"], arithmetic::codes_left),
     with("relative_error_pct", &["samples"], arithmetic::relative_error_pct),
     with("bloom_fpr_pct", &["bits_per_key", "probes"], filter::bloom_fpr_pct),
+    with("filter_gain_pct", &["bits_per_key", "probes"], filter::filter_gain_pct),
+    with("false_positives_saved_pct", &["from_bits", "to_bits"], filter::false_positives_saved_pct),
+    should(with_lists("filter_step_pct", &["first_pct", "bits"], &["bits"], filter::filter_step_pct)),
     with("monkey_bits_gained", &["size_ratio", "levels"], filter::monkey_bits_gained),
     with("filter_test_passes", &["probes", "fpr", "expected", "within"], filter::filter_test_passes),
     should(with("ring_cv", &["virtual_nodes"], hashing::ring_cv)),
@@ -146,26 +161,88 @@ pub const COMPUTATIONS: &[Computation] = &[
     with("comparisons_ns", &["entries", "miss_ns"], searching::comparisons_ns),
     with("separator_scan", &["per_leaf", "leaves", "start", "end"], searching::separator_scan),
     with("btree_inner_pages", &["pairs", "per_page"], searching::btree_inner_pages),
-    with("binary_counter_write_amp", &["memtables"], levels::binary_counter_write_amp),
-    with("merge_all_write_amp", &["tables", "flushes"], levels::merge_all_write_amp),
-    with("merge_all_growth", &["tables", "first_flushes", "last_flushes"], levels::merge_all_growth),
+    should(with("scan_gain", &["pairs", "per_page", "keys", "tables"], searching::scan_gain)),
+    with("lanes_bytes", &["entry", "index", "step"], searching::lanes_bytes),
+    with("fixed_offset_blocks", &["blocks", "block_bytes", "ratio"], searching::fixed_offset_blocks),
+    should(with("search_lines_ratio", &["entries", "entry_bytes"], searching::search_lines_ratio)),
+    should(with("search_lines_saved_pct", &["entries", "entry_bytes"], searching::search_lines_saved_pct)),
+    should(with("sorting_gain", &["entries"], searching::sorting_gain)),
+    should(with("write_amp", &["policy", "size_ratio", "memtables"], merging::write_amp)),
+    should(with("full_space_amp", &["policy", "size_ratio"], merging::full_space_amp)),
+    should(with("growth_write_ratio", &["growth", "other", "memtables"], merging::growth_write_ratio)),
+    should(with("growth_longest_ratio", &["growth", "other", "memtables"], merging::growth_longest_ratio)),
+    should(with(
+        "growth_drop_pct",
+        &["growth", "first_memtables", "last_memtables"],
+        merging::growth_drop_pct,
+    )),
+    with("binary_counter_write_amp", &["memtables"], merging::binary_counter_write_amp),
+    with("merge_all_write_amp", &["tables", "flushes"], merging::merge_all_write_amp),
+    with("merge_all_growth", &["tables", "first_flushes", "last_flushes"], merging::merge_all_growth),
+    should(with("side_by_side", &["parts"], gaining::side_by_side)),
+    should(with("batched", &["batch", "share"], gaining::batched)),
+    with("newest_last_pct", &["runs"], recovering::newest_last_pct),
+    with("log_lost_pct", &["log", "fault"], recovering::log_lost_pct),
     should(with("prefix_saved_bytes", &["p", "restart_interval"], levels::prefix_saved_bytes)),
     should(with("torture_kill", &["design", "wal"], arithmetic::torture_kill)),
 ];
 
-/// The computation of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Computation> {
-    COMPUTATIONS.iter().find(|computation| computation.name == name)
+/// The key at fault, and a sentence.
+type Fault = (&'static str, String);
+
+/// The computation of this name, which is given what stands in `with`.
+///
+/// # Errors
+/// No such computation, or an argument that it does not have.
+pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'static Computation, Fault> {
+    let Some(computation) = COMPUTATIONS.iter().find(|computation| computation.name == name) else {
+        let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
+        let names = names.join(", ");
+        return Err(("computed", format!("there is no computation \"{name}\"; there are {names}")));
+    };
+    if let Some(key) = with.keys().find(|key| !computation.arguments.contains(&key.as_str())) {
+        let arguments = computation.arguments.join(", ");
+        return Err(("with", format!("{name} is given no \"{key}\"; it is given {arguments}")));
+    }
+    Ok(computation)
+}
+
+/// What a computation is about, and what there is to look arguments up in.
+#[derive(Clone, Copy)]
+pub(crate) struct About<'a> {
+    /// The claim.
+    pub(crate) claim: &'a Claim,
+    /// Its place among those of a rule.
+    pub(crate) place: usize,
+    /// All claims of the document.
+    pub(crate) claims: &'a Claims,
+    /// What the program and the experiment know.
+    pub(crate) facts: &'a dyn Facts,
+}
+
+/// The result of a computation for one claim, and what the claim is that says otherwise.
+///
+/// # Errors
+/// As [`known`]; an argument that is missing, or that cannot be computed with: in words.
+pub(crate) fn run(
+    name: &str,
+    with: &BTreeMap<String, Argument>,
+    about: About<'_>,
+) -> Result<(Force, f64), String> {
+    let computation = known(name, with).map_err(|(_, message)| message)?;
+    let arguments = resolve(with, about, computation.lists)?;
+    Ok((computation.force, (computation.compute)(&arguments)?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Claim, Claims, Rule, Standing};
+    use crate::{Rule, Standing};
 
-    struct Nothing;
+    /// An experiment with one setting, and a design that was killed.
+    struct Known;
 
-    impl Facts for Nothing {
+    impl Facts for Known {
         fn setting(&self, path: &str) -> Option<f64> {
             (path == "phase.get.absent").then_some(0.9)
         }
@@ -189,11 +266,8 @@ mod tests {
             unit: "x".to_owned(),
             standing: Standing::Exact,
         };
-        let found = find(name).unwrap();
-        for key in rule.with.keys() {
-            assert!(found.arguments.contains(&key.as_str()), "{name} takes no {key}");
-        }
-        (found.compute)(&resolve(&rule, 1, &claim, &Claims::default(), found.lists, &Nothing)?)
+        let about = About { claim: &claim, place: 1, claims: &Claims::default(), facts: &Known };
+        run(name, &rule.with, about).map(|(_, result)| result)
     }
 
     #[track_caller]
@@ -332,6 +406,66 @@ mod tests {
     }
 
     #[test]
+    fn merges_write_what_their_policy_says() {
+        for (ratio, of_each) in [(4, [4.0, 7.75, 6.5, 4.625]), (10, [1.9375, 9.328, 5.0625, 4.281])] {
+            for (policy, expected) in
+                ["tiered", "leveled", "l0-tiered", "lazy-leveled"].into_iter().zip(of_each)
+            {
+                let with = format!("policy = \"{policy}\"\nsize_ratio = {ratio}\nmemtables = 64");
+                is("write_amp", &with, expected, 5e-4);
+            }
+        }
+        assert!(result("write_amp", "policy = \"best\"\nsize_ratio = 10\nmemtables = 64").is_err());
+        is("full_space_amp", "policy = \"leveled\"\nsize_ratio = 10", 10.0 / 9.0, 1e-12);
+        is("full_space_amp", "policy = \"tiered\"\nsize_ratio = 10", 10.0, 1e-12);
+        assert!(result("full_space_amp", "policy = \"best\"\nsize_ratio = 10").is_err());
+        let golden = "growth = 1.618\nother = 10\nmemtables = 240";
+        is("growth_write_ratio", golden, 0.6, 1e-3);
+        is("growth_longest_ratio", golden, 0.64, 1e-12);
+        is("growth_drop_pct", "growth = 1.618\nfirst_memtables = 15\nlast_memtables = 152", 56.3, 0.05);
+    }
+
+    #[test]
+    fn more_filter_bits_save_what_their_rates_say() {
+        is("filter_gain_pct", "bits_per_key = 10\nprobes = 6", 2.89, 5e-3);
+        is("filter_gain_pct", "bits_per_key = 10\nprobes = 7", 0.0143, 1e-4);
+        is("false_positives_saved_pct", "from_bits = 0.1\nto_bits = 1", 36.8, 0.05);
+        is("false_positives_saved_pct", "from_bits = 1\nto_bits = 10", 98.7, 0.05);
+        is("filter_step_pct", "first_pct = 8\nbits = [0.1, 1.0, 10.0]", 14.75, 5e-3);
+        assert!(result("filter_step_pct", "first_pct = 8\nbits = [0.1, 1.0]").is_err());
+    }
+
+    #[test]
+    fn work_side_by_side_and_in_batches_gains_so_much() {
+        is("side_by_side", "parts = 4", 4.0, 0.0);
+        is("batched", "batch = 100\nshare = 1.0", 100.0, 1e-9);
+        is("batched", "batch = 100\nshare = 0.5", 1.98, 5e-3);
+        is("newest_last_pct", "runs = 4", 25.0, 0.0);
+        assert!(result("newest_last_pct", "runs = 0").is_err());
+        for (log, fault, lost) in [
+            ("written", "process", 0.0),
+            ("written", "power", 100.0),
+            ("synced", "process", 0.0),
+            ("synced", "power", 0.0),
+        ] {
+            is("log_lost_pct", &format!("log = \"{log}\"\nfault = \"{fault}\""), lost, 0.0);
+        }
+        assert!(result("log_lost_pct", "log = \"kept\"\nfault = \"power\"").is_err());
+        assert!(result("log_lost_pct", "log = \"synced\"\nfault = \"flood\"").is_err());
+    }
+
+    #[test]
+    fn returns_diminish_where_a_curve_bends_most() {
+        let x = "x = [0, 1, 5, 10, 20]\n";
+        is("knee", &format!("{x}y = [1.0, 1.35, 2.12, 2.87, 3.21]"), 10.0, 0.0);
+        is("knee", &format!("{x}y = [1.0, 1.35, 2.12, 2.87, 2.87]"), 10.0, 0.0);
+        is("knee", &format!("{x}y = [1.0, 1.3, 1.5, 1.8, 2.5]"), 1.0, 0.0);
+        assert!(result("knee", &format!("{x}y = [0, 1, 5, 10, 20]")).is_err());
+        is("sum", "of = [4, 8, 8, 8]", 28.0, 0.0);
+        is("agreeing", "one = [3, 3, 3, 10]\nother = [3, 7, 19, 19]", 1.0, 0.0);
+    }
+
+    #[test]
     fn searches_find_what_their_order_says() {
         for keys in [1, 2, 7, 8, 100] {
             let with = format!("keys = {keys}\nbuilder = \"level-order\"");
@@ -344,7 +478,19 @@ mod tests {
         is("comparisons_ns", "entries = 10_000_000\nmiss_ns = 100", 2400.0, 0.0);
         is("separator_scan", "per_leaf = 5\nleaves = 5\nstart = 6\nend = 9", 0.0, 0.0);
         is("separator_scan", "per_leaf = 5\nleaves = 5\nstart = 6\nend = 12", 6.0, 0.0);
-        is("btree_inner_pages", "pairs = 268_435_456\nper_page = 510", 1037.0, 0.0);
+        let tree = "pairs = 268_435_456\nper_page = 510";
+        is("btree_inner_pages", tree, 1037.0, 0.0);
+        is("scan_gain", &format!("{tree}\nkeys = 100\ntables = 1"), 95.4, 0.05);
+        is("scan_gain", &format!("{tree}\nkeys = 100\ntables = 11"), 9.05, 5e-3);
+        is("lanes_bytes", "entry = 24\nindex = 8\nstep = 4", 34.67, 5e-3);
+        is("fixed_offset_blocks", "blocks = 100\nblock_bytes = 4096\nratio = 1", 100.0, 0.0);
+        is("fixed_offset_blocks", "blocks = 100\nblock_bytes = 4096\nratio = 2.1", 1.0, 0.0);
+        is("search_lines_ratio", "entries = 10_000_000\nentry_bytes = 24", 0.981, 5e-4);
+        is("search_lines_saved_pct", "entries = 10_000\nentry_bytes = 24", -3.70, 5e-3);
+        is("search_lines_ratio", "entries = 1\nentry_bytes = 64", 1.0, 0.0);
+        assert!(result("search_lines_ratio", "entries = 0\nentry_bytes = 24").is_err());
+        is("sorting_gain", "entries = 65_536", 1.0304, 5e-5);
+        assert!(result("sorting_gain", "entries = 1").is_err());
     }
 
     #[test]

@@ -1,6 +1,16 @@
-//! What searches find and cost: level order, fences, leaves of a B-tree.
+//! What searches find and cost: level order, fences, leaves of a B-tree, keys in order.
+
+use std::f64::consts::LN_2;
+
+use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
+
+/// Searches that the mean over all keys is taken from.
+const SEARCHES: u32 = 512;
+
+/// Bytes in a line of the processor's cache.
+const LINE: u64 = 64;
 
 /// Positions of the keys 0 … n - 1 in level order, by the keys' order: a walk through the implicit tree, left child of
 /// `i` at `2i + 1`, in order of the keys.
@@ -90,15 +100,104 @@ pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
 
 /// The pages above the leaves of a B-tree of so many pairs: a page has `per_page` pairs, or pages below it.
 pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
+    layers(with).map(|layers| layers.iter().skip(1).sum())
+}
+
+/// How many times as many keys a second scans find as gets, if pages are what both cost: a get goes down one table, and a
+/// scan of so many keys goes down each and on through (keys - 1) / `per_page` more leaves.
+pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
+    let height = layers(with)?.len() as f64;
+    let keys = with.number("keys")?;
+    let further = (keys - 1.0) / with.number("per_page")?;
+    Ok(keys * height / (with.number("tables")? * height + further))
+}
+
+/// The pages of a B-tree of so many pairs, layer by layer from the leaves up.
+fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     let per_page = with.number("per_page")?;
     let mut pages = (with.number("pairs")? / per_page).ceil();
     if !(pages.is_finite() && per_page >= 2.0) {
         return Err("a page has two pairs at least".to_owned());
     }
-    let mut inner = 0.0;
+    let mut layers = vec![pages];
     while pages > 1.0 {
         pages = (pages / per_page).ceil();
-        inner += pages;
+        layers.push(pages);
     }
-    Ok(inner)
+    Ok(layers)
+}
+
+/// The bytes per entry of a fence with lanes of indexes: its entry, and an index in lane 0, one per `step` entries in the
+/// next, and so on, 1 + 1/s + 1/s² … = s/(s - 1) in all.
+pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
+    let step = with.number("step")?;
+    Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
+}
+
+/// The blocks of a file that lie at their number times the size of a block, if each is stored in 1/`ratio` of that.
+pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
+    let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
+    let stored = (bytes as f64 / with.number("ratio")?) as u64;
+    Ok((0..blocks).filter(|block| block * stored == block * bytes).count() as f64)
+}
+
+/// How many times as many lines of the processor's cache a binary search in sorted order touches as one in level order
+/// (Eytzinger's), in so many entries of so many bytes.
+///
+/// Both go down a tree of all entries; each search is played out, for keys spread evenly, and the lines that its entries
+/// begin in are counted once each. What loads in flight and fetching ahead save of the waiting is not in it.
+pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
+    let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
+    if entries == 0 || bytes == 0 {
+        return Err("there is an entry at least, and it has a byte at least".to_owned());
+    }
+    // Multiples of the golden ratio, less their whole parts, spread evenly however many they are.
+    let keys = || (1..=SEARCHES).map(|number| (f64::from(number) * 0.618_033_988_749_895).fract());
+    let touched = |places: &dyn Fn(u64, f64) -> Vec<u64>| -> usize {
+        let lines = |key: f64| {
+            let mut lines: Vec<u64> = places(entries, key).iter().map(|place| place * bytes / LINE).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines.len()
+        };
+        keys().map(lines).sum()
+    };
+    Ok(touched(&sorted_places) as f64 / touched(&level_places) as f64)
+}
+
+/// The same as the percentage of lines that level order saves.
+pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
+}
+
+/// The places of a sorted array of so many entries that a binary search looks at which ends at a share of it.
+fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
+    let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
+    while from < to {
+        let middle = from + (to - from) / 2;
+        places.push(middle);
+        if (middle as f64) < key * entries as f64 { from = middle + 1 } else { to = middle }
+    }
+    places
+}
+
+/// The places of an array in level order that a search looks at which ends at a share of the keys: of each level of the
+/// tree, which has twice as many as the one above it, the one at that share.
+fn level_places(entries: u64, key: f64) -> Vec<u64> {
+    let levels = std::iter::successors(Some(1_u64), |wide| Some(wide * 2));
+    let places = levels.map(|wide| wide - 1 + (key * wide as f64) as u64);
+    places.take_while(|place| *place < entries).collect()
+}
+
+/// How many times fewer comparisons a structure that keeps n keys in order can take, at most, than a merge sort of them:
+/// n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1 over log2 n!, which any order takes that is found by comparing (Knuth, *The Art of Computer
+/// Programming*, volume 3, 5.2.4 and 5.3.1).
+pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
+    let entries = with.count("entries")?;
+    if entries < 2 {
+        return Err("an order has two entries at least".to_owned());
+    }
+    let steps = (entries as f64).log2().ceil();
+    let merged = entries as f64 * steps - steps.exp2() + 1.0;
+    Ok(merged / (ln_factorial(entries) / LN_2))
 }

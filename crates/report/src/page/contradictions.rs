@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::html::{cell, escape, navigation, page};
 use super::markdown::plain;
-use crate::text::{number, stated};
-use crate::{Bound, Checked, Report, Ruling, Settled};
+use crate::text::{bounding, number, stated};
+use crate::{Checked, Report, Ruling, Settled};
 
 /// What the rulings mean, in their order.
 const MEANINGS: [&str; 4] = [
@@ -17,12 +17,9 @@ const MEANINGS: [&str; 4] = [
 
 /// What is computed, as a sentence says it: `9.585 bits/key`, `at least 9.585 bits/key`.
 fn computed(checked: &Checked) -> String {
-    let bound = match checked.bound {
-        Some(Bound::AtLeast) => "at least ",
-        Some(Bound::AtMost) => "at most ",
-        None => "",
-    };
-    format!("{bound}{} {}", number(checked.computed), checked.claim.unit).trim_end().to_owned()
+    format!("{}{} {}", bounding(checked.bound), number(checked.computed), checked.claim.unit)
+        .trim_end()
+        .to_owned()
 }
 
 /// Whether a side agrees with what is computed, in a word.

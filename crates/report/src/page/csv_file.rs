@@ -1,10 +1,10 @@
 //! Every claim with what it came to, and every side of a contradiction, one a row.
 
 use crate::text::{about, stated};
-use crate::{Bound, Figure, Judged, Settled, System};
+use crate::{Bound, Expected, Figure, Judged, Settled, System};
 
 /// The columns.
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 15] = [
     "id",
     "document",
     "figure",
@@ -17,6 +17,9 @@ const HEADER: [&str; 12] = [
     "theory",
     "verdict",
     "reason",
+    "theory_bound",
+    "theory_unit",
+    "theory_says",
 ];
 
 /// All claims of some systems, in the order of their names.
@@ -32,8 +35,9 @@ pub(super) fn claims(systems: &[System]) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 12] {
+fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
+    let expected = |of: fn(&Expected) -> String| judgement.theory.as_ref().map(of).unwrap_or_default();
     [
         claim.id.clone(),
         system.document.clone(),
@@ -44,9 +48,12 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 12] {
         judgement.measured_at.clone().unwrap_or_default(),
         optional(judgement.interval.map(|interval| interval.low)),
         optional(judgement.interval.map(|interval| interval.high)),
-        optional(judgement.theory),
+        expected(|theory| optional(theory.value)),
         judgement.finding.name().to_owned(),
         judgement.reason.clone(),
+        expected(|theory| bound_name(theory.bound)),
+        expected(|theory| theory.unit.clone().unwrap_or_default()),
+        expected(|theory| theory.says.clone()),
     ]
 }
 
@@ -67,15 +74,10 @@ pub(super) fn contradictions(settled: &[Settled]) -> String {
                 .write_record(head.iter().cloned().chain(vec![String::new(); SIDES.len() - head.len()]));
         }
         for side in &one.checked {
-            let bound = match side.bound {
-                None => "",
-                Some(Bound::AtLeast) => "at least",
-                Some(Bound::AtMost) => "at most",
-            };
             let tail = [
                 side.side.clone(),
                 digits(side.claim.value),
-                bound.to_owned(),
+                bound_name(side.bound),
                 digits(side.computed),
                 side.holds.to_string(),
             ];
@@ -92,6 +94,10 @@ fn digits(value: f64) -> String {
     }
     let rounded: f64 = format!("{value:.9e}").parse().unwrap_or(value);
     rounded.to_string()
+}
+
+fn bound_name(bound: Option<Bound>) -> String {
+    bound.map_or("", Bound::name).to_owned()
 }
 
 fn optional(value: Option<f64>) -> String {

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::html::{anchor, claim_cells, escape};
 use super::markdown::{claim_row, plain};
 use crate::sentence::sentence_on;
-use crate::{Highlighted, Judged};
+use crate::text::number;
+use crate::{Expected, Highlighted, Judged};
 
 /// The heading, on all pages.
 const HEADING: &str = "What people argue about";
@@ -13,6 +14,11 @@ const HEADING: &str = "What people argue about";
 fn finding(highlight: &Highlighted) -> String {
     let judged: Vec<&Judged> = highlight.judged.iter().map(|(_, _, judged)| judged).collect();
     sentence_on(&judged)
+}
+
+/// What theory says besides, as a line.
+fn beside(expected: &Expected) -> String {
+    expected.said(|value, unit| format!("{} {}", number(value), unit.unwrap_or_default()))
 }
 
 /// As part of an HTML page.
@@ -38,7 +44,15 @@ pub(super) fn html(highlights: &[Highlighted]) -> String {
             );
             let _ = writeln!(text, "<tr>{link}{}</tr>", claim_cells(judged));
         }
-        text.push_str("</tbody>\n</table>\n</section>\n");
+        text.push_str("</tbody>\n</table>\n");
+        if !highlight.beside.is_empty() {
+            text.push_str("<ul class=\"open\">\n");
+            for expected in &highlight.beside {
+                let _ = writeln!(text, "<li>{}</li>", escape(&beside(expected)));
+            }
+            text.push_str("</ul>\n");
+        }
+        text.push_str("</section>\n");
     }
     text
 }
@@ -59,6 +73,10 @@ pub(super) fn markdown(highlights: &[Highlighted]) -> String {
         for (document, figure, judged) in &highlight.judged {
             let name = format!("[{} {}]({document}.md)", plain(document), plain(figure));
             text.push_str(&claim_row(&name, judged));
+        }
+        for (at, expected) in highlight.beside.iter().enumerate() {
+            let gap = if at == 0 { "\n" } else { "" };
+            let _ = writeln!(text, "{gap}* {}", plain(&beside(expected)));
         }
     }
     text

@@ -15,7 +15,7 @@ const MEANINGS: [&str; 5] = [
     "measured, or computed, within the tolerance",
     "better and worse as claimed, by how much is not",
     "measured otherwise",
-    "beyond a bound, or not the number that it must be",
+    "beyond a bound, which is shown, or not what its own numbers come to by arithmetic",
     "not looked at; the table says why",
 ];
 

@@ -1,0 +1,197 @@
+//! What merges write, and what they leave twice: closed forms by policy, and a tree played out.
+
+use super::Arguments;
+
+/// Write amplification of a policy after so many memtables of keys that are all different, the flush with it and the log
+/// without: 1 + W/N, where merges write W memtables and N were flushed.
+///
+/// `tiered` merges T runs of a level into one of the next, so that each memtable is written once per level that it comes
+/// to: W = Σ T^i ⌊N/T^i⌋. `leveled` keeps one run in each level, of T^i memtables at most: the j-th arrival since the level
+/// was empty writes j of its size, the first one nothing. `l0-tiered` lets T memtables wait in level 0 and does the same
+/// below. `lazy-leveled` is tiered but for the largest level, which is leveled (Dayan and Idreos, *Dostoevsky*, 2018).
+pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
+    let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
+    let written = written(with.word("policy")?, ratio, memtables)?;
+    Ok(1.0 + written as f64 / memtables as f64)
+}
+
+/// The memtables that the merges of a policy write.
+fn written(policy: &str, ratio: u64, memtables: u64) -> Result<u64, String> {
+    if ratio < 2 || memtables == 0 {
+        return Err("levels grow by two at least, and there is a memtable at least".to_owned());
+    }
+    let below = || sizes(ratio, memtables);
+    match policy {
+        "tiered" => Ok(below().map(|size| memtables / size * size).sum()),
+        "leveled" => {
+            Ok(std::iter::once(1).chain(below()).map(|size| one_run(ratio, memtables / size, size)).sum())
+        }
+        // T memtables fill level 1 as they come, and go on to level 2 as one run.
+        "l0-tiered" => {
+            let further: u64 = below().map(|size| one_run(ratio, memtables / size, size)).sum();
+            Ok(memtables / ratio * ratio + further)
+        }
+        "lazy-leveled" => Ok(below().map(|size| largest_once(ratio, memtables / size, size)).sum()),
+        other => Err(format!("policy is tiered, leveled, l0-tiered or lazy-leveled, and not {other}")),
+    }
+}
+
+/// T, T² … as long as so many memtables were flushed.
+fn sizes(ratio: u64, memtables: u64) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(ratio), move |size| size.checked_mul(ratio))
+        .take_while(move |size| *size <= memtables)
+}
+
+/// The memtables written into a level of one run by arrivals of a size, T of which fill it.
+fn one_run(ratio: u64, arrivals: u64, size: u64) -> u64 {
+    let since_empty = |last: u64| (last * (last + 1) / 2).saturating_sub(1);
+    size * (arrivals / ratio * since_empty(ratio) + since_empty(arrivals % ratio))
+}
+
+/// The memtables written into a level of lazy leveling by arrivals of a size: the first T of them while the level was the
+/// largest, and had one run, and the others as one run each. The first of all is T runs that become one, unless the level
+/// above was the largest before it and handed its one run down.
+fn largest_once(ratio: u64, arrivals: u64, size: u64) -> u64 {
+    let as_largest = arrivals.min(ratio);
+    let handed_down = u64::from(size > ratio);
+    size * (as_largest * (as_largest + 1) / 2 + (arrivals - as_largest) - handed_down)
+}
+
+/// The bytes that a full tree stores per byte that is alive, at most: Z·T/(T - 1), with Z runs in the largest level, each
+/// of which may have the same keys, and 1/(T - 1) of that above it (Dayan and Idreos, *Dostoevsky*, 2018). `tiered` has
+/// Z = T - 1, the others have 1; what waits in level 0 is left out.
+pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
+    let ratio = with.number("size_ratio")?;
+    let runs = match with.word("policy")? {
+        "tiered" => ratio - 1.0,
+        "leveled" | "l0-tiered" | "lazy-leveled" => 1.0,
+        other => {
+            return Err(format!("policy is tiered, leveled, l0-tiered or lazy-leveled, and not {other}"));
+        }
+    };
+    Ok(runs * ratio / (ratio - 1.0))
+}
+
+/// What merges did, in memtables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Merges {
+    written: u64,
+    /// The one that wrote most.
+    longest: u64,
+}
+
+/// Plays out a tree whose level i keeps one run, which goes down when it has `growth`^i memtables.
+fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
+    if growth.is_nan() || growth <= 1.0 || memtables == 0 {
+        return Err("levels grow by more than 1, and there is a memtable at least".to_owned());
+    }
+    let (mut levels, mut merges) = (Vec::<u64>::new(), Merges { written: 0, longest: 0 });
+    for _ in 0..memtables {
+        let (mut arriving, mut capacity, mut level) = (1, growth, 0);
+        loop {
+            if level == levels.len() {
+                levels.push(0);
+            }
+            let size = levels[level] + arriving;
+            if size > arriving {
+                merges.written += size;
+                merges.longest = merges.longest.max(size);
+            }
+            if (size as f64) < capacity {
+                levels[level] = size;
+                break;
+            }
+            levels[level] = 0;
+            (arriving, capacity, level) = (size, capacity * growth, level + 1);
+        }
+    }
+    Ok(merges)
+}
+
+/// Write amplification, the flush with it, of a tree that is played out.
+fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
+    played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
+}
+
+/// How many times as much a tree writes whose levels grow by `growth` as one whose levels grow by `other`, each played out
+/// with one run in a level.
+pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
+    let memtables = with.count("memtables")?;
+    Ok(played_out_amp(with.number("growth")?, memtables)? / played_out_amp(with.number("other")?, memtables)?)
+}
+
+/// How many times as long the longest merge of the one is as that of the other.
+pub(super) fn growth_longest_ratio(with: &Arguments<'_>) -> Result<f64, String> {
+    let memtables = with.count("memtables")?;
+    let longest = |name: &str| played_out(with.number(name)?, memtables).map(|merges| merges.longest as f64);
+    Ok(longest("growth")? / longest("other")?)
+}
+
+/// By how many percent fewer entries are written per second at the last number of memtables than at the first, if merges
+/// are all that takes time: 100 (1 - A(first)/A(last)), with the write amplification A of a tree that is played out.
+pub(super) fn growth_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
+    let growth = with.number("growth")?;
+    let amplification = |name: &str| played_out_amp(growth, with.count(name)?);
+    Ok(100.0 * (1.0 - amplification("first_memtables")? / amplification("last_memtables")?))
+}
+
+/// Write amplification of merging two tables of a size whenever there are two, without the log: each entry is written at
+/// its flush and once per doubling, log2(n) + 1 for n memtables.
+pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
+    with.number("memtables").map(|memtables| memtables.log2() + 1.0)
+}
+
+/// Write amplification after so many flushes if all tables become one whenever there are `tables`.
+pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
+    merge_all(with.count("tables")?, with.count("flushes")?)
+}
+
+/// How many times as much is written per entry after the last number of flushes as after the first, where all tables
+/// become one.
+pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
+    let tables = with.count("tables")?;
+    Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)
+}
+
+fn merge_all(most: u64, flushes: u64) -> Result<f64, String> {
+    if most < 2 || flushes == 0 {
+        return Err("two tables at least become one, and there is a flush at least".to_owned());
+    }
+    let (mut tables, mut written) = (0, 0);
+    for flushed in 1..=flushes {
+        tables += 1;
+        written += 1;
+        if tables == most {
+            tables = 1;
+            written += flushed;
+        }
+    }
+    Ok(written as f64 / flushes as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closed_form_of_leveling_is_what_is_played_out() {
+        for ratio in [2, 3, 4, 10] {
+            for memtables in [1, 2, 9, 10, 64, 95, 240, 1000] {
+                let played = played_out(ratio as f64, memtables).unwrap().written;
+                assert_eq!(written("leveled", ratio, memtables), Ok(played), "{ratio} {memtables}");
+            }
+        }
+        assert!(
+            played_out(1.0, 10).is_err() && played_out(f64::NAN, 10).is_err() && played_out(2.0, 0).is_err()
+        );
+        assert!(written("leveled", 1, 10).is_err() && written("leveled", 2, 0).is_err());
+    }
+
+    #[test]
+    fn levels_that_two_arrivals_fill_are_those_of_a_ratio_of_two() {
+        let (golden, two) = (played_out(1.618, 240).unwrap(), played_out(2.0, 240).unwrap());
+        assert_eq!(golden, two);
+        let ten = played_out(10.0, 240).unwrap();
+        assert!(golden.written < ten.written && golden.longest < ten.longest, "{golden:?} {ten:?}");
+    }
+}

@@ -1,0 +1,124 @@
+//! What theory says of some claims: it stands beside what was measured, and decides nothing.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::compute::{About, known, run};
+use crate::text::bounding;
+use crate::{Argument, Bound};
+
+/// What theory says of some claims, or that it says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Theory {
+    /// The computation; nothing where theory says nothing.
+    pub computed: Option<String>,
+    /// What it is given.
+    pub with: BTreeMap<String, Argument>,
+    /// What its result bounds.
+    pub bound: Option<Bound>,
+    /// The unit of the result, where it is not in the form of a claim.
+    pub unit: Option<String>,
+    /// The derivation in short; or why theory says nothing.
+    pub says: String,
+}
+
+/// What theory comes to for one claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// What is computed; nothing where theory says nothing.
+    pub value: Option<f64>,
+    /// What it bounds.
+    pub bound: Option<Bound>,
+    /// Its unit, where it is not in the form of the claim.
+    pub unit: Option<String>,
+    /// The derivation in short, where the reason of the verdict does not have it; or why theory says nothing.
+    pub says: String,
+}
+
+impl Theory {
+    /// Refuses what computes nothing and does not say why, or computes what cannot be.
+    ///
+    /// # Errors
+    /// As said, in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        if self.says.trim().is_empty() {
+            return Err("theory says how it is derived, or why there is none: says = \"…\"".to_owned());
+        }
+        match &self.computed {
+            Some(name) => known(name, &self.with).map(drop).map_err(|(_, message)| message),
+            None if self.with.is_empty() && self.bound.is_none() && self.unit.is_none() => Ok(()),
+            None => Err("with, bound and unit go with computed, and nothing is computed here".to_owned()),
+        }
+    }
+
+    /// What it comes to for a claim.
+    ///
+    /// # Errors
+    /// An argument that is missing for this claim, or that cannot be computed with: in words.
+    pub(crate) fn expected(&self, about: About<'_>) -> Result<Expected, String> {
+        let value = self.computed.as_ref().map(|name| run(name, &self.with, about)).transpose()?;
+        Ok(Expected {
+            value: value.map(|(_, value)| value),
+            bound: self.bound,
+            unit: self.unit.clone(),
+            says: self.says.clone(),
+        })
+    }
+}
+
+impl Expected {
+    /// As pages write it, `at most 2 ×: a derivation`, with numbers in a form: a unit of its own comes before that.
+    pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
+        let number = match self.value {
+            None => "none".to_owned(),
+            Some(value) => format!("{}{}", bounding(self.bound), formed(value, self.unit.as_deref())),
+        };
+        match self.says.as_str() {
+            "" => number,
+            says => format!("{number}: {says}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(text: &str) -> Result<(), String> {
+        toml::from_str::<Theory>(text).unwrap().check()
+    }
+
+    #[test]
+    fn theory_says_how_it_is_derived_or_why_there_is_none() {
+        assert_eq!(checked("says = \"a matter of the machine\""), Ok(()));
+        assert_eq!(checked("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }\nsays = \"log2(1/p)\""), Ok(()));
+        for (text, said) in [
+            ("computed = \"bloom_bits\"\nwith = { fpr = 0.01 }", "how it is derived"),
+            ("says = \" \"", "how it is derived"),
+            ("computed = \"best\"\nsays = \"x\"", "no computation \"best\""),
+            ("computed = \"bloom_bits\"\nwith = { x = 1 }\nsays = \"x\"", "no \"x\""),
+            ("with = { fpr = 0.01 }\nsays = \"x\"", "nothing is computed here"),
+            ("bound = \"at most\"\nsays = \"x\"", "nothing is computed here"),
+        ] {
+            let error = checked(text).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_bound_says_which_it_is() {
+        let two = Expected {
+            value: Some(2.0),
+            bound: Some(Bound::AtMost),
+            unit: None,
+            says: "as many as there are".to_owned(),
+        };
+        let formed = |value: f64, unit: Option<&str>| format!("{value} {}", unit.unwrap_or("×"));
+        assert_eq!(two.said(formed), "at most 2 ×: as many as there are");
+        let own = Expected { unit: Some("runs".to_owned()), bound: None, says: String::new(), ..two.clone() };
+        assert_eq!(own.said(formed), "2 runs");
+        assert_eq!(Expected { value: None, ..two }.said(formed), "none: as many as there are");
+    }
+}

@@ -20,6 +20,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      level0_runs = 4\n\
      # How much larger each level is than the one above, 1.1 to 1000000.\n\
      size_ratio = 10\n\
+     # How many memtables level 1 takes, 0 for size_ratio of them. With more there are fewer levels: less stale data\n\
+     # and fewer runs to read, and each merge into level 1 writes more.\n\
+     level1_memtables = 0\n\
      # What a range that opens one source less is worth, in bytes merged: as soon as ranges have paid for a\n\
      # merge, it is done. At 0 B they have no say.\n\
      seek_price = \"0 B\"\n\
@@ -36,13 +39,20 @@ struct L0Tiered;
 struct Params {
     level0_runs: u64,
     size_ratio: f64,
+    level1_memtables: u64,
     seek_price: ByteSize,
     trivial_moves: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { level0_runs: 4, size_ratio: 10.0, seek_price: ByteSize(0), trivial_moves: false }
+        Self {
+            level0_runs: 4,
+            size_ratio: 10.0,
+            level1_memtables: 0,
+            seek_price: ByteSize(0),
+            trivial_moves: false,
+        }
     }
 }
 
@@ -51,6 +61,7 @@ impl Build<dyn CompactionPolicy> for L0Tiered {
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let leveled = Leveled::new(params.size_ratio, params.level0_runs)?;
+        let leveled = leveled.with_level1_buffers(params.level1_memtables);
         let leveled = leveled.with_trivial_moves(params.trivial_moves);
         Ok(Box::new(leveled.with_seek_price(params.seek_price)))
     }

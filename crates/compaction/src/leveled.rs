@@ -3,12 +3,13 @@
 //! Source: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2, in the form
 //! of whole-level merges that Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, call
 //! leveling. Level 0 is where flushes land: as soon as it has `level0_runs` runs they are merged with the
-//! run of level 1. Level i ≥ 1 holds one run, until that has T^i buffers of data; then it is merged whole
-//! into level i + 1, or moved there where that is empty.
+//! run of level 1. Level i ≥ 1 holds one run, until that has C(i) = T^i buffers of data, or, where level 1 is
+//! given another size of C(1) buffers, C(1)·T^(i−1); then it is merged whole into level i + 1, or moved there where
+//! that is empty.
 //!
 //! # What it writes
 //! Count data in buffers, let N of them be flushed, with keys that are all different. Let a(i) be the size
-//! in which data arrives at level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈T^i / a(i)⌉
+//! in which data arrives at level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉
 //! arrivals and hands down a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i); the
 //! first one writes nothing if it came as one run, for then it is moved. After q·n(i) + r arrivals, r < n(i),
 //!
@@ -45,6 +46,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
 /// The policy.
 pub(crate) struct Leveled {
     size_ratio: f64,
+    /// The buffers that level 1 takes; each level below takes T times as many as the one above.
+    level1_buffers: f64,
     level0_runs: usize,
     seek_price: ByteSize,
     trivial_moves: bool,
@@ -77,9 +80,16 @@ impl Leveled {
         Ok(Self {
             size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
             level0_runs: size_ratio::level0_runs(level0_runs)?,
+            level1_buffers: size_ratio,
             seek_price: ByteSize(0),
             trivial_moves: false,
         })
+    }
+
+    /// The policy with a level 1 of so many buffers, or, at 0, of T.
+    pub(crate) fn with_level1_buffers(self, buffers: u64) -> Self {
+        let level1_buffers = if buffers == 0 { self.size_ratio } else { buffers as f64 };
+        Self { level1_buffers, ..self }
     }
 
     /// The policy with merges that ranges have paid for at this price.
@@ -99,8 +109,8 @@ impl Leveled {
             0 => runs as f64 / self.level0_runs as f64,
             _ if runs > 1 => f64::INFINITY,
             _ => {
-                let capacity_bytes = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level);
-                shape.bytes_of(level) as f64 / capacity_bytes
+                let buffers = size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level - 1);
+                shape.bytes_of(level) as f64 / (buffers * self.level1_buffers)
             }
         }
     }

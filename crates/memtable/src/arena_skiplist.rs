@@ -220,7 +220,7 @@ impl Memtable for ArenaSkipList {
         self.list.insert(key, sequence, value);
     }
 
-    read_versions!();
+    read_versions!(versions => &*versions.arena);
 
     fn len(&self) -> usize {
         // The front tower is a version too.

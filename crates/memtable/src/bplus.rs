@@ -444,7 +444,7 @@ impl Memtable for BPlus {
         self.tree.insert(key.bytes, sequence, value);
     }
 
-    read_versions!();
+    read_versions!(versions => &*versions.arena);
 
     fn len(&self) -> usize {
         self.tree.arena.versions()

@@ -95,7 +95,7 @@ impl Memtable for Ranged {
         direction: Direction,
         snapshot: SequenceNumber,
         limit: usize,
-    ) -> Box<dyn Entries> {
+    ) -> Box<dyn Entries + '_> {
         match self.is_past(from, direction) {
             true => Box::new(EntryBatch::default()),
             false => self.memtable.entries(from, direction, snapshot, limit),

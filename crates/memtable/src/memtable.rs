@@ -44,14 +44,14 @@ pub trait Memtable: Send + Sync {
         batch: &mut EntryBatch,
     );
 
-    /// As [`scan`](Self::scan), but what is handed out may stay where it stands, alive for as long as it is held.
+    /// As [`scan`](Self::scan), but what is handed out may stay where it stands.
     fn entries(
         &self,
         from: Bound<&[u8]>,
         direction: Direction,
         snapshot: SequenceNumber,
         limit: usize,
-    ) -> Box<dyn Entries> {
+    ) -> Box<dyn Entries + '_> {
         let mut batch = EntryBatch::default();
         self.scan(from, direction, snapshot, limit, &mut batch);
         Box::new(batch)

@@ -5,8 +5,7 @@
 //! highest) stands before all versions of a key, (key, 0) behind them.
 
 use std::cmp::Ordering;
-use std::ops::Bound;
-use std::sync::Arc;
+use std::ops::{Bound, Deref};
 
 use types::{Direction, Entries, Entry, Lookup, SequenceNumber};
 
@@ -161,19 +160,19 @@ fn emit<S: FnMut(Record<'_>) + ?Sized>(version: Option<Record<'_>>, sink: &mut S
 }
 
 /// Versions that a scan found, where they stand.
-pub(crate) struct InPlace {
-    arena: Arc<SharedArena>,
+pub(crate) struct InPlace<A> {
+    arena: A,
     versions: Vec<Ref<Version>>,
 }
 
-impl InPlace {
+impl<A: Deref<Target = SharedArena>> InPlace<A> {
     /// Versions of this arena.
-    pub(crate) fn new(arena: Arc<SharedArena>, versions: Vec<Ref<Version>>) -> Self {
+    pub(crate) fn new(arena: A, versions: Vec<Ref<Version>>) -> Self {
         Self { arena, versions }
     }
 }
 
-impl Entries for InPlace {
+impl<A: Deref<Target = SharedArena> + Send + Sync> Entries for InPlace<A> {
     fn len(&self) -> usize {
         self.versions.len()
     }
@@ -184,9 +183,10 @@ impl Entries for InPlace {
 }
 
 /// The parts of [`Memtable`](crate::Memtable) that follow from an order of versions, which the method
-/// `versions` lends, with the lock that guards it if there is one.
+/// `versions` lends, with the lock that guards it if there is one. The argument says how entries in place hold the arena
+/// of what was lent: what no lock guards they borrow, and count no owner.
 macro_rules! read_versions {
-    () => {
+    ($versions:ident => $arena:expr) => {
         fn get(
             &self,
             key: types::HashedKey<'_>,
@@ -214,12 +214,12 @@ macro_rules! read_versions {
             direction: types::Direction,
             snapshot: types::SequenceNumber,
             limit: usize,
-        ) -> Box<dyn types::Entries> {
-            let versions = self.versions();
+        ) -> Box<dyn types::Entries + '_> {
+            let $versions = self.versions();
             let mut found = Vec::with_capacity(limit.min(16));
             let sink = &mut |record: $crate::shared_arena::Record<'_>| found.push(record.version);
-            $crate::versions::scan(&*versions, from, direction, snapshot, limit, sink);
-            Box::new($crate::versions::InPlace::new(std::sync::Arc::clone(&versions.arena), found))
+            $crate::versions::scan(&*$versions, from, direction, snapshot, limit, sink);
+            Box::new($crate::versions::InPlace::new($arena, found))
         }
 
         fn drain(&self, sink: &mut dyn FnMut(types::Entry<'_>)) {

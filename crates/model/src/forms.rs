@@ -22,7 +22,7 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     let buffers = match policy.kind() {
         "none" | "fifo" => 0,
         "leveled" | "leveled-partial" | "l0-tiered" => {
-            leveled(flushes, ratio?, count(policy, "level0_runs")?, ratio?).0
+            leveled(flushes, ratio?, count(policy, "level0_runs")?, level1_buffers(policy, ratio?)).0
         }
         "golden" => leveled(flushes, number(policy, "growth")?, 2, number(policy, "growth")?).0,
         "one-leveling" => leveled(flushes, ratio?, whole?, ratio? * ratio?).0,
@@ -55,7 +55,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
         "none" => (u64::from(flushes > 0), flushes),
         "leveled" | "l0-tiered" | "leveled-partial" => {
             let ratio = number(policy, "size_ratio")?;
-            let (_, filled, waiting) = leveled(flushes, ratio, count(policy, "level0_runs")?, ratio);
+            let level1 = level1_buffers(policy, ratio);
+            let (_, filled, waiting) = leveled(flushes, ratio, count(policy, "level0_runs")?, level1);
             (filled + u64::from(waiting > 0), filled + waiting)
         }
         "tiered" => of_digits(flushes, whole?),
@@ -118,6 +119,11 @@ fn number(policy: &Choice, name: &str) -> Option<f64> {
 fn count(policy: &Choice, name: &str) -> Option<u64> {
     let value = policy.params().get(name)?.as_integer()?;
     u64::try_from(value).ok().filter(|count| *count > 0)
+}
+
+/// The buffers that level 1 takes: as many as the policy says, or T.
+fn level1_buffers(policy: &Choice, ratio: f64) -> f64 {
+    count(policy, "level1_memtables").map_or(ratio, |memtables| memtables as f64)
 }
 
 /// `base`, `base`², … as long as so many buffers were flushed.

@@ -26,7 +26,7 @@ enum Policy {
     Tiered { size_ratio: u64 },
     LazyLeveled { size_ratio: u64 },
     Fluid { size_ratio: u64, upper_runs: u64, largest_runs: u64 },
-    L0Tiered { size_ratio: f64, level0_runs: u64 },
+    L0Tiered { size_ratio: f64, level0_runs: u64, level1_memtables: u64 },
     OneLeveling { size_ratio: u64 },
     BinaryCounter,
     MergeAll { runs: u64 },
@@ -41,7 +41,7 @@ use Policy::{
     OneLeveling, Partial, Tiered, TimeWindow,
 };
 
-const POLICIES: [Policy; 33] = [
+const POLICIES: [Policy; 34] = [
     Policy::None,
     Leveled { size_ratio: 4.0, level0_runs: 1 },
     Leveled { size_ratio: 10.0, level0_runs: 1 },
@@ -64,8 +64,9 @@ const POLICIES: [Policy; 33] = [
     Fluid { size_ratio: 10, upper_runs: 3, largest_runs: 1 },
     Fluid { size_ratio: 10, upper_runs: 4, largest_runs: 2 },
     Fluid { size_ratio: 2, upper_runs: 1, largest_runs: 1 },
-    L0Tiered { size_ratio: 4.0, level0_runs: 4 },
-    L0Tiered { size_ratio: 10.0, level0_runs: 4 },
+    L0Tiered { size_ratio: 4.0, level0_runs: 4, level1_memtables: 0 },
+    L0Tiered { size_ratio: 10.0, level0_runs: 4, level1_memtables: 0 },
+    L0Tiered { size_ratio: 4.0, level0_runs: 3, level1_memtables: 7 },
     OneLeveling { size_ratio: 4 },
     OneLeveling { size_ratio: 10 },
     BinaryCounter,
@@ -92,9 +93,9 @@ impl Policy {
             Fluid { size_ratio, upper_runs, largest_runs } => format!(
                 "fluid(size_ratio={size_ratio}, upper_runs={upper_runs}, largest_runs={largest_runs})"
             ),
-            L0Tiered { size_ratio, level0_runs } => {
-                format!("l0-tiered(level0_runs={level0_runs}, size_ratio={size_ratio:?})")
-            }
+            L0Tiered { size_ratio, level0_runs, level1_memtables } => format!(
+                "l0-tiered(level0_runs={level0_runs}, size_ratio={size_ratio:?}, level1_memtables={level1_memtables})"
+            ),
             OneLeveling { size_ratio } => format!("one-leveling(size_ratio={size_ratio})"),
             BinaryCounter => "binary-counter".to_owned(),
             Fifo => "fifo(capacity=1MiB)".to_owned(),

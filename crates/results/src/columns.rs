@@ -295,6 +295,8 @@ columns! {
     /// The most memory that the process of the trial could use, page cache included (`trials.memory_limit`); empty
     /// without a limit.
     MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, true;
+    /// Free memory that was written and given up right before the phase (`trials.warm_memory`); empty where none was.
+    WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory touched before", Bytes, Integer, Neither, true;
     /// Operations of the phase's warm-up, which nothing else in the row counts but `checked_answers` and what was
     /// realised; empty without one.
     WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, true;

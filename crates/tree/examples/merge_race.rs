@@ -66,7 +66,7 @@ fn copy(block: &mut Vec<u8>, key: &[u8], value: &[u8]) {
 }
 
 /// Reads a range to its end; returns the number of entries.
-fn read(range: &mut Range) -> Outcome<usize> {
+fn read(range: &mut Range<'_>) -> Outcome<usize> {
     let mut block = Vec::with_capacity(1 << 17);
     let mut entries = 0;
     while let Some((key, value)) = range.next()? {
@@ -77,7 +77,7 @@ fn read(range: &mut Range) -> Outcome<usize> {
 }
 
 /// Merges ranges by a heap; returns the number of entries.
-fn merge_by_heap(mut ranges: Vec<Range>) -> Outcome<usize> {
+fn merge_by_heap(mut ranges: Vec<Range<'_>>) -> Outcome<usize> {
     let mut block = Vec::with_capacity(1 << 17);
     // The heap holds a copy of each range's key: what a range gives out is borrowed from it.
     let mut values = vec![Vec::new(); ranges.len()];

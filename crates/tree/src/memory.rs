@@ -1,7 +1,6 @@
 //! A memtable in its place: which log covers it, and the ordered walk over it.
 
 use std::ops::Bound;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memtable::Memtable;
@@ -43,28 +42,28 @@ const FIRST_BATCH: usize = 4;
 const LARGEST_BATCH: usize = 1024;
 
 /// An ordered walk over a memtable as of one sequence number.
-pub(crate) struct MemtableCursor {
-    slot: Arc<Slot>,
+pub(crate) struct MemtableCursor<'t> {
+    slot: &'t Slot,
     direction: Direction,
     snapshot: SequenceNumber,
-    batch: Box<dyn Entries>,
+    batch: Box<dyn Entries + 't>,
     at: usize,
     /// The entries the next batch asks for; fewer than asked for means the end.
     limit: usize,
     head: u128,
 }
 
-impl MemtableCursor {
+impl<'t> MemtableCursor<'t> {
     /// A cursor at the first entry in `direction` that `from` allows; `None` where there is none.
     pub(crate) fn open(
-        slot: &Arc<Slot>,
+        slot: &'t Slot,
         from: Bound<&[u8]>,
         direction: Direction,
         snapshot: SequenceNumber,
     ) -> Option<Self> {
         let batch = slot.memtable.entries(from, direction, snapshot, FIRST_BATCH);
         let head = (!batch.is_empty()).then(|| head(batch.entry(0).key))?;
-        Some(Self { slot: Arc::clone(slot), direction, snapshot, batch, at: 0, limit: FIRST_BATCH, head })
+        Some(Self { slot, direction, snapshot, batch, at: 0, limit: FIRST_BATCH, head })
     }
 
     /// The current entry.

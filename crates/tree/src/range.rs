@@ -3,6 +3,8 @@
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
+use arc_swap::Guard;
+use self_cell::self_cell;
 use types::{Direction, Entry, SequenceNumber};
 
 use crate::error::{Error, Result};
@@ -18,31 +20,50 @@ use crate::version::{SortedRun, View};
 ///
 /// Both ends can be read, in any mixture, until they meet. What [`next`](Self::next) gives out is borrowed
 /// until the next call: nothing is allocated per entry.
-pub struct Range {
-    inner: Arc<Inner>,
-    view: Arc<View>,
+pub struct Range<'t> {
+    inner: &'t Inner,
+    walk: Walk,
     snapshot: SequenceNumber,
-    low: Bound<Vec<u8>>,
-    high: Bound<Vec<u8>>,
-    /// The merge that each end reads from, once it was read; it stands at the last entry given out.
-    front: Option<Merge<Cursor>>,
-    back: Option<Merge<Cursor>>,
+    bounds: Bounds,
     is_done: bool,
     given_out: u64,
     /// The sources beyond one that its entries were taken from.
     extra_sources: u64,
 }
 
-/// One of the sorted sources of a range.
-#[allow(clippy::large_enum_variant)] // most are runs, and what is read of them should be near
-enum Cursor {
-    /// A memtable.
-    Memtable(MemtableCursor),
-    /// A sorted run.
-    Run(RunCursor),
+self_cell! {
+    /// A view, and the walks over it from both ends: no part of the view is counted by who reads it, since threads
+    /// that all change such counts wait for each other.
+    struct Walk {
+        owner: Guard<Arc<View>>,
+        #[covariant]
+        dependent: Ends,
+    }
 }
 
-impl Cursor {
+/// The merge that each end reads from, once it was read; it stands at the last entry given out.
+#[derive(Default)]
+struct Ends<'v> {
+    front: Option<Merge<Cursor<'v>>>,
+    back: Option<Merge<Cursor<'v>>>,
+}
+
+/// The bounds of a range.
+struct Bounds {
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+}
+
+/// One of the sorted sources of a range.
+#[allow(clippy::large_enum_variant)] // most are runs, and what is read of them should be near
+enum Cursor<'v> {
+    /// A memtable.
+    Memtable(MemtableCursor<'v>),
+    /// A sorted run.
+    Run(RunCursor<'v>),
+}
+
+impl Cursor<'_> {
     #[inline]
     fn entry(&self) -> Entry<'_> {
         match self {
@@ -61,7 +82,7 @@ impl Cursor {
     }
 }
 
-impl Source for Cursor {
+impl Source for Cursor<'_> {
     type Context = AllCounters;
     type Error = Error;
 
@@ -90,33 +111,24 @@ impl Source for Cursor {
     }
 }
 
-impl Range {
+impl<'t> Range<'t> {
     /// A range over `view` up to `snapshot`.
     pub(crate) fn new(
-        inner: &Arc<Inner>,
-        view: Arc<View>,
+        inner: &'t Inner,
+        view: Guard<Arc<View>>,
         snapshot: SequenceNumber,
         bounds: &impl RangeBounds<[u8]>,
     ) -> Result<Self> {
-        for bound in [bounds.start_bound(), bounds.end_bound()] {
-            if let Bound::Included(key) | Bound::Excluded(key) = bound {
-                check_key(key)?;
-            }
-        }
+        let bounds = Bounds::new(bounds)?;
         let counters = inner.counters.local();
         counters.ranges.bump();
         inner.note_range(counters.ranges.get());
-        let (low, high) = (bounds.start_bound().map(<[u8]>::to_vec), bounds.end_bound().map(<[u8]>::to_vec));
-        let is_done = is_empty(&low, &high);
         Ok(Self {
-            inner: Arc::clone(inner),
-            view,
+            inner,
+            walk: Walk::new(view, |_| Ends::default()),
             snapshot,
-            low,
-            high,
-            front: None,
-            back: None,
-            is_done,
+            is_done: bounds.are_empty(),
+            bounds,
             given_out: 0,
             extra_sources: 0,
         })
@@ -131,7 +143,7 @@ impl Range {
         if !self.step(Direction::Forward)? {
             return Ok(None);
         }
-        Ok(self.front.as_ref().and_then(current))
+        Ok(self.walk.borrow_dependent().front.as_ref().and_then(current))
     }
 
     /// The next key from the back, in falling order, with its value; `None` at the end.
@@ -142,7 +154,7 @@ impl Range {
         if !self.step(Direction::Backward)? {
             return Ok(None);
         }
-        Ok(self.back.as_ref().and_then(current))
+        Ok(self.walk.borrow_dependent().back.as_ref().and_then(current))
     }
 
     /// Moves one end to its next entry; `false` where there is none.
@@ -159,75 +171,105 @@ impl Range {
 
     #[inline]
     fn try_step(&mut self, direction: Direction) -> Result<bool> {
-        let opened = match direction {
-            Direction::Forward => self.front.is_some(),
-            Direction::Backward => self.back.is_some(),
-        };
-        if !opened {
-            let merge = self.open(direction)?;
-            self.count_sources(merge.source_count() as u64);
-            let merge = Some(merge);
-            match direction {
-                Direction::Forward => self.front = merge,
-                Direction::Backward => self.back = merge,
-            }
-        }
-        let (end, other) = match direction {
-            Direction::Forward => (&mut self.front, &self.back),
-            Direction::Backward => (&mut self.back, &self.front),
-        };
-        let Some(merge) = end else { return Ok(false) };
-        let counters = &self.inner.counters;
-        if opened {
-            merge.advance(counters)?;
-        }
-        let met = other.as_ref().and_then(Merge::current).map(Cursor::key);
-        loop {
-            let Some(source) = merge.current() else { return Ok(false) };
-            let is_inside = match direction {
-                Direction::Forward => {
-                    is_below(|| source.key(), &self.high) && met.is_none_or(|met| source.key() < met)
-                }
-                Direction::Backward => {
-                    is_above(|| source.key(), &self.low) && met.is_none_or(|met| source.key() > met)
-                }
+        let Self { inner, walk, snapshot, bounds, extra_sources, .. } = self;
+        let counters = &inner.counters;
+        walk.with_dependent_mut(|view, Ends { front, back }| {
+            let (end, other) = match direction {
+                Direction::Forward => (front, &*back),
+                Direction::Backward => (back, &*front),
             };
-            if !is_inside {
-                return Ok(false);
+            let merge = if let Some(merge) = end {
+                merge.advance(counters)?;
+                merge
+            } else {
+                let merge = bounds.open(inner, view, *snapshot, direction)?;
+                let sources = merge.source_count() as u64;
+                let extra = sources.saturating_sub(1);
+                *extra_sources = extra.max(*extra_sources);
+                counters.local().range_sources.add(sources);
+                counters.local().range_extra_sources.add(extra);
+                end.insert(merge)
+            };
+            let met = other.as_ref().and_then(Merge::current).map(Cursor::key);
+            loop {
+                let Some(source) = merge.current() else { return Ok(false) };
+                let is_inside = match direction {
+                    Direction::Forward => {
+                        is_below(|| source.key(), &bounds.high) && met.is_none_or(|met| source.key() < met)
+                    }
+                    Direction::Backward => {
+                        is_above(|| source.key(), &bounds.low) && met.is_none_or(|met| source.key() > met)
+                    }
+                };
+                if !is_inside {
+                    return Ok(false);
+                }
+                if !source.is_tombstone() {
+                    return Ok(true);
+                }
+                merge.advance(counters)?;
             }
-            if !source.is_tombstone() {
-                return Ok(true);
+        })
+    }
+}
+
+impl Bounds {
+    fn new(bounds: &impl RangeBounds<[u8]>) -> Result<Self> {
+        for bound in [bounds.start_bound(), bounds.end_bound()] {
+            if let Bound::Included(key) | Bound::Excluded(key) = bound {
+                check_key(key)?;
             }
-            merge.advance(counters)?;
+        }
+        let (low, high) = (bounds.start_bound().map(<[u8]>::to_vec), bounds.end_bound().map(<[u8]>::to_vec));
+        Ok(Self { low, high })
+    }
+
+    /// Whether no key can lie between them.
+    fn are_empty(&self) -> bool {
+        match (&self.low, &self.high) {
+            (Bound::Included(low), Bound::Included(high)) => low > high,
+            (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => {
+                low >= high
+            }
+            _ => false,
         }
     }
 
-    /// A merge of all sources that can have keys of the range, at their first ones in `direction`.
-    fn open(&self, direction: Direction) -> Result<Merge<Cursor>> {
-        let from = match direction {
-            Direction::Forward => &self.low,
-            Direction::Backward => &self.high,
-        };
-        let from = from.as_ref().map(Vec::as_slice);
+    fn contain(&self, key: &[u8]) -> bool {
+        is_above(|| key, &self.low) && is_below(|| key, &self.high)
+    }
+
+    /// A merge of all sources of a view that can have keys between them, at their first ones in `direction`.
+    fn open<'v>(
+        &self,
+        inner: &Inner,
+        view: &'v View,
+        snapshot: SequenceNumber,
+        direction: Direction,
+    ) -> Result<Merge<Cursor<'v>>> {
         let (low, high) = (self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
-        let counters = &self.inner.counters;
-        let mut approaches = Vec::with_capacity(self.view.version.runs.len());
-        for run in &self.view.version.runs {
+        let from = match direction {
+            Direction::Forward => low,
+            Direction::Backward => high,
+        };
+        let counters = &inner.counters;
+        let mut approaches = Vec::with_capacity(view.version.runs.len());
+        for run in &view.version.runs {
             let tables = run.overlapping(low, high);
             let passes = passes_range_filter(run, &tables, low, high, counters.local());
             if passes == Some(false) || tables.is_empty() {
                 continue;
             }
-            let holding = Holding::new(&run.tables, tables, direction, self.inner.design.options.range);
+            let holding = Holding::new(&run.tables, tables, direction, inner.design.options.range);
             approaches.push((passes, RunCursor::approach(holding, from, direction, counters)?));
         }
-        let mut sources = Vec::with_capacity(1 + self.view.frozen.len() + approaches.len());
-        let memtables = self.view.memtables();
-        let cursors = memtables.filter_map(|slot| MemtableCursor::open(slot, from, direction, self.snapshot));
-        let cursors = cursors.filter(|cursor| self.contains(cursor.entry().key));
+        let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
+        let cursors =
+            view.memtables().filter_map(|slot| MemtableCursor::open(slot, from, direction, snapshot));
+        let cursors = cursors.filter(|cursor| self.contain(cursor.entry().key));
         sources.extend(cursors.map(Cursor::Memtable));
         for (passes, approach) in approaches {
-            let cursor = approach.land(from, counters)?.filter(|cursor| self.contains(cursor.key()));
+            let cursor = approach.land(from, counters)?.filter(|cursor| self.contain(cursor.key()));
             if passes.is_some() && cursor.is_none() {
                 counters.local().range_filter_false_positives.bump();
             }
@@ -235,22 +277,9 @@ impl Range {
         }
         Ok(Merge::new(sources, direction))
     }
-
-    /// Counts what one end had to open.
-    fn count_sources(&mut self, sources: u64) {
-        let extra = sources.saturating_sub(1);
-        self.extra_sources = self.extra_sources.max(extra);
-        let counters = self.inner.counters.local();
-        counters.range_sources.add(sources);
-        counters.range_extra_sources.add(extra);
-    }
-
-    fn contains(&self, key: &[u8]) -> bool {
-        is_above(|| key, &self.low) && is_below(|| key, &self.high)
-    }
 }
 
-impl Drop for Range {
+impl Drop for Range<'_> {
     fn drop(&mut self) {
         let counters = self.inner.counters.local();
         counters.range_entries.add(self.given_out);
@@ -275,7 +304,7 @@ fn passes_range_filter(
 }
 
 #[inline]
-fn current(merge: &Merge<Cursor>) -> Option<(&[u8], &[u8])> {
+fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     let entry = merge.current()?.entry();
     Some((entry.key, entry.value?))
 }
@@ -297,16 +326,5 @@ fn is_above<'k>(key: impl FnOnce() -> &'k [u8], low: &Bound<Vec<u8>>) -> bool {
         Bound::Included(low) => key() >= low.as_slice(),
         Bound::Excluded(low) => key() > low.as_slice(),
         Bound::Unbounded => true,
-    }
-}
-
-/// Whether no key can lie between the bounds.
-fn is_empty(low: &Bound<Vec<u8>>, high: &Bound<Vec<u8>>) -> bool {
-    match (low, high) {
-        (Bound::Included(low), Bound::Included(high)) => low > high,
-        (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => {
-            low >= high
-        }
-        _ => false,
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
+use arc_swap::Guard;
 use types::SequenceNumber;
 
 use crate::error::Result;
@@ -48,8 +49,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`Tree::range`](crate::Tree::range).
-    pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range> {
-        Range::new(&self.inner, Arc::clone(&self.view), self.sequence, &bounds)
+    pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
+        Range::new(&self.inner, Guard::from_inner(Arc::clone(&self.view)), self.sequence, &bounds)
     }
 
     /// The number of the last write that the snapshot sees.

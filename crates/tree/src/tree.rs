@@ -224,9 +224,9 @@ impl Tree {
     ///
     /// # Errors
     /// If a bound is above the limit of keys; reading the range can fail later.
-    pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range> {
+    pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         let (view, snapshot) = self.inner.now();
-        Range::new(&self.inner, Arc::clone(&view), snapshot, &bounds)
+        Range::new(&self.inner, view, snapshot, &bounds)
     }
 
     /// The tree as it is now, for reading later.

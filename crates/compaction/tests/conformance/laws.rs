@@ -22,9 +22,9 @@ pub(crate) struct Subject {
 pub(crate) enum Promise {
     /// Anything.
     Nothing,
-    /// Fewer than `level0_runs` runs in level 0; one of less than T^e buffers in level 1, and of T times as
+    /// Fewer than `level0_runs` runs in level 0; one of less than `level1_buffers` in level 1, and of T times as
     /// many in each level below.
-    Leveled { size_ratio: f64, level0_runs: usize, level1_exponent: usize },
+    Leveled { size_ratio: f64, level0_runs: usize, level1_buffers: f64 },
     /// Fewer than T runs in every level.
     Tiered { size_ratio: usize },
     /// Fewer than T runs in every level, one of less than T^(i+1) buffers in the largest.
@@ -174,18 +174,23 @@ impl Subject {
 }
 
 impl Promise {
+    /// One run per level, of at most T times as much as the one above, and level 1 of so many buffers.
+    pub(crate) fn leveled(size_ratio: f64, level0_runs: usize, level1_buffers: f64) -> Self {
+        Self::Leveled { size_ratio, level0_runs, level1_buffers }
+    }
+
     fn check(self, shape: &Shape) -> Result<(), String> {
         let last = shape.last_level();
         for level in 0..=last {
             let (runs, bytes) = (shape.runs_of(level).len(), shape.bytes_of(level));
-            let below = |ratio: f64, exponent: usize| {
-                (bytes as f64) < shape.buffer_bytes as f64 * ratio.powf(exponent as f64)
-            };
+            let capacity =
+                |ratio: f64, exponent: usize| shape.buffer_bytes as f64 * ratio.powf(exponent as f64);
+            let below = |ratio: f64, exponent: usize| (bytes as f64) < capacity(ratio, exponent);
             let kept = match self {
                 Self::Nothing => true,
                 Self::Leveled { level0_runs, .. } if level == 0 => runs < level0_runs,
-                Self::Leveled { size_ratio, level1_exponent, .. } => {
-                    runs <= 1 && below(size_ratio, level - 1 + level1_exponent)
+                Self::Leveled { size_ratio, level1_buffers, .. } => {
+                    runs <= 1 && (bytes as f64) < level1_buffers * capacity(size_ratio, level - 1)
                 }
                 Self::LazyLeveled { size_ratio } if level == last && level > 0 => {
                     runs == 1 && below(size_ratio as f64, level + 1)

@@ -18,7 +18,7 @@ use store::{KEYS, RunPlan};
 use toml::Value;
 
 /// Every policy, as it is by default and with small numbers, so that small trees have several levels.
-const LABELS: [&str; 37] = [
+const LABELS: [&str; 38] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
@@ -42,6 +42,7 @@ const LABELS: [&str; 37] = [
     "fluid(size_ratio=4, upper_runs=2, largest_runs=3)",
     "l0-tiered",
     "l0-tiered(size_ratio=2, level0_runs=2)",
+    "l0-tiered(size_ratio=2, level0_runs=2, level1_memtables=5)",
     "one-leveling",
     "one-leveling(size_ratio=2)",
     "universal",
@@ -190,17 +191,19 @@ fn promise(label: &str) -> Promise {
     let whole = |name: &str| choice.params()[name].as_integer().unwrap() as usize;
     let factor = |name: &str| choice.params()[name].as_float().unwrap();
     match choice.kind() {
-        "leveled" | "l0-tiered" | "leveled-partial" => Promise::Leveled {
-            size_ratio: factor("size_ratio"),
-            level0_runs: whole("level0_runs"),
-            level1_exponent: 1,
-        },
-        "golden" => Promise::Leveled { size_ratio: factor("growth"), level0_runs: 2, level1_exponent: 1 },
-        "one-leveling" => Promise::Leveled {
-            size_ratio: whole("size_ratio") as f64,
-            level0_runs: whole("size_ratio"),
-            level1_exponent: 2,
-        },
+        "leveled" | "leveled-partial" => {
+            Promise::leveled(factor("size_ratio"), whole("level0_runs"), factor("size_ratio"))
+        }
+        "l0-tiered" => {
+            let level1 = Some(whole("level1_memtables") as f64).filter(|memtables| *memtables > 0.0);
+            let ratio = factor("size_ratio");
+            Promise::leveled(ratio, whole("level0_runs"), level1.unwrap_or(ratio))
+        }
+        "golden" => Promise::leveled(factor("growth"), 2, factor("growth")),
+        "one-leveling" => {
+            let ratio = whole("size_ratio");
+            Promise::leveled(ratio as f64, ratio, (ratio * ratio) as f64)
+        }
         "tiered" => Promise::Tiered { size_ratio: whole("size_ratio") },
         "binary-counter" => Promise::Tiered { size_ratio: 2 },
         "partial" => Promise::Tiered { size_ratio: whole("run_threshold") },

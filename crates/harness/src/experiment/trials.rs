@@ -59,6 +59,9 @@ pub(crate) struct Trials {
     /// The most memory that the process of a trial may use, page cache included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) memory_limit: Option<ByteSize>,
+    /// How much free memory is written and given up before every phase, so that new pages are at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) warm_memory: Option<ByteSize>,
 }
 
 impl Default for Trials {
@@ -73,6 +76,7 @@ impl Default for Trials {
             precision: None,
             fixture: None,
             memory_limit: None,
+            warm_memory: None,
         }
     }
 }
@@ -88,8 +92,18 @@ const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 9] =
-        ["count", "seed", "mode", "sampling", "check", "noise", "precision", "fixture", "memory_limit"];
+    pub(super) const KEYS: [&str; 10] = [
+        "count",
+        "seed",
+        "mode",
+        "sampling",
+        "check",
+        "noise",
+        "precision",
+        "fixture",
+        "memory_limit",
+        "warm_memory",
+    ];
 
     /// Refuses what cannot be: the key at fault and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
@@ -116,6 +130,14 @@ impl Trials {
         if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
             let message = "a process of a trial needs some memory to begin with; 16MiB is the least";
             return Err(("memory_limit", message.to_owned()));
+        }
+        if self.memory_limit.is_some() && self.warm_memory.is_some() {
+            let message = "what is touched would count against memory_limit: leave one of the two out";
+            return Err(("warm_memory", message.to_owned()));
+        }
+        if self.warm_memory.is_some() && !cfg!(target_os = "linux") {
+            let message = "free memory is touched on Linux alone: without warm_memory";
+            return Err(("warm_memory", message.to_owned()));
         }
         if sampling == 0 {
             return Err((

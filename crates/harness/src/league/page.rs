@@ -1,7 +1,7 @@
 //! The tables of an experiment as Markdown: rates and ratios, what falls short, what each engine took, and which
 //! engines on which terms.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use measure::median;
@@ -9,16 +9,11 @@ use peers::UNEQUAL;
 use results::{BuildInfo, EngineInfo, MachineInfo, Manifest, Metric, Row, Unit, columns as c};
 
 use super::heading::Heading;
-use super::{League, Line, Targets, ratio};
+use super::{ALL, League, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 
-/// What an engine took: the most in any column, the medians over trials.
-const COSTS: [(&str, &Metric); 4] = [
-    ("memory", &c::RSS_PEAK_BYTES),
-    ("disk", &c::DISK_BYTES),
-    ("write amplification", &c::OS_WRITE_AMP_SETTLED),
-    ("told by the engine", &c::WRITE_AMP_SETTLED),
-];
+/// What an engine took over the run.
+const COSTS: [&str; 4] = ["most memory", "most disk", "write amplification", "told by the engine"];
 
 impl League {
     /// The whole of it: a heading, the tables, what falls short, and what was measured how.
@@ -100,22 +95,56 @@ impl League {
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 
-    /// The most of each cost in any column.
+    /// What each engine took over the run.
     fn costs(&self) -> String {
-        let cost = |line: &Line, metric: &Metric| {
-            let medians = self.columns.iter().filter_map(|heading| {
-                let sample = self.measured(line, heading, metric);
-                median(sample.blocks.iter().map(|(_, value)| *value))
-            });
-            medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
+        let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
+        let of = |line: &Line| {
+            [
+                self.most(line, &c::RSS_PEAK_BYTES),
+                self.most(line, &c::DISK_BYTES),
+                self.written(line, of_system),
+                self.written(line, told_to_be_written),
+            ]
         };
-        let known =
-            |(_, metric): &&(&str, &Metric)| self.lines.iter().any(|line| !cost(line, metric).is_empty());
-        let costs: Vec<&(&str, &Metric)> = COSTS.iter().filter(known).collect();
-        let titles: Vec<String> = costs.iter().map(|(title, _)| (*title).to_owned()).collect();
-        self.laid("most in any column", &titles, |line| {
-            costs.iter().map(|(_, metric)| cost(line, metric)).collect()
-        })
+        let is_known = [0, 1, 2, 3].map(|at| self.lines.iter().any(|line| !of(line)[at].is_empty()));
+        let known = |of_each: [String; 4]| {
+            of_each
+                .into_iter()
+                .zip(is_known)
+                .filter_map(|(cost, is_known)| is_known.then_some(cost))
+                .collect()
+        };
+        let titles: Vec<String> = known(COSTS.map(str::to_owned));
+        self.laid("over the run", &titles, |line| known(of(line)))
+    }
+
+    /// The most of a cost in any column, by the medians over trials.
+    fn most(&self, line: &Line, metric: &Metric) -> String {
+        let medians = self.columns.iter().filter_map(|heading| {
+            let sample = self.measured(line, heading, metric);
+            median(sample.blocks.iter().map(|(_, value)| *value))
+        });
+        medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
+    }
+
+    /// The bytes written per byte of the user, over all phases: one may owe what another writes. The median over trials,
+    /// and the most where something is swept.
+    fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
+        let of_cell = |cell: &u64| {
+            let mut trials: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+            let rows = self.table.rows().iter().filter(|row| {
+                row.get(&c::CELL).integer() == Some(*cell) && row.get(&c::OPERATION).to_string() == ALL
+            });
+            for row in rows {
+                let (written, of_user) = trials.entry(row.get(&c::TRIAL).integer()?).or_default();
+                *written += bytes(row).unwrap_or(0.0);
+                *of_user += row.get(&c::USER_BYTES_WRITTEN).number().unwrap_or(0.0);
+            }
+            let wrote = trials.into_values().filter(|(written, of_user)| *written > 0.0 && *of_user > 0.0);
+            median(wrote.map(|(written, of_user)| written / of_user))
+        };
+        let most = line.cells.iter().filter_map(of_cell).reduce(f64::max);
+        most.map_or_else(String::new, |value| plot::format_value(value, Unit::Ratio))
     }
 
     /// Processor time per operation.
@@ -229,6 +258,14 @@ impl League {
         }
         text + "\n"
     }
+}
+
+/// The bytes that an engine says it wrote into tables, those of debts included.
+fn told_to_be_written(row: &Row) -> Option<f64> {
+    let number = |metric: &Metric| row.get(metric).number();
+    let of_parts = number(&c::FLUSH_BYTES_SETTLED).zip(number(&c::COMPACTION_BYTES_WRITTEN_SETTLED));
+    let of_whole = || Some(number(&c::WRITE_AMP_SETTLED)? * number(&c::USER_BYTES_WRITTEN)?);
+    of_parts.map(|(flushed, merged)| flushed + merged).or_else(of_whole)
 }
 
 /// A sum of columns per operation; nothing where none of them has anything.

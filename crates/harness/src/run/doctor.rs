@@ -11,7 +11,7 @@ use measure::{Clock, Counters, Scope};
 use results::{MachineFinding, MachineInfo};
 
 use super::limits::Limits;
-use super::{environment, probe};
+use super::{environment, free_memory as memory, probe};
 
 /// The share of processors that may be at work for others.
 const MOST_LOAD: f64 = 0.25;
@@ -19,11 +19,14 @@ const MOST_LOAD: f64 = 0.25;
 /// The share of a device that must be free: full flash slows down.
 const LEAST_FREE: f64 = 0.2;
 
+/// How much faster free memory may be written that was used a moment ago: caches alone give it that.
+const MOST_GAIN: f64 = 3.0;
+
 /// What reading the clock may take, in nanoseconds, before it shows in the times of memory accesses.
 const MOST_CLOCK_NS: f64 = 60.0;
 
 /// The checks, in the order in which they are told.
-const CHECKS: [fn(&Subject) -> MachineFinding; 17] = [
+const CHECKS: [fn(&Subject) -> MachineFinding; 18] = [
     build,
     load,
     virtual_machine,
@@ -34,6 +37,7 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 17] = [
     turbo,
     huge_pages,
     swap,
+    free_memory,
     clock,
     limits,
     hardware_counters,
@@ -141,6 +145,17 @@ fn swap(_: &Subject) -> MachineFinding {
     let advice = "memory is swapped out, and comes back while something is measured: free memory, or swapoff";
     let value = used.map(|used| plot::format_value(used as f64, results::Unit::Bytes) + " used");
     finding("swap", value, used.is_some_and(|used| used > 0).then_some(advice))
+}
+
+fn free_memory(_: &Subject) -> MachineFinding {
+    let advice = "the host takes back what is free, and what writes to new pages waits for it: have some at hand, \
+                  as by trials.warm_memory = \"512MiB\"";
+    let cost = memory::cost();
+    let taken = cost.as_ref().is_some_and(|cost| cost.again > cost.first * MOST_GAIN);
+    let value = cost.map(|memory::Cost { first, again }| {
+        format!("{:.1} GB/s written to it, {:.1} GB/s again", first / 1e9, again / 1e9)
+    });
+    finding("free memory", value, taken.then_some(advice))
 }
 
 fn clock(_: &Subject) -> MachineFinding {

@@ -406,6 +406,7 @@ impl<'a> Run<'a> {
             cell: cell.number,
             trial: turn.group.trial,
             memory_limit: trials.memory_limit.map(|limit| limit.0),
+            warm_memory: trials.warm_memory.map(|bytes| bytes.0).filter(|_| trials.mode == RunMode::Timed),
             fixture: None,
         }
     }

@@ -252,6 +252,7 @@ impl Site {
             directory: data.path().join(TREE),
             results: None,
             memory_limit: None,
+            warm_memory: None,
             fixture: Some(FixtureStep::Build { phases: self.phases }),
             ..spec.clone()
         };

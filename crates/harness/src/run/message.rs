@@ -37,6 +37,9 @@ pub(super) struct TrialSpec {
     /// The most memory that the process may use, where there is a limit.
     #[serde(default)]
     pub(super) memory_limit: Option<u64>,
+    /// How much free memory is touched before every phase.
+    #[serde(default)]
+    pub(super) warm_memory: Option<u64>,
     /// What is done of a fixture, where the experiment has one.
     #[serde(default)]
     pub(super) fixture: Option<FixtureStep>,

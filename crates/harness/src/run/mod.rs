@@ -10,6 +10,7 @@ mod environment;
 mod experiments;
 mod fixture;
 mod forecast;
+mod free_memory;
 mod home;
 mod kept;
 mod levels;

@@ -60,6 +60,8 @@ pub(super) fn set_phase(row: &mut Cells, [before, burst, settled]: [&Stats; 3], 
     row.set_some(&c::FLUSH_BYTES, flush(burst));
     row.set_some(&c::COMPACTION_BYTES_READ, since(|stats| stats.compaction_bytes_read, burst));
     row.set_some(&c::COMPACTION_BYTES_WRITTEN, merged(burst));
+    row.set_some(&c::FLUSH_BYTES_SETTLED, flush(settled));
+    row.set_some(&c::COMPACTION_BYTES_WRITTEN_SETTLED, merged(settled));
     let amplification = |after| {
         let user = user.filter(|user| *user > 0)?;
         Some((flush(after)? + merged(after)?) as f64 / user as f64)

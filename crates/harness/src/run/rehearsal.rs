@@ -47,6 +47,7 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path) -> Outcome<()
         cell: cell.number,
         trial: 0,
         memory_limit: None,
+        warm_memory: None,
         fixture: None,
     };
     // An interrupted rehearsal is told by the run that follows it.

@@ -96,6 +96,8 @@ pub(super) struct PhaseReport<'a> {
     pub(super) cache_state: &'a str,
     /// The most memory that the process may use.
     pub(super) memory_limit: Option<u64>,
+    /// How much free memory was touched before the phase.
+    pub(super) warm_memory: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
@@ -337,6 +339,7 @@ impl PhaseReport<'_> {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);
         row.set_some(&c::MEMORY_LIMIT_BYTES, self.memory_limit);
+        row.set_some(&c::WARM_MEMORY_BYTES, self.warm_memory);
         row.set_some(&c::PAGE_CACHE_SHARE, self.measured.page_cache_share);
         if let Some(warmed) = warmed {
             row.set(&c::WARM_UP_OPS, warmed.operations);

@@ -24,7 +24,7 @@ use super::timeline::Sample;
 use super::truth::Truth;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
-use super::{probe, profile};
+use super::{free_memory, probe, profile};
 use crate::experiment::{RunMode, Task, budget, peer, read_engine};
 use crate::lifeline;
 
@@ -260,6 +260,10 @@ impl<T: Store> Trial<T> {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
             _ => None,
         };
+        if let Some(bytes) = self.spec.warm_memory {
+            let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");
+            free_memory::touch(bytes).map_err(doing)?;
+        }
         let (mut before, mut usage_before) = (self.target.look(), self.meter.read());
         let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
         let warmed = begun.map(|begun| {
@@ -315,6 +319,7 @@ impl<T: Store> Trial<T> {
             mode: self.spec.mode,
             cache_state: &caches::name(phase.phase().before.cache, &self.design),
             memory_limit: self.spec.memory_limit,
+            warm_memory: self.spec.warm_memory,
             measured,
             checked: &checked,
             profile: &profile,
@@ -579,6 +584,7 @@ mod tests {
             cell: 0,
             trial: 0,
             memory_limit: None,
+            warm_memory: None,
             fixture: None,
         };
         let directory = spec.directory.clone();

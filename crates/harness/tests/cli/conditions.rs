@@ -305,6 +305,30 @@ count = 1
     assert!(bench.run(&["run", "tiny.toml"]).refusal().contains("16MiB is the least"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn free_memory_is_touched_where_time_is_measured() {
+    let bench = Bench::new();
+    let timed = LOOKUPS.replace("\"counted\"", "\"timed\"");
+    bench.write("x.toml", format!("{timed}warm_memory = \"8MiB\"\n"));
+    bench.write("y.toml", format!("{LOOKUPS}warm_memory = \"8MiB\"\n"));
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    bench.ok(&["run", "y.toml"]);
+    let touched = |name: &str| -> Vec<Option<u64>> {
+        let rows = bench.rows(name);
+        of(&rows, "second", "all").iter().map(|row| row.get(&c::WARM_MEMORY_BYTES).integer()).collect()
+    };
+    assert_eq!(touched("x"), [Some(8 << 20); 3]);
+    assert_eq!(touched("y"), [None; 3], "where no time is measured none is taken");
+    // It is nothing that the process of a trial has.
+    bench.write("z.toml", format!("{timed}warm_memory = \"256MiB\"\n"));
+    bench.ok(&["run", "z.toml", "--allow-debug"]);
+    let rows = bench.rows("z");
+    assert!(of(&rows, "second", "all").iter().all(|row| number(row, &c::RSS_PEAK_BYTES) < 128e6));
+    bench.write("both.toml", format!("{timed}warm_memory = \"8MiB\"\nmemory_limit = \"128MiB\"\n"));
+    assert!(bench.run(&["run", "both.toml"]).refusal().contains("leave one of the two out"));
+}
+
 #[test]
 fn one_budget_of_memory_is_shared_out_and_what_was_held_is_compared() {
     let bench = Bench::new();

@@ -139,7 +139,7 @@ impl Memtable for Table {
         direction: Direction,
         snapshot: SequenceNumber,
         limit: usize,
-    ) -> Box<dyn Entries> {
+    ) -> Box<dyn Entries + '_> {
         let mut batch = EntryBatch::default();
         self.scan(from, direction, snapshot, limit, &mut batch);
         if self.has(Fault::ForgetsValuesInPlace) {

@@ -20,7 +20,7 @@ pub trait Shared: Store + Send + Sync {
     fn multi_get(&self, keys: &[&[u8]]) -> Result<Values>;
 
     /// The entries between two bounds as of now.
-    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor>>;
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 
     /// The store as it is now, for reading later.
     fn view(&self) -> Box<dyn View>;
@@ -35,7 +35,7 @@ pub trait View: Send + Sync {
     fn multi_get(&self, keys: &[&[u8]]) -> Result<Values>;
 
     /// The entries between two bounds.
-    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor>>;
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 }
 
 /// Entries that are read from both ends until they meet.
@@ -90,7 +90,7 @@ impl Shared for Tree {
         Tree::multi_get(self, keys)
     }
 
-    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor>> {
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>> {
         Ok(Box::new(Tree::range(self, (low, high))?))
     }
 
@@ -108,12 +108,12 @@ impl View for Snapshot {
         Snapshot::multi_get(self, keys)
     }
 
-    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor>> {
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>> {
         Ok(Box::new(self.range((low, high))?))
     }
 }
 
-impl Cursor for Range {
+impl Cursor for Range<'_> {
     fn next(&mut self) -> Result<Option<Pair>> {
         Ok(Range::next(self)?.map(|(key, value)| (key.to_vec(), value.to_vec())))
     }

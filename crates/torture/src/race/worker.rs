@@ -59,8 +59,8 @@ fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
 }
 
 /// A cursor over the keys of a range, and what it gave out so far.
-pub(crate) struct Walk {
-    cursor: Box<dyn Cursor>,
+pub(crate) struct Walk<'s> {
+    cursor: Box<dyn Cursor + 's>,
     range: Range<Key>,
     front: Vec<Pair>,
     back: Vec<Pair>,
@@ -73,8 +73,8 @@ pub(crate) enum End {
     Back,
 }
 
-impl Walk {
-    pub(crate) fn new(cursor: Box<dyn Cursor>, range: Range<Key>) -> Self {
+impl<'s> Walk<'s> {
+    pub(crate) fn new(cursor: Box<dyn Cursor + 's>, range: Range<Key>) -> Self {
         Self { cursor, range, front: Vec::new(), back: Vec::new() }
     }
 
@@ -131,17 +131,22 @@ fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bo
 }
 
 /// What a store can be asked for a cursor with.
-type Open<'a> = &'a dyn Fn(Bound<&[u8]>, Bound<&[u8]>) -> tree::Result<Box<dyn Cursor>>;
+type Open<'a, 's> = &'a dyn Fn(Bound<&[u8]>, Bound<&[u8]>) -> tree::Result<Box<dyn Cursor + 's>>;
 
 /// Begins to walk over a range of keys.
-pub(crate) fn walk(open: Open<'_>, range: Range<Key>, keys: Keys, is_exact: bool) -> tree::Result<Walk> {
+pub(crate) fn walk<'s>(
+    open: Open<'_, 's>,
+    range: Range<Key>,
+    keys: Keys,
+    is_exact: bool,
+) -> tree::Result<Walk<'s>> {
     let (low, high) = bounds(&range, keys, is_exact);
     let cursor = open(low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice))?;
     Ok(Walk::new(cursor, range))
 }
 
 /// Reads everything, from the front.
-pub(crate) fn everything(open: Open<'_>, keys: Keys) -> Result<Vec<Cell>, Violation> {
+pub(crate) fn everything(open: Open<'_, '_>, keys: Keys) -> Result<Vec<Cell>, Violation> {
     let walk = walk(open, 0..keys.len() as Key, keys, true).map_err(failed)?;
     walk.finish(|| End::Front, keys)
 }
@@ -154,7 +159,7 @@ pub(crate) struct Worker<'a> {
     log: Log,
     commits: usize,
     /// A cursor that is read now and then, with the moments of its opening.
-    held: Option<(Walk, (Moment, Moment))>,
+    held: Option<(Walk<'a>, (Moment, Moment))>,
 }
 
 impl<'a> Worker<'a> {

@@ -122,7 +122,7 @@ impl Wrong {
     }
 
     /// What is left when the entries were read that a cursor gives out.
-    fn entries(&self, mut cursor: Box<dyn Cursor>) -> Result<Vec<Pair>> {
+    fn entries(&self, mut cursor: Box<dyn Cursor + '_>) -> Result<Vec<Pair>> {
         let mut entries = BTreeMap::new();
         while let Some((key, value)) = cursor.next()? {
             entries.insert(key, value);
@@ -249,7 +249,7 @@ impl Shared for Wrong {
         }
     }
 
-    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor>> {
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>> {
         let cursor = self.tree.cursor(low, high)?;
         match self.bug {
             Bug::SkippingCursor | Bug::RepeatingCursor | Bug::GhostInCursor => {
@@ -293,7 +293,7 @@ impl View for Present {
         self.0.multi_get(keys)
     }
 
-    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor>> {
+    fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>> {
         self.0.cursor(low, high)
     }
 }

@@ -209,7 +209,11 @@ impl PartMerge<'_> {
     }
 
     /// Writes what a merge gives out below `high`; compiled for each kernel.
-    fn write(&self, mut merge: impl Kernel<RunCursor>, high: Option<&[u8]>) -> Result<Option<NewTables>> {
+    fn write<'t>(
+        &self,
+        mut merge: impl Kernel<RunCursor<'t>>,
+        high: Option<&[u8]>,
+    ) -> Result<Option<NewTables>> {
         let inner = self.inner;
         let mut writer = RunWriter::new(inner, self.level, &self.loads);
         let mut entries = 0u64;

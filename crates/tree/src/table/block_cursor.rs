@@ -3,6 +3,7 @@
 use types::{Bytes, Direction, Entry};
 
 use super::block::{EntryHead, Layout};
+use super::block_bytes::BlockBytes;
 use crate::merge::head;
 
 /// Entries that a forward walk decodes at once: what decoding them has in common, and what a merge does between
@@ -19,12 +20,12 @@ const MOST_BYTES_OF_MANY: usize = 64 << 10;
 /// The bytes of a key that fit in a register.
 const SHORT_KEY_BYTES: usize = 16;
 
-/// A walk over one block. It owns its block and some decoded entries; values stay in the block.
+/// A walk over one block. It holds its block and some decoded entries; values stay in the block.
 ///
 /// Every method that moves returns `None` where the block turns out to be damaged.
 #[derive(Debug)]
-pub(super) struct BlockCursor {
-    block: Option<Bytes>,
+pub(super) struct BlockCursor<'t> {
+    block: Option<BlockBytes<'t>>,
     layout: Layout,
     direction: Direction,
     /// Decoded entries, in key order.
@@ -59,7 +60,7 @@ const TOMBSTONE: u32 = u32::MAX;
 /// Hands every entry of a block to `visit`, in a direction; `None` where the block turns out to be damaged.
 pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
     let mut cursor = BlockCursor::default();
-    cursor.enter(block, direction)?;
+    cursor.enter(BlockBytes::Own(block), direction)?;
     while cursor.advance()? {
         let Entry { key, value } = cursor.entry();
         visit(key, value);
@@ -67,7 +68,7 @@ pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Opt
     Some(())
 }
 
-impl Default for BlockCursor {
+impl Default for BlockCursor<'_> {
     fn default() -> Self {
         Self {
             block: None,
@@ -83,7 +84,7 @@ impl Default for BlockCursor {
     }
 }
 
-impl BlockCursor {
+impl<'t> BlockCursor<'t> {
     /// The current key; empty where the cursor stands at no entry.
     #[inline]
     pub(super) fn key(&self) -> &[u8] {
@@ -114,7 +115,7 @@ impl BlockCursor {
     }
 
     /// Takes a block and stands before its first entry in `direction`; `None` where `block` is damaged.
-    pub(super) fn enter(&mut self, block: Bytes, direction: Direction) -> Option<()> {
+    pub(super) fn enter(&mut self, block: BlockBytes<'t>, direction: Direction) -> Option<()> {
         self.layout = Layout::of(&block)?;
         if block.len() >= TOMBSTONE as usize {
             return None;
@@ -343,7 +344,7 @@ mod tests {
         formats().into_iter().map(block).collect()
     }
 
-    fn walk(cursor: &mut BlockCursor) -> Vec<Vec<u8>> {
+    fn walk(cursor: &mut BlockCursor<'_>) -> Vec<Vec<u8>> {
         let mut seen = Vec::new();
         while cursor.advance().unwrap() {
             assert_eq!(cursor.entry().value, Some(cursor.key()));
@@ -356,9 +357,9 @@ mod tests {
     fn both_directions_meet_every_entry() {
         for (name, block) in [1, 7, 16, 1000].into_iter().flat_map(blocks) {
             let mut cursor = BlockCursor::default();
-            cursor.enter(block.clone(), Direction::Forward).unwrap();
+            cursor.enter(BlockBytes::Own(block.clone()), Direction::Forward).unwrap();
             assert_eq!(walk(&mut cursor), keys(), "{name}");
-            cursor.enter(block, Direction::Backward).unwrap();
+            cursor.enter(BlockBytes::Own(block), Direction::Backward).unwrap();
             let mut backward = walk(&mut cursor);
             backward.reverse();
             assert_eq!(backward, keys(), "{name}");
@@ -381,7 +382,7 @@ mod tests {
         let above: Vec<_> = all.iter().filter(|key| key.as_slice() >= target).cloned().collect();
         let below: Vec<_> = all.iter().rev().filter(|key| key.as_slice() <= target).cloned().collect();
         for (direction, expected) in [(Direction::Forward, above), (Direction::Backward, below)] {
-            cursor.enter(block.clone(), direction).unwrap();
+            cursor.enter(BlockBytes::Own(block.clone()), direction).unwrap();
             assert_eq!(cursor.seek(target), Some(!expected.is_empty()));
             if let Some((first, others)) = expected.split_first() {
                 assert_eq!(cursor.key(), first);
@@ -401,10 +402,10 @@ mod tests {
         keys.iter().for_each(|key| builder.add(Entry { key, value: Some(b"v") }, KeyHash(0)));
         let block = Bytes::copy_from(&builder.finish(<[u8]>::to_vec));
         assert!(block.len() < MOST_BYTES_OF_MANY);
-        let room = |cursor: &BlockCursor| cursor.keys.capacity();
+        let room = |cursor: &BlockCursor<'_>| cursor.keys.capacity();
         for direction in [Direction::Forward, Direction::Backward] {
             let mut cursor = BlockCursor::default();
-            cursor.enter(block.clone(), direction).unwrap();
+            cursor.enter(BlockBytes::Own(block.clone()), direction).unwrap();
             let mut seen = 0..keys.len();
             while cursor.advance().unwrap() {
                 let expected = if direction == Direction::Forward { seen.next() } else { seen.next_back() };
@@ -413,7 +414,7 @@ mod tests {
             }
             assert!(seen.is_empty());
             for at in [0, 7, 1500, 2999] {
-                cursor.enter(block.clone(), direction).unwrap();
+                cursor.enter(BlockBytes::Own(block.clone()), direction).unwrap();
                 assert_eq!(cursor.seek(&keys[at]), Some(true));
                 assert!(cursor.key() == keys[at]);
             }
@@ -431,7 +432,10 @@ mod tests {
                     builder.add(Entry { key: &[key], value: Some(&value) }, KeyHash(0));
                 });
                 let block = Bytes::copy_from(&builder.finish(<[u8]>::to_vec));
-                assert_eq!(BlockCursor::default().enter(block, Direction::Forward), is_taken);
+                assert_eq!(
+                    BlockCursor::default().enter(BlockBytes::Own(block), Direction::Forward),
+                    is_taken
+                );
             }
         }
     }
@@ -444,7 +448,7 @@ mod tests {
                 damaged[at] ^= 0x55;
                 for direction in [Direction::Forward, Direction::Backward] {
                     let mut cursor = BlockCursor::default();
-                    if cursor.enter(Bytes::copy_from(&damaged), direction).is_some() {
+                    if cursor.enter(BlockBytes::Own(Bytes::copy_from(&damaged)), direction).is_some() {
                         let mut steps = 0;
                         while cursor.advance() == Some(true) {
                             steps += 1;

@@ -10,70 +10,65 @@ use super::reader::Table;
 use crate::design::{RangeOptions, TableReaders, TableReferences};
 
 /// The tables of a run that a range walks.
-pub(crate) struct Holding {
-    /// The tables, in key order.
-    pub(super) tables: Arc<[Arc<Table>]>,
+pub(crate) struct Holding<'t> {
+    /// The tables that can have keys of the range, in key order.
+    pub(super) tables: &'t [Arc<Table>],
     /// The number of the table that is walked first.
     pub(super) first: usize,
+    /// A reference of its own to each table, where those of the version are not enough.
+    pub(super) references: Vec<Arc<Table>>,
     /// Readers of the tables that can have keys of the range, if they are made at once.
-    pub(super) readers: Option<Box<Readers>>,
+    pub(super) readers: Option<Readers<'t>>,
 }
 
-/// A reader for each of several tables that lie side by side, until it is taken.
-pub(super) struct Readers {
-    /// The number of the first table that has one.
-    from: usize,
-    readers: Vec<Option<Reader>>,
-}
+/// A reader for each table, until it is taken.
+pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
 /// What it takes to walk a table from its first block in the direction of the range. No block of it was read.
-pub(super) struct Reader {
+pub(super) struct Reader<'t> {
     /// The block that is walked first.
     pub(super) first_block: u32,
     /// The walk over a block.
-    pub(super) cursor: BlockCursor,
+    pub(super) cursor: BlockCursor<'t>,
 }
 
-impl Holding {
+impl<'t> Holding<'t> {
     /// Takes hold of the tables `inside` of a run, which can have keys of the range and are not none, to be walked in
     /// `direction`.
     pub(crate) fn new(
-        run: &Arc<[Arc<Table>]>,
+        run: &'t [Arc<Table>],
         inside: Range<usize>,
         direction: Direction,
         options: RangeOptions,
     ) -> Self {
-        let (tables, inside) = match options.references {
-            TableReferences::Run => (Arc::clone(run), inside),
-            TableReferences::Table => {
-                let tables: Arc<[_]> = run[inside].into();
-                let all = 0..tables.len();
-                (tables, all)
-            }
+        let tables = &run[inside];
+        let references = match options.references {
+            TableReferences::Run => Vec::new(),
+            TableReferences::Table => tables.to_vec(),
         };
         let first = match direction {
-            Direction::Forward => inside.start,
-            Direction::Backward => inside.end - 1,
+            Direction::Forward => 0,
+            Direction::Backward => tables.len() - 1,
         };
         let readers = match options.readers {
             TableReaders::Lazy => None,
-            TableReaders::Eager => Some(Box::new(Readers::new(&tables, inside, direction))),
+            TableReaders::Eager => Some(Readers::new(tables, direction)),
         };
-        Self { tables, first, readers }
+        Self { tables, first, references, readers }
     }
 }
 
-impl Readers {
-    fn new(tables: &[Arc<Table>], inside: Range<usize>, direction: Direction) -> Self {
+impl<'t> Readers<'t> {
+    fn new(tables: &[Arc<Table>], direction: Direction) -> Self {
         let reader = |table: &Arc<Table>| {
             Some(Reader { first_block: first_block(table, direction), cursor: BlockCursor::default() })
         };
-        Self { from: inside.start, readers: tables[inside].iter().map(reader).collect() }
+        Self(tables.iter().map(reader).collect())
     }
 
     /// The reader of table number `at`, if it has one that was not taken.
-    pub(super) fn take(&mut self, at: usize) -> Option<Reader> {
-        self.readers.get_mut(at.checked_sub(self.from)?)?.take()
+    pub(super) fn take(&mut self, at: usize) -> Option<Reader<'t>> {
+        self.0.get_mut(at)?.take()
     }
 }
 

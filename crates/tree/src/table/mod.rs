@@ -6,6 +6,7 @@
 
 mod block;
 mod block_builder;
+mod block_bytes;
 mod block_cursor;
 mod btree_page;
 mod check;

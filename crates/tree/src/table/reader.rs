@@ -16,6 +16,7 @@ use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
 use super::block::{Found, Layout, find_noting};
+use super::block_bytes::BlockBytes;
 use super::checked::CheckedBlocks;
 use super::context::{TableContext, table_path};
 use super::directory::{BlockPlace, Directory};
@@ -65,6 +66,15 @@ struct TableFile {
     is_in_place: bool,
     /// The blocks whose checksums were compared, where once is enough.
     checked: Option<CheckedBlocks>,
+}
+
+/// What stands behind a stored block.
+struct Trailer {
+    codec: u8,
+    /// The bytes of the block as it is stored.
+    stored_len: usize,
+    /// Its bytes before compression.
+    raw_len: usize,
 }
 
 /// A table as its fence sees it, reading on behalf of one operation.
@@ -296,7 +306,7 @@ impl Table {
     fn find_in(
         &self,
         index: u32,
-        bytes: &Bytes,
+        bytes: &[u8],
         key: HashedKey<'_>,
         value: &mut Vec<u8>,
         counters: &Counters,
@@ -328,7 +338,7 @@ impl Table {
     }
 
     /// A data block, from the cache or from storage.
-    pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
+    pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         self.file.block(index, counters)
     }
 
@@ -342,13 +352,12 @@ impl Table {
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
         if self.file.is_in_place
-            && let Some(BlockPlace { offset, len }) = self.file.directory.place(index)
-            && let Some(block) =
-                self.file.file.mapped().and_then(|file| file.get(offset as usize..)?.get(..len))
+            && let Some(place) = self.file.directory.place(index)
+            && let Some(block) = self.file.mapped(place)
         {
             // What is looked at first stands at the end: the trailer, and where the parts of the block are.
-            prefetch(block, len.saturating_sub(TRAILER_BYTES + TAIL_BYTES));
-            prefetch_all(&block[..len.min(bytes)]);
+            prefetch(block, place.len.saturating_sub(TRAILER_BYTES + TAIL_BYTES));
+            prefetch_all(&block[..place.len.min(bytes)]);
         }
     }
 
@@ -446,36 +455,43 @@ impl TableFile {
     }
 
     /// A data block, from the cache or from storage.
-    fn block(&self, index: u32, counters: &Counters) -> Result<Bytes> {
+    fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         let place = self.place(index)?;
         if self.is_in_place
             && let Some(block) = self.block_in_place(index, place, counters)?
         {
-            return Ok(block);
+            return Ok(BlockBytes::InPlace(block));
         }
         if let Some(block) = self.context.cache.get(&self.block_id(place.offset)) {
             counters.blocks_from_cache.bump();
-            return Ok(block);
+            return Ok(BlockBytes::Own(block));
         }
         let stored = self.file.read(place.offset, place.len)?;
-        self.take_in(&stored, place, counters)
+        self.take_in(&stored, place, counters).map(BlockBytes::Own)
     }
 
     /// A data block where it lies in a mapped file; `None` where it is compressed. It stays out of the cache, where it
     /// would only be found by a longer way.
-    fn block_in_place(&self, index: u32, place: BlockPlace, counters: &Counters) -> Result<Option<Bytes>> {
-        let stored = self.file.read(place.offset, place.len)?;
+    fn block_in_place(&self, index: u32, place: BlockPlace, counters: &Counters) -> Result<Option<&[u8]>> {
+        let Some(stored) = self.mapped(place) else { return Ok(None) };
         let codec = place.len.checked_sub(TRAILER_BYTES).and_then(|at| stored.get(at));
         if codec != Some(&RAW) {
             return Ok(None);
         }
         counters.blocks_in_place.bump();
-        if self.checked.as_ref().is_some_and(|checked| checked.contains(index)) {
-            return self.unpack(&stored, place, Checksum::None).map(Some);
+        let is_checked = self.checked.as_ref().is_some_and(|checked| checked.contains(index));
+        let kind = if is_checked { Checksum::None } else { self.properties.checksum };
+        let trailer = self.trailer(stored, place, kind)?;
+        if !is_checked {
+            self.checked.iter().for_each(|checked| checked.insert(index));
         }
-        let block = self.unpack(&stored, place, self.properties.checksum)?;
-        self.checked.iter().for_each(|checked| checked.insert(index));
-        Ok(Some(block))
+        Ok(Some(&stored[..trailer.stored_len]))
+    }
+
+    /// A stored block where it lies in a mapped file, if it lies in one.
+    #[inline]
+    fn mapped(&self, place: BlockPlace) -> Option<&[u8]> {
+        self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
     }
 
     /// Data blocks by their numbers, from the cache or from storage; what is missing is read together.
@@ -535,6 +551,17 @@ impl TableFile {
 
     /// Compares a stored block with a checksum of this kind and decompresses it.
     fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
+        let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
+        if codec == RAW {
+            return Ok(stored.slice(0..stored_len));
+        }
+        let decompressed =
+            Bytes::with_len(raw_len, |out| self.decompressor.decompress(codec, &stored[..stored_len], out));
+        decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
+    }
+
+    /// Compares a stored block with a checksum of this kind, and reads what stands behind it.
+    fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
         let trailer_at =
             trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
@@ -552,12 +579,7 @@ impl TableFile {
         if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
             return Err(self.damaged(place.offset, "the block has impossible lengths"));
         }
-        if codec == RAW {
-            return Ok(stored.slice(0..stored_len));
-        }
-        let decompressed =
-            Bytes::with_len(raw_len, |out| self.decompressor.decompress(codec, &stored[..stored_len], out));
-        decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
+        Ok(Trailer { codec, stored_len, raw_len })
     }
 
     /// A part of the fence, with the checksums of the pieces it touches checked.
@@ -609,10 +631,15 @@ impl TableView for View<'_> {
     fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
-        match Layout::of(&bytes).and_then(|layout| layout.first_key(&bytes)) {
-            Some(key) => Ok(bytes.slice(key)),
-            None => Err(Box::new(self.file.damaged(0, format!("block {block} is damaged inside")))),
-        }
+        let key = Layout::of(&bytes).and_then(|layout| layout.first_key(&bytes));
+        let key = key.ok_or_else(|| self.file.damaged(0, format!("block {block} is damaged inside")))?;
+        Ok(match bytes {
+            BlockBytes::Own(bytes) => bytes.slice(key),
+            BlockBytes::InPlace(_) => {
+                let at = self.file.place(block)?.offset + key.start as u64;
+                self.file.file.read(at, key.len())?
+            }
+        })
     }
 }
 

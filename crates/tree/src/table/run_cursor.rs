@@ -7,6 +7,7 @@ use std::sync::Arc;
 use memory::prefetch_all;
 use types::{Bytes, Direction, Entry};
 
+use super::block_bytes::BlockBytes;
 use super::block_cursor::BlockCursor;
 use super::holding::{Holding, Reader, Readers, first_block};
 use super::reader::Table;
@@ -25,10 +26,10 @@ enum ReadMode {
 
 /// A range's cursor on the way to its first entry: its block is asked for from memory, and nothing of it was looked at.
 /// So the runs of a range wait for memory together, and not one after the other.
-pub(crate) struct Approach {
-    cursor: RunCursor,
+pub(crate) struct Approach<'t> {
+    cursor: RunCursor<'t>,
     /// The block, where it is not used in place.
-    block: Option<Bytes>,
+    block: Option<BlockBytes<'t>>,
 }
 
 /// The most bytes of a block that are asked for from memory before it is walked.
@@ -44,9 +45,11 @@ const BLOCKS_AHEAD: u32 = 32;
 const STREAM_BYTES: usize = 512 << 10;
 
 /// A walk over one sorted run.
-pub(crate) struct RunCursor {
+pub(crate) struct RunCursor<'t> {
     /// The tables of the run, in key order; they do not overlap.
-    tables: Arc<[Arc<Table>]>,
+    tables: &'t [Arc<Table>],
+    /// References of its own to some of them, where a design has a range take these.
+    _references: Vec<Arc<Table>>,
     /// The blocks of the last table that are walked.
     last_blocks: u32,
     direction: Direction,
@@ -55,16 +58,16 @@ pub(crate) struct RunCursor {
     table: Option<usize>,
     /// The block being walked.
     block: u32,
-    cursor: BlockCursor,
+    cursor: BlockCursor<'t>,
     /// Readers of tables that are not entered yet, where they were made when the range was opened.
-    readers: Option<Box<Readers>>,
+    readers: Option<Readers<'t>>,
     /// Blocks walked in a row, by a range.
     walked: u32,
     /// Streaming: blocks read and not yet entered; the first is the one behind `block`.
     ahead: VecDeque<Bytes>,
 }
 
-impl Source for RunCursor {
+impl Source for RunCursor<'_> {
     type Context = AllCounters;
     type Error = Error;
 
@@ -88,19 +91,20 @@ impl Source for RunCursor {
     }
 }
 
-impl RunCursor {
+impl<'t> RunCursor<'t> {
     /// A cursor for a range over what it holds of a run, on its way to the first entry in `direction` that `from`
     /// allows.
     pub(crate) fn approach(
-        Holding { tables, first, mut readers }: Holding,
+        Holding { tables, first, references, mut readers }: Holding<'t>,
         from: Bound<&[u8]>,
         direction: Direction,
         counters: &AllCounters,
-    ) -> Result<Approach> {
+    ) -> Result<Approach<'t>> {
         let reader = readers.as_mut().and_then(|readers| readers.take(first));
         let mut cursor = Self {
             last_blocks: tables.last().map_or(0, |table| table.block_count()),
             tables,
+            _references: references,
             direction,
             mode: ReadMode::Cached,
             table: Some(first),
@@ -129,7 +133,7 @@ impl RunCursor {
     /// A cursor for a compaction, at the first entry of the run that is at or above `low`; it ends in the first
     /// block that has entries at or above `high`. `None` where no block has entries between the two.
     pub(crate) fn stream(
-        tables: &[Arc<Table>],
+        tables: &'t [Arc<Table>],
         low: Option<&[u8]>,
         high: Option<&[u8]>,
         counters: &AllCounters,
@@ -138,7 +142,7 @@ impl RunCursor {
         let end = high.map_or(tables.len(), |high| {
             tables.partition_point(|table| *table.properties().smallest < *high)
         });
-        let tables: Arc<[_]> = tables.get(start..end).unwrap_or_default().into();
+        let tables = tables.get(start..end).unwrap_or_default();
         let last_blocks = match (tables.last(), high) {
             (Some(last), Some(high)) => last.seek(high, counters.local())? + 1,
             (last, _) => last.map_or(0, |table| table.block_count()),
@@ -146,6 +150,7 @@ impl RunCursor {
         let mut cursor = Self {
             table: (!tables.is_empty()).then_some(0),
             tables,
+            _references: Vec::new(),
             last_blocks,
             direction: Direction::Forward,
             mode: ReadMode::Streaming,
@@ -261,15 +266,15 @@ impl RunCursor {
         let at = self.table.unwrap_or_default();
         let block = match self.mode {
             ReadMode::Cached => self.cached_block(at, counters)?,
-            ReadMode::Streaming => self.streamed_block(at, counters)?,
+            ReadMode::Streaming => BlockBytes::Own(self.streamed_block(at, counters)?),
         };
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
     /// The block of a range. What is used in place was asked for from memory when it was known to come; what is not is
     /// asked for now, as a whole unless it is a large one.
-    fn cached_block(&self, at: usize, counters: &AllCounters) -> Result<Bytes> {
-        let table = &self.tables[at];
+    fn cached_block(&self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
+        let table: &'t Table = &self.tables[at];
         let block = table.block(self.block, counters.local())?;
         if !table.is_in_place() {
             prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
@@ -308,9 +313,9 @@ impl RunCursor {
     }
 }
 
-impl Approach {
+impl<'t> Approach<'t> {
     /// The cursor at the first entry that `from` allows, the bound that it is on its way to; `None` where there is none.
-    pub(crate) fn land(self, from: Bound<&[u8]>, counters: &AllCounters) -> Result<Option<RunCursor>> {
+    pub(crate) fn land(self, from: Bound<&[u8]>, counters: &AllCounters) -> Result<Option<RunCursor<'t>>> {
         let Self { mut cursor, block } = self;
         match block {
             Some(block) => cursor.cursor.enter(block, cursor.direction).ok_or_else(|| cursor.damage())?,

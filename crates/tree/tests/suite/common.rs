@@ -328,7 +328,7 @@ impl<'a> Replay<'a> {
 }
 
 fn check_range(
-    mut range: lsmbench_tree::Range,
+    mut range: lsmbench_tree::Range<'_>,
     model: &Model,
     low: &Bound<Vec<u8>>,
     high: &Bound<Vec<u8>>,

@@ -154,7 +154,7 @@ fn open_banks(tree: &Tree) {
 }
 
 /// The values of all keys that begin with `prefix`.
-fn values(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range, prefix: &str) -> Vec<Vec<u8>> {
+fn values<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, prefix: &str) -> Vec<Vec<u8>> {
     let end = format!("{prefix}~");
     let mut range = range(Bound::Included(prefix.as_bytes()), Bound::Excluded(end.as_bytes()));
     let mut values = Vec::new();
@@ -171,7 +171,7 @@ fn check_cycle(rounds: &[u64], how: &str) {
     assert!(rounds.is_sorted_by(|a, b| a >= b) && first - last <= 1, "{how}: no prefix: {rounds:?}");
 }
 
-fn check_banks(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range, how: &str) {
+fn check_banks<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, how: &str) {
     for bank in 0..BANKS {
         let balances = values(&range, &format!("bank/{bank}/"));
         let sum: i64 = balances
@@ -183,7 +183,7 @@ fn check_banks(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range, how: &str) {
 }
 
 /// Checks a moment of a tree: its cycle and its banks.
-fn check_moment(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range, how: &str) {
+fn check_moment<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, how: &str) {
     let rounds: Vec<u64> = values(&range, "cycle/").iter().map(|value| number(value)).collect();
     check_cycle(&rounds, how);
     check_banks(&range, how);

@@ -154,6 +154,11 @@ impl League {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
+    /// The rows of all operations of a phase together.
+    fn whole_rows(&self) -> impl Iterator<Item = &Row> {
+        self.table.rows().iter().filter(|row| row.get(&c::OPERATION).to_string() == ALL)
+    }
+
     /// What `value` takes from the rows of a line in a column, trial by trial.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         let is_of = |row: &&Row| {
@@ -161,10 +166,9 @@ impl League {
             cell.is_some_and(|cell| {
                 line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within)
             }) && row.get(&c::PHASE).to_string() == heading.phase
-                && row.get(&c::OPERATION).to_string() == ALL
                 && row.get(&c::IMPLAUSIBLE).is_empty()
         };
-        let rows = self.table.rows().iter().filter(is_of);
+        let rows = self.whole_rows().filter(is_of);
         let blocks = rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?)));
         Sample::new(&line.label, blocks)
     }

@@ -9,11 +9,14 @@ use peers::UNEQUAL;
 use results::{BuildInfo, EngineInfo, MachineInfo, Manifest, Metric, Row, Unit, columns as c};
 
 use super::heading::Heading;
-use super::{ALL, League, Line, Targets, ratio};
+use super::{League, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 
-/// What an engine took over the run.
-const COSTS: [&str; 4] = ["most memory", "most disk", "write amplification", "told by the engine"];
+/// What an engine took over the run, as columns of a table.
+const MOST_MEMORY: &str = "most memory";
+const MOST_DISK: &str = "most disk";
+const WRITTEN: &str = "write amplification";
+const TOLD: &str = "told by the engine";
 
 impl League {
     /// The whole of it: a heading, the tables, what falls short, and what was measured how.
@@ -98,24 +101,16 @@ impl League {
     /// What each engine took over the run.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
-        let of = |line: &Line| {
-            [
-                self.most(line, &c::RSS_PEAK_BYTES),
-                self.most(line, &c::DISK_BYTES),
-                self.written(line, of_system),
-                self.written(line, told_to_be_written),
-            ]
+        let cost = |line: &Line, title: &str| match title {
+            MOST_MEMORY => self.most(line, &c::RSS_PEAK_BYTES),
+            MOST_DISK => self.most(line, &c::DISK_BYTES),
+            WRITTEN => self.written(line, of_system),
+            _ => self.written(line, told_to_be_written),
         };
-        let is_known = [0, 1, 2, 3].map(|at| self.lines.iter().any(|line| !of(line)[at].is_empty()));
-        let known = |of_each: [String; 4]| {
-            of_each
-                .into_iter()
-                .zip(is_known)
-                .filter_map(|(cost, is_known)| is_known.then_some(cost))
-                .collect()
-        };
-        let titles: Vec<String> = known(COSTS.map(str::to_owned));
-        self.laid("over the run", &titles, |line| known(of(line)))
+        let known = |title: &&str| self.lines.iter().any(|line| !cost(line, title).is_empty());
+        let titles = [MOST_MEMORY, MOST_DISK, WRITTEN, TOLD].into_iter().filter(known);
+        let titles: Vec<String> = titles.map(str::to_owned).collect();
+        self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect())
     }
 
     /// The most of a cost in any column, by the medians over trials.
@@ -128,19 +123,18 @@ impl League {
     }
 
     /// The bytes written per byte of the user, over all phases: one may owe what another writes. The median over trials,
-    /// and the most where something is swept.
+    /// and the most where something is swept; trials of which not all is known are left out.
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {
-            let mut trials: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
-            let rows = self.table.rows().iter().filter(|row| {
-                row.get(&c::CELL).integer() == Some(*cell) && row.get(&c::OPERATION).to_string() == ALL
-            });
-            for row in rows {
-                let (written, of_user) = trials.entry(row.get(&c::TRIAL).integer()?).or_default();
-                *written += bytes(row).unwrap_or(0.0);
-                *of_user += row.get(&c::USER_BYTES_WRITTEN).number().unwrap_or(0.0);
+            let mut trials: BTreeMap<u64, Option<(f64, f64)>> = BTreeMap::new();
+            for row in self.whole_rows().filter(|row| row.get(&c::CELL).integer() == Some(*cell)) {
+                let own = bytes(row).filter(|_| row.get(&c::IMPLAUSIBLE).is_empty());
+                let sums = trials.entry(row.get(&c::TRIAL).integer()?).or_insert(Some((0.0, 0.0)));
+                *sums = sums.zip(own).map(|((written, of_user), own)| {
+                    (written + own, of_user + row.get(&c::USER_BYTES_WRITTEN).number().unwrap_or(0.0))
+                });
             }
-            let wrote = trials.into_values().filter(|(written, of_user)| *written > 0.0 && *of_user > 0.0);
+            let wrote = trials.into_values().flatten().filter(|(_, of_user)| *of_user > 0.0);
             median(wrote.map(|(written, of_user)| written / of_user))
         };
         let most = line.cells.iter().filter_map(of_cell).reduce(f64::max);
@@ -262,10 +256,9 @@ impl League {
 
 /// The bytes that an engine says it wrote into tables, those of debts included.
 fn told_to_be_written(row: &Row) -> Option<f64> {
-    let number = |metric: &Metric| row.get(metric).number();
-    let of_parts = number(&c::FLUSH_BYTES_SETTLED).zip(number(&c::COMPACTION_BYTES_WRITTEN_SETTLED));
-    let of_whole = || Some(number(&c::WRITE_AMP_SETTLED)? * number(&c::USER_BYTES_WRITTEN)?);
-    of_parts.map(|(flushed, merged)| flushed + merged).or_else(of_whole)
+    let [flushed, merged] = [&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED]
+        .map(|metric| row.get(metric).number());
+    Some(flushed? + merged?)
 }
 
 /// A sum of columns per operation; nothing where none of them has anything.

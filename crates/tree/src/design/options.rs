@@ -135,20 +135,20 @@ pub enum LastKey {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
-    /// What keeps the tables of a run alive while the range walks it.
+    /// What references to tables the range takes.
     pub references: TableReferences,
     /// When the readers of a run's tables are made.
     pub readers: TableReaders,
 }
 
-/// What keeps the tables of a run alive while a range walks it.
+/// What references to tables a range takes, beside the one to all that the tree is made of, which keeps them alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
-    /// One reference to the run, which is immutable: as many references as runs, whatever their tables.
+    /// None: runs are immutable, and their tables are borrowed from them.
     #[default]
     Run,
-    /// One reference to each table that can have keys of the range, in a list of the range's own: the older way.
+    /// One to each table that can have keys of the range, in a list of the range's own: the older way.
     Table,
 }
 

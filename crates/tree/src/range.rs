@@ -32,8 +32,8 @@ pub struct Range<'t> {
 }
 
 self_cell! {
-    /// A view, and the walks over it from both ends: no part of the view is counted by who reads it, since threads
-    /// that all change such counts wait for each other.
+    /// A view, and the walks over it from both ends: they borrow its runs and blocks, and count no owners of them, since
+    /// threads that all change such counts wait for each other.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[covariant]

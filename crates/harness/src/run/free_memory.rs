@@ -8,6 +8,8 @@
 use std::io::{self, Write as _};
 use std::time::Instant;
 
+use super::probe;
+
 /// What is written at a time.
 const CHUNK: usize = 1 << 20;
 
@@ -18,9 +20,9 @@ const SAMPLE_BYTES: u64 = 32 << 20;
 /// never the larger for them.
 ///
 /// # Errors
-/// Where the system has no files in memory, or has less memory free than that: nothing is driven out for it.
+/// Where the system has no files in memory, or less memory than that can be had, page cache that nobody uses included.
 pub(super) fn touch(bytes: u64) -> io::Result<()> {
-    if available_bytes().is_some_and(|available| available < bytes) {
+    if probe::available_memory_bytes().is_some_and(|available| available < bytes) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     let file = file_in_memory()?;
@@ -32,13 +34,6 @@ pub(super) fn touch(bytes: u64) -> io::Result<()> {
         left -= part;
     }
     Ok(())
-}
-
-/// The memory that nobody needs, as the kernel reckons it; `None` where it does not tell.
-fn available_bytes() -> Option<u64> {
-    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 #[cfg(target_os = "linux")]
@@ -75,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_free_memory_costs_is_measured_and_none_is_driven_out() {
+    fn what_free_memory_costs_is_measured_and_more_than_there_is_is_refused() {
         touch(0).unwrap();
         touch(3 * CHUNK as u64 + 1).unwrap();
         let cost = cost().unwrap();

@@ -47,6 +47,7 @@ pub const MODELS: &[Model] = &[
     Model { name: "arena-skiplist", preemptions: Some(2), body: arena_skiplist },
     Model { name: "bplus", preemptions: Some(2), body: bplus },
     Model { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
+    Model { name: "bplus, several at a time", preemptions: Some(2), body: bplus_several },
 ];
 
 impl Model {
@@ -198,4 +199,25 @@ fn bplus() {
 /// The leaf is full, so that both find it to be split.
 fn bplus_split() {
     inserts(&memtable("bplus"), &[b"b", b"d", b"f"], [b"a", b"e"]);
+}
+
+/// Keys come in order and several at a time, beside one that comes between them.
+fn bplus_several() {
+    let memtable = memtable("bplus");
+    memtable.insert(key(b"a"), 1, Some(b"a"));
+    let writers = [(10, &[b"b", b"d"][..]), (20, &[b"c"][..])].map(|(first, names)| {
+        let memtable = Arc::clone(&memtable);
+        thread::spawn(move || {
+            let mut entries = names.iter().map(|name| (key(&name[..]), Some(&name[..])));
+            memtable.insert_all(first, &mut entries);
+        })
+    });
+    for name in [b"b", b"c", b"d"] {
+        let found = value_of(&*memtable, name);
+        assert!(found.is_none_or(|found| found == name), "a key has the value of another");
+    }
+    writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
+    for name in [b"a", b"b", b"c", b"d"] {
+        assert_eq!(value_of(&*memtable, name).as_deref(), Some(&name[..]), "an insert is lost");
+    }
 }

@@ -164,6 +164,10 @@ impl SharedArena {
         self.put(Place::Version(written, (0..height).map(|_| Link(AtomicU64::new(0))).collect()))
     }
 
+    pub(crate) fn appender(&self) -> Appender<'_> {
+        Appender(self)
+    }
+
     pub(crate) fn record(&self, version: Ref<Version>) -> Record<'_> {
         let Place::Version(written, _) = self.at(version) else { panic!("a node is no version") };
         let (key, sequence, value) = written.get().as_ref().expect("it was written when it was appended");
@@ -197,5 +201,19 @@ impl SharedArena {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of_val(self)
+    }
+}
+
+/// Appends versions one after the other.
+pub(crate) struct Appender<'a>(&'a SharedArena);
+
+impl Appender<'_> {
+    pub(crate) fn append(
+        &mut self,
+        key: &[u8],
+        sequence: SequenceNumber,
+        value: Option<&[u8]>,
+    ) -> Ref<Version> {
+        self.0.append(key, sequence, value, 0)
     }
 }

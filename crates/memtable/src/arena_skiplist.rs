@@ -180,7 +180,7 @@ impl Versions for List {
     #[inline]
     fn seek(&self, from: Option<Probe<'_>>) -> Option<Self::Cursor> {
         if from.is_none() {
-            return self.next(self.front);
+            return self.link(self.front, 0).load().target();
         }
         let mut found = LinkWord::END;
         self.search(from, |_, _, link| found = link);
@@ -194,13 +194,14 @@ impl Versions for List {
     }
 
     #[inline]
-    fn next(&self, cursor: Self::Cursor) -> Option<Self::Cursor> {
-        self.link(cursor, 0).load().target()
+    fn next(&self, cursor: &mut Option<Self::Cursor>) {
+        *cursor = cursor.and_then(|at| self.link(at, 0).load().target());
     }
 
-    fn previous(&self, cursor: Self::Cursor) -> Option<Self::Cursor> {
-        let Record { key, sequence, .. } = self.arena.record(cursor);
-        self.seek_before(Some(Probe { key, sequence }))
+    fn previous(&self, cursor: &mut Option<Self::Cursor>) {
+        let record = cursor.map(|at| self.arena.record(at));
+        *cursor =
+            record.and_then(|Record { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
     }
 
     #[inline]

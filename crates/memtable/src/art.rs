@@ -464,13 +464,15 @@ impl Versions for Tree {
         own.or_else(|| self.neighbour(key, Side::Down).map(|newest| self.oldest(newest)))
     }
 
-    fn next(&self, cursor: Ref<Version>) -> Option<Ref<Version>> {
-        chain::older(&self.arena, cursor).or_else(|| self.neighbour(self.key(cursor), Side::Up))
+    fn next(&self, cursor: &mut Option<Ref<Version>>) {
+        let next = |at| chain::older(&self.arena, at).or_else(|| self.neighbour(self.key(at), Side::Up));
+        *cursor = cursor.and_then(next);
     }
 
-    fn previous(&self, cursor: Ref<Version>) -> Option<Ref<Version>> {
-        let Record { key, sequence, .. } = self.arena.record(cursor);
-        self.seek_before(Some(Probe { key, sequence }))
+    fn previous(&self, cursor: &mut Option<Ref<Version>>) {
+        let record = cursor.map(|at| self.arena.record(at));
+        *cursor =
+            record.and_then(|Record { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
     }
 
     fn record<'a>(&'a self, cursor: &Ref<Version>) -> Record<'a> {

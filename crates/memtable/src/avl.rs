@@ -259,12 +259,12 @@ impl Versions for Tree {
         path.cut(before)
     }
 
-    fn next(&self, cursor: Path) -> Option<Path> {
-        self.neighbour(cursor, RIGHT)
+    fn next(&self, cursor: &mut Option<Path>) {
+        *cursor = cursor.take().and_then(|path| self.neighbour(path, RIGHT));
     }
 
-    fn previous(&self, cursor: Path) -> Option<Path> {
-        self.neighbour(cursor, LEFT)
+    fn previous(&self, cursor: &mut Option<Path>) {
+        *cursor = cursor.take().and_then(|path| self.neighbour(path, LEFT));
     }
 
     fn record<'a>(&'a self, cursor: &Path) -> Record<'a> {
@@ -324,10 +324,10 @@ mod tests {
             assert!(check(&tree, tree.root) <= 17);
             let mut cursor = tree.seek(None);
             let mut seen: Vec<(Vec<u8>, std::cmp::Reverse<u64>)> = Vec::new();
-            while let Some(at) = cursor {
-                let record = tree.record(&at);
+            while let Some(at) = &cursor {
+                let record = tree.record(at);
                 seen.push((record.key.to_vec(), std::cmp::Reverse(record.sequence)));
-                cursor = tree.next(at);
+                tree.next(&mut cursor);
             }
             assert!(seen.is_sorted() && seen.len() == 5000);
         }

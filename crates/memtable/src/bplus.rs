@@ -29,9 +29,9 @@ use serde::{Deserialize, Serialize};
 use types::{HashedKey, SequenceNumber};
 
 use crate::bplus_node::{
-    Changed, FANOUT, Locked, Node, Optimistic, RECORD_BYTES, SEARCHED_BYTES, Side, set_fences,
+    Changed, FANOUT, Locked, New, Node, Optimistic, RECORD_BYTES, SEARCHED_BYTES, Side, set_fences,
 };
-use crate::memtable::{Memtable, MemtablePolicy};
+use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::shared_arena::{AtomicRef, MapPool, Record, Ref, SharedArena, Version};
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::Relaxed;
@@ -161,13 +161,40 @@ impl Tree {
 
     fn insert(&self, key: &[u8], sequence: SequenceNumber, value: Option<&[u8]>) {
         let version = self.arena.append(key, sequence, value, 0);
-        Self::retry(|| self.insert_once(Probe { key, sequence }, version));
+        self.place(&[(Probe { key, sequence }, version)]);
     }
 
-    fn insert_once(&self, probe: Probe<'_>, version: Ref<Version>) -> Optimistic<()> {
-        if self.append_once(probe, version)? {
-            return Ok(());
+    /// Inserts versions that are numbered from `first` on.
+    fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
+        let mut appender = self.arena.appender();
+        let mut group: Vec<New<'_>> = Vec::with_capacity(FANOUT);
+        for (sequence, (key, value)) in (first..).zip(entries) {
+            let version = appender.append(key.bytes, sequence, value);
+            group.push((Probe { key: key.bytes, sequence }, version));
+            if group.len() == FANOUT {
+                self.place(&group);
+                group.clear();
+            }
         }
+        self.place(&group);
+    }
+
+    /// Makes versions that stand in the arena part of the tree.
+    #[inline]
+    fn place(&self, mut new: &[New<'_>]) {
+        while !new.is_empty() {
+            let placed = Self::retry(|| self.place_some(new));
+            new = &new[placed..];
+        }
+    }
+
+    /// Places the first of `new`, or as many as can be appended. Returns their number.
+    fn place_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
+        let appended = self.append_some(new)?;
+        if appended > 0 {
+            return Ok(appended);
+        }
+        let (probe, version) = new[0];
         let (mut visited, height) = self.root()?;
         let mut parent: Option<(Visited<'_>, usize)> = None;
         for level in (0..=height).rev() {
@@ -186,7 +213,7 @@ impl Tree {
                 if last != self.last.load() {
                     self.last.store(last);
                 }
-                return Ok(());
+                return Ok(1);
             }
             parent = Some((visited, at));
             visited = self.child(visited, at)?;
@@ -194,26 +221,24 @@ impl Tree {
         unreachable!("level 0 returns")
     }
 
-    /// Inserts without a search, if the insert before was behind all others, this one is too, and their leaf has room.
+    /// Places as many of `new` as can be placed without a search: if the insert before was behind all others, they are
+    /// too, each behind the one before, and their leaf has room.
     #[inline]
-    fn append_once(&self, probe: Probe<'_>, version: Ref<Version>) -> Optimistic<bool> {
-        let Some(at) = self.last.load() else { return Ok(false) };
+    fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
+        let Some(at) = self.last.load() else { return Ok(0) };
         let node = self.arena.node(at);
         let read = node.read();
         let count = node.count();
         if count == FANOUT || count == 0 || node.high.load().is_some() {
-            return Ok(false);
+            return Ok(0);
         }
-        let head = node.head_of(probe.key);
-        let is_behind = match node.heads[count - 1].load(Relaxed).cmp(&head) {
+        let (first, _) = new[0];
+        let is_behind = match node.heads[count - 1].load(Relaxed).cmp(&node.head_of(first.key)) {
             Order::Less => true,
-            Order::Equal => node.is_before(&self.arena, count - 1, probe, Side::Behind),
+            Order::Equal => node.is_before(&self.arena, count - 1, first, Side::Behind),
             Order::Greater => false,
         };
-        if is_behind {
-            node.lock(read)?.insert(count, head, version, None);
-        }
-        Ok(is_behind)
+        if is_behind { Ok(node.lock(read)?.append(new)) } else { Ok(0) }
     }
 
     /// Splits a full node in two, for an insert at `probe`.
@@ -385,28 +410,31 @@ impl Versions for Tree {
         })
     }
 
-    fn next(&self, mut cursor: Cursor) -> Option<Cursor> {
+    #[inline]
+    fn next(&self, at: &mut Option<Cursor>) {
+        let Some(cursor) = at else { return };
         cursor.at += 1;
         if cursor.at < cursor.count {
             cursor.ask_up_to(&self.arena, (cursor.asked + 2).min(cursor.at + RECORDS_AHEAD));
-            return Some(cursor);
+            return;
         }
-        let next = cursor.next?;
-        Self::retry(|| self.cursor(self.visit(next), 0)).map(|mut cursor| {
+        *at = cursor.next.and_then(|next| Self::retry(|| self.cursor(self.visit(next), 0)));
+        if let Some(cursor) = at {
             cursor.ask_up_to(&self.arena, RECORDS_AHEAD);
-            cursor
-        })
+        }
     }
 
-    fn previous(&self, mut cursor: Cursor) -> Option<Cursor> {
+    #[inline]
+    fn previous(&self, at: &mut Option<Cursor>) {
+        let Some(cursor) = at else { return };
         if cursor.at > 0 {
             cursor.at -= 1;
             let start = cursor.asked.saturating_sub(2).max((cursor.at + 1).saturating_sub(RECORDS_AHEAD));
             cursor.ask_down_to(&self.arena, start);
-            return Some(cursor);
+            return;
         }
         let Record { key, sequence, .. } = self.arena.record(cursor.version());
-        self.seek_before(Some(Probe { key, sequence }))
+        *at = self.seek_before(Some(Probe { key, sequence }));
     }
 
     #[inline]
@@ -442,6 +470,10 @@ impl BPlus {
 impl Memtable for BPlus {
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
         self.tree.insert(key.bytes, sequence, value);
+    }
+
+    fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
+        self.tree.insert_all(first, entries);
     }
 
     read_versions!(versions => &*versions.arena);

@@ -60,6 +60,9 @@ pub(crate) struct Changed;
 
 pub(crate) type Optimistic<T> = Result<T, Changed>;
 
+/// A version that stands in the arena and is not part of the tree yet, and where it belongs.
+pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
+
 /// On which side of an entry that equals the probe a search stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -179,6 +182,24 @@ impl Locked<'_> {
             node.links[at + 1].store(child);
         }
         node.count.store(count as u32 + 1, Relaxed);
+    }
+
+    /// Puts the first of `new`, which comes behind all entries of this last leaf, and as many of those behind it as there
+    /// is room for and as come each behind the one before. Returns their number.
+    pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
+        let (node, count) = (self.0, self.0.count());
+        let (mut before, version) = new[0];
+        let mut head_before = node.head_of(before.key);
+        self.insert(count, head_before, version, None);
+        for (appended, (next, version)) in (1..FANOUT - count).zip(&new[1..]) {
+            let head = node.head_of(next.key);
+            if head < head_before || (head == head_before && !before.is_before(next)) {
+                return appended;
+            }
+            self.insert(count + appended, head, *version, None);
+            (before, head_before) = (*next, head);
+        }
+        new.len().min(FANOUT - count)
     }
 
     /// Moves the entries from `from` on to `right`, which nobody else sees yet.

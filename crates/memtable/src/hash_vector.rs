@@ -301,12 +301,12 @@ impl Versions for Ordered<'_> {
         end.map_or(self.order.sorted.len(), |end| self.rank(end)).checked_sub(1)
     }
 
-    fn next(&self, cursor: usize) -> Option<usize> {
-        Some(cursor + 1).filter(|next| *next < self.order.sorted.len())
+    fn next(&self, cursor: &mut Option<usize>) {
+        *cursor = cursor.map(|at| at + 1).filter(|next| *next < self.order.sorted.len());
     }
 
-    fn previous(&self, cursor: usize) -> Option<usize> {
-        cursor.checked_sub(1)
+    fn previous(&self, cursor: &mut Option<usize>) {
+        *cursor = cursor.and_then(|at| at.checked_sub(1));
     }
 
     fn record<'a>(&'a self, cursor: &usize) -> Record<'a> {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber, head};
 
-use crate::memtable::{Memtable, MemtablePolicy};
+use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 
 /// A policy whose memtables are those of `policy`, behind the range of their keys.
 pub fn with_key_range(policy: Box<dyn MemtablePolicy>) -> Box<dyn MemtablePolicy> {
@@ -44,6 +44,19 @@ struct Ranged {
 }
 
 impl Ranged {
+    /// Sees to it that a key is in the range.
+    #[inline]
+    fn widen(&self, key: &[u8]) {
+        let head = head(key);
+        // Nearly all keys widen nothing: writers then share the line, and no one has to fetch it anew.
+        if head < self.smallest.load(Ordering::Relaxed) {
+            self.smallest.fetch_min(head, Ordering::Relaxed);
+        }
+        if head > self.largest.load(Ordering::Relaxed) {
+            self.largest.fetch_max(head, Ordering::Relaxed);
+        }
+    }
+
     /// Whether no key in `direction` from a bound on can be inside the range.
     #[inline]
     fn is_past(&self, from: Bound<&[u8]>, direction: Direction) -> bool {
@@ -57,15 +70,12 @@ impl Ranged {
 
 impl Memtable for Ranged {
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
-        let head = head(key.bytes);
-        // Nearly all keys widen nothing: writers then share the line, and no one has to fetch it anew.
-        if head < self.smallest.load(Ordering::Relaxed) {
-            self.smallest.fetch_min(head, Ordering::Relaxed);
-        }
-        if head > self.largest.load(Ordering::Relaxed) {
-            self.largest.fetch_max(head, Ordering::Relaxed);
-        }
+        self.widen(key.bytes);
         self.memtable.insert(key, sequence, value);
+    }
+
+    fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
+        self.memtable.insert_all(first, &mut entries.inspect(|(key, _)| self.widen(key.bytes)));
     }
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {

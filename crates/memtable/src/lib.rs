@@ -16,6 +16,7 @@ mod memtable;
 mod radix;
 mod ring;
 mod scc;
+mod shard;
 mod sharded_btree;
 mod shared_arena;
 mod skiplist;
@@ -27,7 +28,7 @@ mod versions;
 use catalog::Catalog;
 
 pub use key_range::with_key_range;
-pub use memtable::{Memtable, MemtablePolicy};
+pub use memtable::{Memtable, MemtablePolicy, NewEntry};
 
 /// All memtables. The first is the baseline.
 pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {

@@ -11,6 +11,9 @@ pub trait MemtablePolicy: Send + Sync {
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable>;
 }
 
+/// A key and its value, or a tombstone where there is none, on the way into a memtable.
+pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
+
 /// Where writes wait until they are flushed.
 ///
 /// Every method takes `&self` and may be called from many threads at once. All versions of a key are
@@ -23,10 +26,19 @@ pub trait MemtablePolicy: Send + Sync {
 ///    runs at the same time is seen whole or not at all.
 /// 3. Scans are in strict key order, one entry per key, tombstones included.
 /// 4. Freezing changes no answer.
+/// 5. Inserts that come many in one call are there when it returns as if they had come one by one.
 pub trait Memtable: Send + Sync {
     /// Adds a version of a key: a value, or a tombstone where `value` is `None`. Not called after
     /// [`freeze`](Self::freeze).
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>);
+
+    /// Adds versions of keys, the first under the number `first`, each next one under the next: what as many
+    /// [inserts](Self::insert) do, in one call.
+    fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
+        for (sequence, (key, value)) in (first..).zip(entries) {
+            self.insert(key, sequence, value);
+        }
+    }
 
     /// Looks up the newest version of `key` not above `snapshot`, and appends its value to `value`.
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup;

@@ -197,19 +197,21 @@ impl<'t> Versions for Open<'t> {
         }
     }
 
-    fn next(&self, cursor: Cursor<'t>) -> Option<Cursor<'t>> {
-        match chain::older(&self.index.arena, cursor.version) {
+    fn next(&self, cursor: &mut Option<Cursor<'t>>) {
+        *cursor = cursor.take().and_then(|cursor| match chain::older(&self.index.arena, cursor.version) {
             Some(version) => Some(Cursor { version, ..cursor }),
             None => self.up(cursor.rest),
-        }
+        });
     }
 
-    fn previous(&self, cursor: Cursor<'t>) -> Option<Cursor<'t>> {
-        let Record { key, sequence, .. } = self.record(&cursor);
-        match self.newer(Probe { key, sequence }) {
-            Some(version) => Some(Cursor { version, ..cursor }),
-            None => self.down(cursor.rest),
-        }
+    fn previous(&self, cursor: &mut Option<Cursor<'t>>) {
+        *cursor = cursor.take().and_then(|cursor| {
+            let Record { key, sequence, .. } = self.record(&cursor);
+            match self.newer(Probe { key, sequence }) {
+                Some(version) => Some(Cursor { version, ..cursor }),
+                None => self.down(cursor.rest),
+            }
+        });
     }
 
     fn record<'a>(&'a self, cursor: &Cursor<'t>) -> Record<'a> {

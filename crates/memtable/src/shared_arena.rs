@@ -16,6 +16,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use memmap2::{MmapMut, MmapOptions};
 use parking_lot::Mutex;
 use types::{Entry, SequenceNumber};
+
+use crate::shard::Shard;
 
 /// The bytes of a unit; every record begins at a multiple of it.
 const UNIT_BYTES: usize = 8;
@@ -57,6 +60,10 @@ const HEADER_UNITS: usize = 2;
 
 /// The tallest tower.
 pub(crate) const MAX_HEIGHT: usize = 32;
+
+/// The first chunks that wait for another arena at most. A tree whose flushes are behind has a memtable or two that wait
+/// for theirs, and gives them up one soon after the other.
+const MOST_IDLE: usize = 2;
 
 /// Names a `T` in its arena.
 pub(crate) struct Ref<T>(NonZeroU32, PhantomData<fn() -> T>);
@@ -176,17 +183,19 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Mapped memory that waits for the next arena.
+/// Mapped memory that waits for the next arenas: a page that was used before is not cleared again.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {
-    idle: Mutex<Option<MmapMut>>,
+    idle: Mutex<Vec<MmapMut>>,
 }
 
 impl MapPool {
     /// `len` bytes, used before or all zero.
     fn take(&self, len: usize) -> MmapMut {
-        let idle = self.idle.lock().take_if(|map| map.len() == len);
-        idle.unwrap_or_else(|| {
+        let mut idle = self.idle.lock();
+        let found = idle.iter().position(|map| map.len() == len).map(|at| idle.swap_remove(at));
+        drop(idle);
+        found.unwrap_or_else(|| {
             let map = MmapOptions::new().len(len).no_reserve_swap().map_anon();
             let map = map.unwrap_or_else(|error| panic!("no {len} bytes for a memtable: {error}"));
             // Advice that the kernel does not take leaves ordinary pages.
@@ -195,17 +204,6 @@ impl MapPool {
             map
         })
     }
-}
-
-/// A cursor into the block that its threads fill, on cache lines of its own.
-#[repr(align(128))]
-#[derive(Default)]
-struct Shard {
-    /// The block's end, in the upper half, and what of it is taken, in units of the line.
-    cursor: AtomicU64,
-    /// Versions that its threads appended.
-    versions: AtomicUsize,
-    refill: Mutex<()>,
 }
 
 /// The arena.
@@ -257,16 +255,37 @@ impl SharedArena {
         height: usize,
     ) -> Ref<Version> {
         assert!(height <= MAX_HEIGHT, "a tower of {height}");
-        let bytes = value.unwrap_or_default();
-        let units = height + HEADER_UNITS + (key.len() + bytes.len()).div_ceil(UNIT_BYTES);
         let shard = self.shard();
-        shard.versions.fetch_add(1, Ordering::Relaxed);
-        let unit = self.allocate(shard, units, 1) + height as u32;
+        shard.count(1);
+        let from = self.allocate(shard, record_units(key, value, height), 1);
+        // SAFETY: the units were just allocated and belong to nobody else.
+        unsafe { self.write_record(from, key, sequence, value, height) }
+    }
+
+    /// Something that appends many versions for less.
+    pub(crate) fn appender(&self) -> Appender<'_> {
+        Appender { arena: self, shard: self.shard(), own: 0..0, block_end: 0, appended: 0 }
+    }
+
+    /// Writes a version to the units from `from` on.
+    ///
+    /// # Safety
+    /// [`record_units`] of them are allocated, and nobody else reads or writes them before the reference is handed on.
+    #[inline]
+    unsafe fn write_record(
+        &self,
+        from: u32,
+        key: &[u8],
+        sequence: SequenceNumber,
+        value: Option<&[u8]>,
+        height: usize,
+    ) -> Ref<Version> {
+        let unit = from + height as u32;
+        let bytes = value.unwrap_or_default();
         let value_len = value.map_or(TOMBSTONE, |value| value.len() as u32);
         let lengths = u64::from(value_len) << 32 | (height as u64) << 24 | key.len() as u64;
         let at = self.pointer(unit);
-        // SAFETY: `units` units from `unit - height` on were just allocated, belong to nobody else, and
-        // have room for all that is written; words are written at multiples of a unit.
+        // SAFETY: by the contract there is room for all that is written; words are written at multiples of a unit.
         unsafe {
             at.sub(height).write_bytes(0, height);
             at.write(sequence);
@@ -350,7 +369,7 @@ impl SharedArena {
 
     /// The number of versions appended.
     pub(crate) fn versions(&self) -> usize {
-        self.shards.iter().map(|shard| shard.versions.load(Ordering::Relaxed)).sum()
+        self.shards.iter().map(Shard::versions).sum()
     }
 
     /// The bytes taken, in blocks and large records.
@@ -385,20 +404,21 @@ impl SharedArena {
             return self.take(units as u64);
         }
         let padded = units as u32 + align - 1;
-        let from = shard.bump(padded).unwrap_or_else(|| self.refill(shard, padded));
-        from.next_multiple_of(align)
+        loop {
+            if let Some(from) = shard.bump(padded) {
+                return from.next_multiple_of(align);
+            }
+            self.refill(shard, padded);
+        }
     }
 
-    /// Gives the shard a new block, unless another thread has, and allocates from it.
+    /// Gives the shard a new block, unless another thread has: one with room for `units`.
     #[cold]
-    fn refill(&self, shard: &Shard, units: u32) -> u32 {
-        let _guard = shard.refill.lock();
-        loop {
-            if let Some(from) = shard.bump(units) {
-                return from;
-            }
+    fn refill(&self, shard: &Shard, units: u32) {
+        let _guard = shard.lock();
+        if shard.left().len() < units as usize {
             let from = self.take(u64::from(BLOCK_UNITS));
-            shard.cursor.store(u64::from(from + BLOCK_UNITS) << 32 | u64::from(from), Ordering::Release);
+            shard.begin(from..from + BLOCK_UNITS);
         }
     }
 
@@ -430,14 +450,75 @@ impl SharedArena {
     }
 }
 
-impl Shard {
-    /// Takes `units` from the block; `None` where it is full. A cursor that ran over its end stays there
-    /// until the refill, so that no smaller request can succeed behind a larger one that failed.
+/// The units of a version with a tower of `height` links.
+#[inline]
+fn record_units(key: &[u8], value: Option<&[u8]>, height: usize) -> usize {
+    height + HEADER_UNITS + (key.len() + value.map_or(0, <[u8]>::len)).div_ceil(UNIT_BYTES)
+}
+
+/// Appends versions one after the other, to units that it took in advance; what it has left in the end it gives back.
+pub(crate) struct Appender<'a> {
+    arena: &'a SharedArena,
+    shard: &'a Shard,
+    /// The units that are taken and hold nothing yet.
+    own: Range<u32>,
+    /// Where the block ends of which they are.
+    block_end: u32,
+    /// The versions so far, which are counted in the end.
+    appended: usize,
+}
+
+impl Appender<'_> {
+    /// As [`SharedArena::append`], without a tower.
     #[inline]
-    fn bump(&self, units: u32) -> Option<u32> {
-        let cursor = self.cursor.fetch_add(u64::from(units), Ordering::Acquire);
-        let (from, end) = (cursor as u32, (cursor >> 32) as u32);
-        (u64::from(from) + u64::from(units) <= u64::from(end)).then_some(from)
+    pub(crate) fn append(
+        &mut self,
+        key: &[u8],
+        sequence: SequenceNumber,
+        value: Option<&[u8]>,
+    ) -> Ref<Version> {
+        self.appended += 1;
+        let units = record_units(key, value, 0);
+        let from = if units <= self.own.len() {
+            let from = self.own.start;
+            self.own.start += units as u32;
+            from
+        } else {
+            self.allocate(units)
+        };
+        // SAFETY: the units were allocated, and are no longer among those that this has to give.
+        unsafe { self.arena.write_record(from, key, sequence, value, 0) }
+    }
+
+    /// Takes units in advance, if that many are few, and gives the first.
+    #[cold]
+    fn allocate(&mut self, units: usize) -> u32 {
+        self.give_back();
+        if units > LARGEST_IN_BLOCK_UNITS {
+            return self.arena.take(units as u64);
+        }
+        loop {
+            let most = LARGEST_IN_BLOCK_UNITS as u32;
+            if let Some((taken, block_end)) = self.shard.bump_some(units as u32, most) {
+                self.own = taken.start + units as u32..taken.end;
+                self.block_end = block_end;
+                return taken.start;
+            }
+            self.arena.refill(self.shard, units as u32);
+        }
+    }
+
+    fn give_back(&mut self) {
+        if !self.own.is_empty() {
+            self.shard.give_back(std::mem::take(&mut self.own), self.block_end);
+        }
+    }
+}
+
+impl Drop for Appender<'_> {
+    fn drop(&mut self) {
+        self.shard.count(self.appended);
+        self.give_back();
     }
 }
 
@@ -446,9 +527,12 @@ impl Drop for SharedArena {
         // The first chunk is the one that the next memtable of the tree will want.
         let first =
             self.line.get_mut().chunks.drain(..).find(|map| map.len() == UNIT_BYTES << self.first_chunk_bits);
-        if let Some(first) = first {
-            *self.pool.idle.lock() = Some(first);
-        }
+        let mut idle = self.pool.idle.lock();
+        idle.extend(first);
+        let unwanted = (idle.len() > MOST_IDLE).then(|| idle.remove(0));
+        // To unmap takes a while.
+        drop(idle);
+        drop(unwanted);
     }
 }
 
@@ -461,15 +545,23 @@ mod tests {
     /// What is kept of a version outside of the arena: the safe twin of its record.
     type Twin = (Ref<Version>, Vec<u8>, SequenceNumber, Option<Vec<u8>>, usize);
 
-    /// Appends versions of all sizes and shapes, each a function of its number.
+    /// Appends versions of all sizes and shapes, each a function of its number, one by one or many at a time.
     fn append(arena: &SharedArena, numbers: impl Iterator<Item = u64>) -> Vec<Twin> {
-        let sizes = [0, 1, 7, 8, 9, 100, 4095, 4096, 20_000, 200_000];
+        let sizes = [0, 1, 7, 8, 9, 100, 4080, 4096, 20_000, 200_000];
+        let mut appender = None;
         let twin = |number: u64| {
             let key = vec![number as u8; number as usize * 7 % 300];
             let len = sizes[number as usize % sizes.len()];
             let value = (!number.is_multiple_of(13)).then(|| vec![!number as u8; len]);
-            let height = number as usize % (MAX_HEIGHT + 1);
-            (arena.append(&key, number, value.as_deref(), height), key, number, value, height)
+            let value = value.as_deref();
+            let (at, height) = if number % 100 < 60 {
+                appender = None;
+                let height = number as usize % (MAX_HEIGHT + 1);
+                (arena.append(&key, number, value, height), height)
+            } else {
+                (appender.get_or_insert_with(|| arena.appender()).append(&key, number, value), 0)
+            };
+            (at, key, number, value.map(<[u8]>::to_vec), height)
         };
         numbers.map(twin).collect()
     }
@@ -508,6 +600,20 @@ mod tests {
     }
 
     #[test]
+    fn what_an_appender_has_left_goes_to_the_next() {
+        let arena = SharedArena::new(0, &Arc::default());
+        let appended = |key: &[u8]| arena.appender().append(key, 1, None);
+        let mut versions = vec![appended(b"a"), appended(b"b")];
+        let mut both = arena.appender();
+        versions.extend([both.append(b"c", 1, None), both.append(b"d", 1, None)]);
+        drop(both);
+        versions.push(arena.append(b"e", 1, None, 0));
+        let units: Vec<u32> = versions.windows(2).map(|pair| pair[1].0.get() - pair[0].0.get()).collect();
+        assert_eq!(units, [HEADER_UNITS as u32 + 1; 4]);
+        assert_eq!(arena.versions(), 5);
+    }
+
+    #[test]
     fn links_lead_where_they_were_sent() {
         let arena = SharedArena::new(0, &Arc::default());
         let (a, b) = (arena.append(b"a", 1, None, 3), arena.append(b"b", 2, Some(b"value"), 1));
@@ -536,6 +642,17 @@ mod tests {
             let node = arena.node(arena.place(Node([number; 40])));
             assert!(ptr::from_ref(node).is_aligned() && node.0 == [number; 40]);
         }
+    }
+
+    #[test]
+    fn the_pool_keeps_as_many_chunks_as_it_says() {
+        let pool = Arc::<MapPool>::default();
+        let arenas: Vec<_> = (0..MOST_IDLE + 2).map(|_| SharedArena::new(1 << 20, &pool)).collect();
+        for arena in &arenas {
+            arena.append(b"key", 1, None, 0);
+        }
+        drop(arenas);
+        assert_eq!(pool.idle.lock().len(), MOST_IDLE);
     }
 
     #[test]

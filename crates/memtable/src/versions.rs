@@ -29,6 +29,12 @@ impl<'a> Probe<'a> {
         Self { key, sequence: 0 }
     }
 
+    /// Whether this place comes before `other`.
+    #[inline]
+    pub(crate) fn is_before(&self, other: &Self) -> bool {
+        self.key.cmp(other.key).then_with(|| other.sequence.cmp(&self.sequence)).is_lt()
+    }
+
     /// How `record` stands to this place.
     #[inline]
     pub(crate) fn order_of(&self, record: &Record<'_>) -> Ordering {
@@ -46,9 +52,11 @@ pub(crate) trait Versions {
     /// At the last version, or at the last before `end`.
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    fn next(&self, cursor: Self::Cursor) -> Option<Self::Cursor>;
+    /// Moves a cursor to the next version, if it stands somewhere; there is none behind the last.
+    fn next(&self, cursor: &mut Option<Self::Cursor>);
 
-    fn previous(&self, cursor: Self::Cursor) -> Option<Self::Cursor>;
+    /// As [`next`](Self::next), to the version before.
+    fn previous(&self, cursor: &mut Option<Self::Cursor>);
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> Record<'a>;
 
@@ -100,20 +108,20 @@ fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     limit: usize,
     sink: &mut S,
 ) {
-    let mut next = match from {
+    let mut at = match from {
         Bound::Included(key) => versions.seek(Some(Probe::newest(key))),
         Bound::Excluded(key) => versions.seek(Some(Probe::oldest(key))),
         Bound::Unbounded => versions.seek(None),
     };
     let mut left = limit;
     while left > 0
-        && let Some(cursor) = next
+        && let Some(cursor) = &at
     {
         // Of each key the newest version comes first; what it hides is jumped over, however much it is.
-        let record = versions.record(&cursor);
-        next = versions.next(cursor);
-        if next.as_ref().is_some_and(|next| versions.record(next).key == record.key) {
-            next = versions.seek(Some(Probe::oldest(record.key)));
+        let record = versions.record(cursor);
+        versions.next(&mut at);
+        if at.as_ref().is_some_and(|next| versions.record(next).key == record.key) {
+            at = versions.seek(Some(Probe::oldest(record.key)));
         }
         let visible =
             if record.sequence <= snapshot { Some(record) } else { versions.visible(record.key, snapshot) };
@@ -128,21 +136,21 @@ fn descend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     limit: usize,
     sink: &mut S,
 ) {
-    let mut next = match from {
+    let mut at = match from {
         Bound::Included(key) => versions.seek_before(Some(Probe::oldest(key))),
         Bound::Excluded(key) => versions.seek_before(Some(Probe::newest(key))),
         Bound::Unbounded => versions.seek_before(None),
     };
     let mut left = limit;
     while left > 0
-        && let Some(cursor) = next
+        && let Some(cursor) = &at
     {
         // Of each key the oldest version comes first.
-        let record = versions.record(&cursor);
-        next = versions.previous(cursor);
-        let is_alone = next.as_ref().is_none_or(|next| versions.record(next).key != record.key);
+        let record = versions.record(cursor);
+        versions.previous(&mut at);
+        let is_alone = at.as_ref().is_none_or(|next| versions.record(next).key != record.key);
         if !is_alone {
-            next = versions.seek_before(Some(Probe::newest(record.key)));
+            at = versions.seek_before(Some(Probe::newest(record.key)));
         }
         let visible = match record.sequence <= snapshot {
             true if is_alone => Some(record),

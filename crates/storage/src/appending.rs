@@ -33,7 +33,7 @@ impl Appending {
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),
-            _ => pread::create(path),
+            _ => pread::create(path, purpose),
         }
     }
 }

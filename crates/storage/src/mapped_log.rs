@@ -22,7 +22,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use crate::fuse::Fuse;
 use crate::posix::create_new_mappable;
 use crate::pread;
-use crate::storage::{StorageError, WriteFile};
+use crate::storage::{Purpose, StorageError, WriteFile};
 
 /// The bytes that are reserved and mapped at a time: as many as the log has, between these. Windows begin and end at
 /// multiples of the fewest, which are whole pages.
@@ -43,7 +43,7 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     match Window::at(&file, 0) {
         Ok(window) => Ok(Box::new(MappedLog::new(file, window, path))),
         // A device that is full says so again.
-        Err(_) => pread::create(path),
+        Err(_) => pread::create(path, Purpose::Log),
     }
 }
 

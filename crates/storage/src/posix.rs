@@ -162,7 +162,7 @@ mod tests {
         let store = directory.path().join("above/store");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         Posix(pread::Pread::default()).create_directory(&store).unwrap();
-        pread::create(&store.join("file")).unwrap();
+        pread::create(&store.join("file"), Purpose::Table).unwrap();
         let _held = Posix(pread::Pread::default()).lock(&store.join("lock")).unwrap();
         for (path, expected) in
             [("", DIRECTORY_MODE), ("..", DIRECTORY_MODE), ("file", FILE_MODE), ("lock", FILE_MODE)]

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io::Write;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,9 +54,10 @@ impl Files for Pread {
 }
 
 /// Creates a file that is written through the page cache.
-pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
+pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
     let file = create_new(path, 0).map_err(|error| StorageError::new("create", path, error))?;
-    Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0 }))
+    let is_synced_whole = purpose == Purpose::Table;
+    Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, is_synced_whole }))
 }
 
 /// Opens a file that is read through the page cache.
@@ -68,11 +71,16 @@ struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
+    /// Whether all of it will be synced soon, so that the device may begin at once.
+    is_synced_whole: bool,
 }
 
 impl WriteFile for Appender {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         self.fuse.attempt("append to", || self.file.write_all(bytes))?;
+        if self.is_synced_whole {
+            begin_writeback(&self.file, self.len, bytes.len() as u64);
+        }
         self.len += bytes.len() as u64;
         Ok(())
     }
@@ -85,6 +93,19 @@ impl WriteFile for Appender {
         self.len
     }
 }
+
+/// Has the system begin to write a part of a file to the device, as it would when the file is synced. Where it cannot,
+/// the sync does all.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn begin_writeback(file: &File, offset: u64, len: u64) {
+    let (offset, len) = (offset.cast_signed(), len.cast_signed());
+    // SAFETY: the call takes numbers, and the descriptor is open as long as the file is borrowed.
+    unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, libc::SYNC_FILE_RANGE_WRITE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn begin_writeback(_: &File, _: u64, _: u64) {}
 
 /// A file read with pread(2).
 struct PreadFile {
@@ -115,7 +136,7 @@ mod tests {
     fn a_file_that_was_cut_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
-        create(&path).unwrap().append(&[7; 100]).unwrap();
+        create(&path, Purpose::Table).unwrap().append(&[7; 100]).unwrap();
         let file = open(&path).unwrap();
         File::options().write(true).open(&path).unwrap().set_len(50).unwrap();
         assert_eq!(&*file.read(0, 50).unwrap(), [7; 50]);
@@ -126,7 +147,8 @@ mod tests {
     fn after_a_failed_write_the_file_takes_no_more() {
         // A device that is always full.
         let file = File::options().write(true).open("/dev/full").unwrap();
-        let mut writer = Appender { file, fuse: Fuse::new(Path::new("/dev/full")), len: 0 };
+        let mut writer =
+            Appender { file, fuse: Fuse::new(Path::new("/dev/full")), len: 0, is_synced_whole: false };
         assert_eq!(writer.append(b"x").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(writer.append(b"").unwrap_err().kind(), io::ErrorKind::Other);
         assert_eq!(writer.sync().unwrap_err().to_string().split(": ").next(), Some("cannot sync /dev/full"));

@@ -64,9 +64,7 @@ impl Inner {
             |records| records.extend_from_slice(batch.encoded()),
             |memtable, first| {
                 let entries = batch::operations(batch.encoded()).flatten();
-                for (sequence, entry) in (first..).zip(entries) {
-                    memtable.insert(self.hashed(entry.key), sequence, entry.value);
-                }
+                memtable.insert_all(first, &mut entries.map(|entry| (self.hashed(entry.key), entry.value)));
             },
         )
     }

@@ -8,16 +8,21 @@
 use std::io::{self, Write as _};
 use std::time::Instant;
 
+use memmap2::MmapOptions;
+
 use super::probe;
 
 /// What is written at a time.
 const CHUNK: usize = 1 << 20;
 
-/// What [`cost`] writes: enough to be told from noise, a tenth of a second at worst.
-const SAMPLE_BYTES: u64 = 32 << 20;
+/// The bytes of the smallest page of any system.
+const SMALLEST_PAGE: usize = 4096;
 
-/// Writes to `bytes` of free memory and gives them up. They are those of a file in memory, so that this process is
-/// never the larger for them.
+/// What [`cost`] writes: enough to be told from noise, a tenth of a second at worst.
+const SAMPLE_BYTES: usize = 32 << 20;
+
+/// Writes to `bytes` of free memory and gives them up, once as small pages, of which files are made, and once as huge ones,
+/// of which a memtable may be: the system keeps the two apart. What is largest of this process does not grow by it.
 ///
 /// # Errors
 /// Where the system has no files in memory, or less memory than that can be had, page cache that nobody uses included.
@@ -25,14 +30,31 @@ pub(super) fn touch(bytes: u64) -> io::Result<()> {
     if probe::available_memory_bytes().is_some_and(|available| available < bytes) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
+    let bytes = usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    touch_small_pages(bytes)?;
+    if bytes > 0 { probe::without_peak(|| touch_huge_pages(bytes)) } else { Ok(()) }
+}
+
+/// As [`touch`], by a file in memory.
+fn touch_small_pages(bytes: usize) -> io::Result<()> {
     let file = file_in_memory()?;
     let chunk = vec![1; CHUNK];
-    let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
+    let mut left = bytes;
     while left > 0 {
         let part = left.min(CHUNK);
         (&file).write_all(&chunk[..part])?;
         left -= part;
     }
+    Ok(())
+}
+
+/// As [`touch`], by memory of this process that asks for huge pages.
+fn touch_huge_pages(bytes: usize) -> io::Result<()> {
+    let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
+    // Advice that the system does not take leaves small pages.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    map.iter_mut().step_by(SMALLEST_PAGE).for_each(|byte| *byte = 1);
     Ok(())
 }
 
@@ -59,7 +81,7 @@ pub(super) struct Cost {
 pub(super) fn cost() -> Option<Cost> {
     let rate = || {
         let begun = Instant::now();
-        touch(SAMPLE_BYTES).ok()?;
+        touch_small_pages(SAMPLE_BYTES).ok()?;
         Some(SAMPLE_BYTES as f64 / begun.elapsed().as_secs_f64())
     };
     Some(Cost { first: rate()?, again: rate()? })
@@ -72,7 +94,10 @@ mod tests {
     #[test]
     fn what_free_memory_costs_is_measured_and_more_than_there_is_is_refused() {
         touch(0).unwrap();
-        touch(3 * CHUNK as u64 + 1).unwrap();
+        let peak = probe::rss_peak_bytes().unwrap();
+        touch(80 * CHUNK as u64 + 1).unwrap();
+        let grown = probe::rss_peak_bytes().unwrap() - peak;
+        assert!(grown < 40 * CHUNK as u64, "the largest resident memory grew by {grown} bytes");
         let cost = cost().unwrap();
         assert!(cost.first > 0.0 && cost.again > 0.0);
         assert_eq!(touch(u64::MAX).unwrap_err().kind(), io::ErrorKind::OutOfMemory);

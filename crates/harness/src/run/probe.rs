@@ -1,7 +1,9 @@
 //! What the operating system knows of this process and its machine.
 
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -14,9 +16,25 @@ pub(crate) fn cpu_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
+/// The largest resident memory before the system was told to begin anew with it.
+static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
+
 /// The largest resident memory of the process so far, in bytes.
 pub(crate) fn rss_peak_bytes() -> Option<u64> {
-    field_kib("/proc/self/status", "VmHWM:")
+    Some(field_kib("/proc/self/status", "VmHWM:")?.max(PEAK_BEFORE.load(Ordering::Relaxed)))
+}
+
+/// Does what takes memory and gives it back, and is no part of the largest resident memory where the system can forget
+/// that.
+pub(super) fn without_peak<T>(work: impl FnOnce() -> T) -> T {
+    /// What `proc_pid_clear_refs(5)` takes to begin anew.
+    const PEAK: &str = "5";
+    let before = rss_peak_bytes();
+    let done = work();
+    if let (Some(before), Ok(())) = (before, fs::write("/proc/self/clear_refs", PEAK)) {
+        PEAK_BEFORE.fetch_max(before, Ordering::Relaxed);
+    }
+    done
 }
 
 /// Bytes that the system fetched from storage for this process.
@@ -59,7 +77,7 @@ pub(crate) fn free_share(folder: &Path) -> Option<f64> {
 /// Bytes that the files below `folder` take on the file system; nothing where there is no such folder.
 pub(crate) fn disk_bytes(folder: &Path) -> Option<u64> {
     let mut bytes = 0;
-    for entry in std::fs::read_dir(folder).ok()?.filter_map(Result::ok) {
+    for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {
         // A file that is deleted while it is looked at takes nothing any more.
         match entry.metadata() {
             Ok(metadata) if metadata.is_dir() => bytes += disk_bytes(&entry.path()).unwrap_or(0),
@@ -78,7 +96,7 @@ fn file_system(folder: &Path) -> Option<rustix::fs::StatVfs> {
 
 /// The number behind a name in a file of `/proc`.
 fn field(file: &str, name: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(file).ok()?;
+    let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
     line[name.len()..].split_whitespace().next()?.parse().ok()
 }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
-use lsmbench_memtable::{Memtable, MemtablePolicy};
+use lsmbench_memtable::{Memtable, MemtablePolicy, NewEntry};
 use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
 use crate::model::{Known, Model, Scan, Version, Write};
@@ -24,6 +24,7 @@ pub(crate) enum Fault {
     LosesTheLastInsertAtFreeze,
     DrainsOldVersions,
     ForgetsAShard,
+    ForgetsTheEndOfABatch,
 }
 
 /// Makes memtables with a fault, or with none.
@@ -98,6 +99,16 @@ impl Memtable for Table {
         state.add(&write);
         if self.has(Fault::ForgetsOldestVersion) {
             state.forget_oldest(key.bytes);
+        }
+    }
+
+    fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
+        let mut entries: Vec<_> = entries.collect();
+        if self.has(Fault::ForgetsTheEndOfABatch) && entries.len() > 1 {
+            entries.pop();
+        }
+        for (sequence, (key, value)) in (first..).zip(entries) {
+            self.insert(key, sequence, value);
         }
     }
 

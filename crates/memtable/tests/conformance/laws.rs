@@ -5,7 +5,7 @@ use std::ops::Bound;
 use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
-use crate::model::{Known, Model, OwnedEntry, Scan, Write, drain, entries, get, insert, scan};
+use crate::model::{Known, Model, OwnedEntry, Scan, Write, drain, entries, get, insert, insert_all, scan};
 
 /// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
@@ -38,6 +38,30 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     ]
 }
 
+/// Checks that writes which come many at a time are there as if they had come one by one.
+fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
+    for most in [2, usize::MAX] {
+        let table = policy.create(1 << 16);
+        let table = &*table;
+        let mut model = Model::default();
+        insert_all(table, &[]);
+        for run in history.chunk_by(|write, next| write.sequence + 1 == next.sequence) {
+            for batch in run.chunks(most) {
+                insert_all(table, batch);
+                batch.iter().for_each(|write| model.insert(write));
+                for write in batch {
+                    let (seen, expected) =
+                        (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
+                    same("law 5: a write of a batch that returned is seen", &seen, &expected)?;
+                }
+                same("law 5: the number of versions", &table.len(), &model.0.len())?;
+            }
+        }
+        check_answers(table, &model).map_err(|broken| format!("law 5, batches of {most}: {broken}"))?;
+    }
+    Ok(())
+}
+
 /// Checks all laws over one history: half of it, all of it, frozen, drained.
 pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     let table = policy.create(1 << 16);
@@ -67,7 +91,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         snapshot: SequenceNumber::MAX,
         limit: usize::MAX,
     };
-    same("law 4: the drain", &drain(table), &model.scan(all))
+    same("law 4: the drain", &drain(table), &model.scan(all))?;
+    check_batches(policy, history)
 }
 
 /// Asks for every key and its neighbours at every snapshot, and for scans from all of them.

@@ -86,6 +86,7 @@ fn the_suite_catches_every_fault() {
         (Fault::LosesTheLastInsertAtFreeze, "law 4"),
         (Fault::DrainsOldVersions, "law 4"),
         (Fault::ForgetsAShard, "the versions in shards"),
+        (Fault::ForgetsTheEndOfABatch, "law 5"),
     ];
     for (fault, law) in cases {
         let broken = caught_alone(fault).unwrap_or_else(|| panic!("{fault:?} was not caught"));

@@ -94,6 +94,12 @@ pub(crate) fn insert(table: &dyn Memtable, write: &Write) {
     table.insert(hashed(&write.key), write.sequence, write.value.as_deref());
 }
 
+/// Inserts writes that are numbered one behind the other in one call.
+pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
+    let mut entries = writes.iter().map(|write| (hashed(&write.key), write.value.as_deref()));
+    table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
+}
+
 /// What the table knows of a key; the value must come behind what the buffer held.
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();

@@ -11,10 +11,12 @@ use std::thread;
 use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
-use crate::model::{Known, OwnedEntry, Scan, Write, get, insert, scan};
+use crate::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, scan};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
+/// What a writer inserts in one call, where it inserts more than one.
+const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
 /// What write number `sequence` writes.
@@ -69,16 +71,25 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     })
 }
 
-/// Inserts keys that are all different from several threads, and reports the first count that misses one of them.
+/// Inserts keys that are all different and ascend, many at a time, from several threads, and reports the first count
+/// that misses one of them, or the first that is not there in the end.
 pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let finished = AtomicU64::new(0);
     let is_over = AtomicBool::new(false);
+    let batch = |turn: u64, writer: u64| -> Vec<Write> {
+        let from = (turn * WRITERS + writer) * BATCH;
+        let write = |number: u64| Write {
+            key: number.to_be_bytes().to_vec(),
+            sequence: number + 1,
+            value: Some(number.to_le_bytes().repeat(number as usize % 40)),
+        };
+        (from..from + BATCH).map(write).collect()
+    };
     let write_all = |writer: u64| {
-        for turn in 0..WRITES {
-            let number = turn * WRITERS + writer;
-            insert(&*table, &Write { key: number.to_be_bytes().to_vec(), sequence: number + 1, value: None });
-            finished.fetch_add(1, Ordering::Release);
+        for turn in 0..WRITES / BATCH {
+            insert_all(&*table, &batch(turn, writer));
+            finished.fetch_add(BATCH, Ordering::Release);
         }
     };
     let write_all = &write_all;
@@ -98,10 +109,15 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
         is_over.store(true, Ordering::Release);
         reader.join().expect("a reader panicked")
     })?;
-    match table.len() as u64 {
-        count if count == WRITES * WRITERS => Ok(()),
-        count => Err(format!("law 2: {count} versions are counted where {} are there", WRITES * WRITERS)),
+    let all: Vec<OwnedEntry> = (0..WRITES / BATCH)
+        .flat_map(|turn| (0..WRITERS).flat_map(move |writer| batch(turn, writer)))
+        .map(|write| (write.key, write.value))
+        .collect();
+    if table.len() != all.len() {
+        return Err(format!("law 2: {} versions are counted where {} are there", table.len(), all.len()));
     }
+    table.freeze();
+    if drain(&*table) == all { Ok(()) } else { Err("law 5: the drain is not what was inserted".to_owned()) }
 }
 
 fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {

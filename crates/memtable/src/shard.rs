@@ -1,0 +1,129 @@
+//! Where the threads of a [shared arena](crate::shared_arena) take their units: from a block of its line that is theirs.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+
+/// A cursor into the block that its threads fill, on cache lines of its own. Units are counted from the beginning of the
+/// line, and no block comes twice.
+#[repr(align(128))]
+#[derive(Default)]
+pub(crate) struct Shard {
+    /// The block's end, in the upper half, and what of it is taken.
+    cursor: AtomicU64,
+    /// Versions that its threads appended.
+    versions: AtomicUsize,
+    refill: Mutex<()>,
+}
+
+/// The value of a cursor that has these units left.
+#[inline]
+fn cursor(left: Range<u32>) -> u64 {
+    u64::from(left.end) << 32 | u64::from(left.start)
+}
+
+/// The units that a cursor of this value has left: none where it ran over its end.
+#[inline]
+fn left(cursor: u64) -> Range<u32> {
+    cursor as u32..(cursor >> 32) as u32
+}
+
+impl Shard {
+    /// Takes `units` from the block; `None` where it is full. A cursor that ran over its end stays there
+    /// until the next block, so that no smaller request can succeed behind a larger one that failed.
+    #[inline]
+    pub(crate) fn bump(&self, units: u32) -> Option<u32> {
+        let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
+        (left.len() >= units as usize).then_some(left.start)
+    }
+
+    /// Takes at least `least` units from the block, and as many more as it has, but no more than `most`; `None` where it
+    /// has too few. With them comes where the block ends.
+    pub(crate) fn bump_some(&self, least: u32, most: u32) -> Option<(Range<u32>, u32)> {
+        let mut before = self.cursor.load(Ordering::Relaxed);
+        loop {
+            let left = left(before);
+            if left.len() < least as usize {
+                return None;
+            }
+            let taken = left.start..left.start + most.min(left.len() as u32);
+            let after = cursor(taken.end..left.end);
+            match self.cursor.compare_exchange_weak(before, after, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some((taken, left.end)),
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// Gives units back to the block that ends at `block_end`, if it is still the block and they are the last that were
+    /// taken from it.
+    pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
+        let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
+        let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// What the block has left.
+    pub(crate) fn left(&self) -> Range<u32> {
+        left(self.cursor.load(Ordering::Relaxed))
+    }
+
+    /// What a thread holds that gives the shard another block.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
+        self.refill.lock()
+    }
+
+    /// Goes on with another block.
+    pub(crate) fn begin(&self, block: Range<u32>) {
+        self.cursor.store(cursor(block), Ordering::Release);
+    }
+
+    /// Counts versions.
+    #[inline]
+    pub(crate) fn count(&self, versions: usize) {
+        self.versions.fetch_add(versions, Ordering::Relaxed);
+    }
+
+    /// The versions counted.
+    pub(crate) fn versions(&self) -> usize {
+        self.versions.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_gives_what_it_has_and_no_more() {
+        let shard = Shard::default();
+        assert_eq!((shard.bump(1), shard.bump_some(1, 9)), (None, None));
+        shard.begin(100..120);
+        assert_eq!(shard.bump(5), Some(100));
+        assert_eq!(shard.bump_some(3, 10), Some((105..115, 120)));
+        assert_eq!(shard.bump_some(6, 10), None, "five are left");
+        assert_eq!(shard.bump_some(2, 10), Some((115..120, 120)));
+        assert_eq!(shard.bump_some(1, 10), None);
+        shard.begin(200..210);
+        assert_eq!((shard.bump(11), shard.bump(1)), (None, None), "who asked for too much ends the block");
+        assert!(shard.left().is_empty());
+    }
+
+    #[test]
+    fn only_the_last_units_of_the_block_come_back() {
+        let shard = Shard::default();
+        shard.begin(100..120);
+        let (taken, end) = shard.bump_some(1, 8).unwrap();
+        shard.give_back(taken.start + 2..taken.end, end);
+        assert_eq!(shard.left(), 102..120);
+        let (taken, end) = shard.bump_some(1, 8).unwrap();
+        assert_eq!(shard.bump(4), Some(110));
+        shard.give_back(taken, end);
+        assert_eq!(shard.left(), 114..120, "others were taken behind them");
+        let (taken, end) = shard.bump_some(6, 8).unwrap();
+        // The next block may lie right behind.
+        shard.begin(120..140);
+        shard.give_back(taken, end);
+        assert_eq!(shard.left(), 120..140, "they are of another block");
+    }
+}

@@ -167,15 +167,18 @@ impl Tree {
     /// Inserts versions that are numbered from `first` on.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         let mut appender = self.arena.appender();
-        let mut group: Vec<New<'_>> = Vec::with_capacity(FANOUT);
+        let mut group: Vec<New<'_>> = Vec::new();
         for (sequence, (key, value)) in (first..).zip(entries) {
             let version = appender.append(key.bytes, sequence, value);
             group.push((Probe { key: key.bytes, sequence }, version));
             if group.len() == FANOUT {
+                // A node of a split comes right behind.
+                appender.give_back();
                 self.place(&group);
                 group.clear();
             }
         }
+        appender.give_back();
         self.place(&group);
     }
 

@@ -9,6 +9,7 @@ mod bplus;
 mod bplus_node;
 mod btree;
 mod chain;
+mod filtered;
 mod hash_vector;
 mod inline_key;
 mod key_range;
@@ -27,6 +28,7 @@ mod versions;
 
 use catalog::Catalog;
 
+pub use filtered::with_filter;
 pub use key_range::with_key_range;
 pub use memtable::{Memtable, MemtablePolicy, NewEntry};
 

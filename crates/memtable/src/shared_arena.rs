@@ -508,7 +508,8 @@ impl Appender<'_> {
         }
     }
 
-    fn give_back(&mut self) {
+    /// Gives back what it took in advance, if nobody took what is behind: else it is lost.
+    pub(crate) fn give_back(&mut self) {
         if !self.own.is_empty() {
             self.shard.give_back(std::mem::take(&mut self.own), self.block_end);
         }
@@ -576,16 +577,18 @@ mod tests {
 
     #[test]
     fn what_many_threads_append_stays_as_it_was() {
+        // Some share a shard.
+        const THREADS: u64 = SHARDS as u64 + 4;
         let pool = Arc::default();
         // The second arena writes over what the first one left.
         for _ in 0..2 {
             let arena = SharedArena::new(1 << 16, &pool);
             let twins: Vec<Twin> = thread::scope(|scope| {
-                let threads: Vec<_> = (0..4)
+                let threads: Vec<_> = (0..THREADS)
                     .map(|thread| {
                         scope.spawn({
                             let arena = &arena;
-                            move || append(arena, (thread..800).step_by(4))
+                            move || append(arena, (thread..800).step_by(THREADS as usize))
                         })
                     })
                     .collect();

@@ -7,6 +7,8 @@ use std::fmt;
 pub struct Budget {
     /// Bytes at which a memtable is frozen.
     pub memtable_bytes: u64,
+    /// Bytes of the filter in front of each memtable; 0 is none.
+    pub memtable_filter_bytes: u64,
     /// Frozen memtables that may wait for their flush before writers wait.
     pub frozen_memtables: u64,
     /// Bytes of the block cache.
@@ -83,6 +85,7 @@ impl Default for Budget {
     fn default() -> Self {
         Self {
             memtable_bytes: 16 << 20,
+            memtable_filter_bytes: 0,
             frozen_memtables: 2,
             cache_bytes: 64 << 20,
             filter_bits_per_key: 10.0,

@@ -37,7 +37,11 @@ pub(crate) use open;
 
 /// The line of a memtable's bytes.
 pub(crate) fn memtable(budget: &Budget, option: &str) -> String {
-    format!("memtable {}: {option}", format_bytes(budget.memtable_bytes))
+    let line = format!("memtable {}: {option}", format_bytes(budget.memtable_bytes));
+    match budget.memtable_filter_bytes {
+        0 => line,
+        _ => unequal(format!("{line}, and no filter in front of it")),
+    }
 }
 
 /// The line of a cache's bytes.

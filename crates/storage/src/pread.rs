@@ -12,6 +12,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
+use crate::aligned::ALIGNMENT;
 use crate::appending::{Appending, appending_reference};
 use crate::fuse::Fuse;
 use crate::posix::{Files, Posix, create_new, open_existing};
@@ -56,8 +57,8 @@ impl Files for Pread {
 /// Creates a file that is written through the page cache.
 pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
     let file = create_new(path, 0).map_err(|error| StorageError::new("create", path, error))?;
-    let is_synced_whole = purpose == Purpose::Table;
-    Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, is_synced_whole }))
+    let begun = (purpose == Purpose::Table).then_some(0);
+    Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
 /// Opens a file that is read through the page cache.
@@ -66,22 +67,30 @@ pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadFile>, StorageError> {
     Ok(Arc::new(PreadFile { file, path: path.to_owned(), len }))
 }
 
+/// The system is told to begin with pieces of at least this size.
+const WRITEBACK_BYTES: u64 = 256 << 10;
+
 /// A file being written with write(2).
 struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// Whether all of it will be synced soon, so that the device may begin at once.
-    is_synced_whole: bool,
+    /// How much of it the system was told to write to the device, where all of it will be synced soon.
+    begun: Option<u64>,
 }
 
 impl WriteFile for Appender {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         self.fuse.attempt("append to", || self.file.write_all(bytes))?;
-        if self.is_synced_whole {
-            begin_writeback(&self.file, self.len, bytes.len() as u64);
-        }
         self.len += bytes.len() as u64;
+        // A page that is not full yet would have to be written again.
+        let whole = self.len - self.len % ALIGNMENT as u64;
+        if let Some(begun) = &mut self.begun
+            && whole - *begun >= WRITEBACK_BYTES
+        {
+            begin_writeback(&self.file, *begun, whole - *begun);
+            *begun = whole;
+        }
         Ok(())
     }
 
@@ -147,8 +156,7 @@ mod tests {
     fn after_a_failed_write_the_file_takes_no_more() {
         // A device that is always full.
         let file = File::options().write(true).open("/dev/full").unwrap();
-        let mut writer =
-            Appender { file, fuse: Fuse::new(Path::new("/dev/full")), len: 0, is_synced_whole: false };
+        let mut writer = Appender { file, fuse: Fuse::new(Path::new("/dev/full")), len: 0, begun: None };
         assert_eq!(writer.append(b"x").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(writer.append(b"").unwrap_err().kind(), io::ErrorKind::Other);
         assert_eq!(writer.sync().unwrap_err().to_string().split(": ").next(), Some("cannot sync /dev/full"));

@@ -35,10 +35,15 @@ impl Slot {
     }
 }
 
-/// The first batch of a walk is small, since most ranges are short or find little here.
+/// The first batch of a walk among others is small, since most ranges are short and find most elsewhere.
 const FIRST_BATCH: usize = 4;
 
-/// Later batches grow to this many entries.
+/// The first batch of a walk that is the only one: each next batch takes a search.
+const FIRST_BATCH_ALONE: usize = 16;
+
+/// A later batch is as large as all before it together, within these bounds: it takes a search, and what a range does not
+/// come to was in vain.
+const SMALLEST_LATER_BATCH: usize = 8;
 const LARGEST_BATCH: usize = 1024;
 
 /// An ordered walk over a memtable as of one sequence number.
@@ -48,22 +53,27 @@ pub(crate) struct MemtableCursor<'t> {
     snapshot: SequenceNumber,
     batch: Box<dyn Entries + 't>,
     at: usize,
-    /// The entries the next batch asks for; fewer than asked for means the end.
+    /// The entries that the batch asked for; fewer than asked for means the end.
     limit: usize,
+    /// The entries of the batches before it.
+    passed: usize,
     head: u128,
 }
 
 impl<'t> MemtableCursor<'t> {
-    /// A cursor at the first entry in `direction` that `from` allows; `None` where there is none.
+    /// A cursor at the first entry in `direction` that `from` allows; `None` where there is none. It may be the only one of
+    /// its range.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,
         direction: Direction,
         snapshot: SequenceNumber,
+        is_alone: bool,
     ) -> Option<Self> {
-        let batch = slot.memtable.entries(from, direction, snapshot, FIRST_BATCH);
+        let limit = if is_alone { FIRST_BATCH_ALONE } else { FIRST_BATCH };
+        let batch = slot.memtable.entries(from, direction, snapshot, limit);
         let head = (!batch.is_empty()).then(|| head(batch.entry(0).key))?;
-        Some(Self { slot, direction, snapshot, batch, at: 0, limit: FIRST_BATCH, head })
+        Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0, head })
     }
 
     /// The current entry.
@@ -96,7 +106,8 @@ impl<'t> MemtableCursor<'t> {
             return false;
         }
         let last = self.batch.entry(self.batch.len() - 1).key.to_vec();
-        self.limit = (self.limit * 2).min(LARGEST_BATCH);
+        self.passed += self.limit;
+        self.limit = self.passed.clamp(SMALLEST_LATER_BATCH, LARGEST_BATCH);
         self.at = 0;
         let from = Bound::Excluded(last.as_slice());
         self.batch = self.slot.memtable.entries(from, self.direction, self.snapshot, self.limit);

@@ -112,6 +112,9 @@ impl Opening {
         let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
         let manifest = Manifest::create(&*self.storage, &self.directory, state)?;
         let mut memtables = memtable::CATALOG.build(design.choice("memtable")).map_err(misuse)?;
+        if let Some(filter) = design.memtable_filter {
+            memtables = memtable::with_filter(memtables, filter.0 as usize);
+        }
         if design.memtable_key_range {
             memtables = memtable::with_key_range(memtables);
         }

@@ -264,8 +264,10 @@ impl Bounds {
             approaches.push((passes, RunCursor::approach(holding, from, direction, counters)?));
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
-        let cursors =
-            view.memtables().filter_map(|slot| MemtableCursor::open(slot, from, direction, snapshot));
+        let is_alone = approaches.is_empty() && view.frozen.is_empty();
+        let cursors = view
+            .memtables()
+            .filter_map(|slot| MemtableCursor::open(slot, from, direction, snapshot, is_alone));
         let cursors = cursors.filter(|cursor| self.contain(cursor.entry().key));
         sources.extend(cursors.map(Cursor::Memtable));
         for (passes, approach) in approaches {

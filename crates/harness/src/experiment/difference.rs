@@ -137,6 +137,7 @@ mod tests {
             ("bloom = \"none\"\nblock = { size = \"8KiB\" }", 1, &["bloom", "block.size"]),
             ("memtable = { capacity = \"1MiB\" }\nmemory = \"1GiB\"", 1, &["memtable.capacity", "memory"]),
             ("memtable = { entries = 9, key_range = true }", 1, &["memtable.entries", "memtable.key_range"]),
+            ("memtable = { filter = \"4KiB\" }", 1, &["memtable.filter"]),
             ("", 2, &["workload.phase.0.threads"]),
         ] {
             assert_eq!(differences(&base, &cell(design, threads)), expected, "{design}");

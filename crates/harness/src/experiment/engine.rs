@@ -16,8 +16,9 @@ use super::trials::RunMode;
 pub(crate) const ENGINE: &str = "engine";
 
 /// Paths of a design that other engines have a term for; a kind stands for all of its parameters.
-const TERMS: [&[&str]; 10] = [
+const TERMS: [&[&str]; 11] = [
     &["memtable", "capacity"],
+    &["memtable", "filter"],
     &["stall", "frozen_memtables"],
     &["cache"],
     &["bloom"],
@@ -164,6 +165,7 @@ pub(crate) fn budget(design: &Design) -> Budget {
     let options = &design.options;
     Budget {
         memtable_bytes: design.memtable_capacity.0,
+        memtable_filter_bytes: design.memtable_filter.map_or(0, |filter| filter.0),
         frozen_memtables: options.stall.frozen_memtables as u64,
         cache_bytes: text(cache, "capacity")
             .and_then(|capacity| types::quantity::parse_bytes(&capacity).ok())
@@ -201,6 +203,7 @@ pub(crate) fn budget(design: &Design) -> Budget {
 pub(super) fn budget_differences(a: &Budget, b: &Budget) -> Vec<String> {
     [
         ("memtable.capacity", a.memtable_bytes != b.memtable_bytes),
+        ("memtable.filter", a.memtable_filter_bytes != b.memtable_filter_bytes),
         ("stall.frozen_memtables", a.frozen_memtables != b.frozen_memtables),
         ("cache.capacity", a.cache_bytes != b.cache_bytes),
         ("bloom.bits_per_key", a.filter_bits_per_key.total_cmp(&b.filter_bits_per_key).is_ne()),
@@ -230,12 +233,13 @@ mod tests {
         let usual = budget(&design(""));
         assert_eq!(usual, Budget::default());
         let other = budget(&design(
-            "memtable.capacity = \"1MiB\"\ncache = \"none\"\nbloom = \"none\"\nblock.size = \"8KiB\"\n\
+            "memtable.capacity = \"1MiB\"\nmemtable.filter = \"16KiB\"\ncache = \"none\"\nbloom = \"none\"\nblock.size = \"8KiB\"\n\
              compression = \"zstd(level=7)\"\nwal = { kind = \"interval\", period = \"5ms\" }\nstorage = \"direct\"\n\
              threads.max_subcompactions = 3",
         ));
         let expected = Budget {
             memtable_bytes: 1 << 20,
+            memtable_filter_bytes: 16 << 10,
             cache_bytes: 0,
             filter_bits_per_key: 0.0,
             block_bytes: 8 << 10,
@@ -248,7 +252,7 @@ mod tests {
         assert_eq!(other, expected);
         assert_eq!(budget(&design("compression = \"delta\"")).codec, Codec::Other("delta".to_owned()));
         assert_eq!(budget_differences(&usual, &usual), Vec::<String>::new());
-        assert_eq!(budget_differences(&usual, &other).len(), 8);
+        assert_eq!(budget_differences(&usual, &other).len(), 9);
     }
 
     #[test]

@@ -22,7 +22,8 @@ const SMALLEST_PAGE: usize = 4096;
 const SAMPLE_BYTES: usize = 32 << 20;
 
 /// Writes to `bytes` of free memory and gives them up, once as small pages, of which files are made, and once as huge ones,
-/// of which a memtable may be: the system keeps the two apart. What is largest of this process does not grow by it.
+/// of which a memtable may be: the system takes the two from different lists. The peak of resident memory stays as it was;
+/// where the system cannot forget what huge pages add to it, small ones have to do.
 ///
 /// # Errors
 /// Where the system has no files in memory, or less memory than that can be had, page cache that nobody uses included.
@@ -32,7 +33,10 @@ pub(super) fn touch(bytes: u64) -> io::Result<()> {
     }
     let bytes = usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
     touch_small_pages(bytes)?;
-    if bytes > 0 { probe::without_peak(|| touch_huge_pages(bytes)) } else { Ok(()) }
+    match bytes {
+        0 => Ok(()),
+        _ => probe::without_peak(|| touch_huge_pages(bytes)).unwrap_or(Ok(())),
+    }
 }
 
 /// As [`touch`], by a file in memory.
@@ -95,9 +99,9 @@ mod tests {
     fn what_free_memory_costs_is_measured_and_more_than_there_is_is_refused() {
         touch(0).unwrap();
         let peak = probe::rss_peak_bytes().unwrap();
-        touch(80 * CHUNK as u64 + 1).unwrap();
+        touch(300 * CHUNK as u64 + 1).unwrap();
         let grown = probe::rss_peak_bytes().unwrap() - peak;
-        assert!(grown < 40 * CHUNK as u64, "the largest resident memory grew by {grown} bytes");
+        assert!(grown < 150 * CHUNK as u64, "the largest resident memory grew by {grown} bytes");
         let cost = cost().unwrap();
         assert!(cost.first > 0.0 && cost.again > 0.0);
         assert_eq!(touch(u64::MAX).unwrap_err().kind(), io::ErrorKind::OutOfMemory);

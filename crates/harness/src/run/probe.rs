@@ -24,17 +24,17 @@ pub(crate) fn rss_peak_bytes() -> Option<u64> {
     Some(field_kib("/proc/self/status", "VmHWM:")?.max(PEAK_BEFORE.load(Ordering::Relaxed)))
 }
 
-/// Does what takes memory and gives it back, and is no part of the largest resident memory where the system can forget
-/// that.
-pub(super) fn without_peak<T>(work: impl FnOnce() -> T) -> T {
+/// Does what takes memory and gives it back, and is no part of the largest resident memory; `None`, and nothing is done,
+/// where the system cannot forget that.
+pub(super) fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
     /// What `proc_pid_clear_refs(5)` takes to begin anew.
     const PEAK: &str = "5";
-    let before = rss_peak_bytes();
+    let forget = || fs::write("/proc/self/clear_refs", PEAK).ok();
+    PEAK_BEFORE.fetch_max(rss_peak_bytes()?, Ordering::Relaxed);
+    forget()?;
     let done = work();
-    if let (Some(before), Ok(())) = (before, fs::write("/proc/self/clear_refs", PEAK)) {
-        PEAK_BEFORE.fetch_max(before, Ordering::Relaxed);
-    }
-    done
+    forget()?;
+    Some(done)
 }
 
 /// Bytes that the system fetched from storage for this process.

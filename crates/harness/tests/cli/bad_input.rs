@@ -57,7 +57,10 @@ const UNKNOWN: &[Case<'_>] = &[
         "capacity",
         "capcity",
         5,
-        &["memtable: bplus has no parameter \"capcity\"; did you mean \"capacity\"?", "entries, key_range"],
+        &[
+            "memtable: bplus has no parameter \"capcity\"; did you mean \"capacity\"?",
+            "entries, filter, key_range",
+        ],
     ),
     (
         "{ capacity = \"32KiB\" }",

@@ -81,6 +81,7 @@ fn what_only_takes_other_time_counts_the_same() {
         ("design.merge.kernel", r#"["loser-tree", "heap"]"#),
         ("design.culling", r#"["linear", "binary", "by-overlap"]"#),
         ("design.memtable.key_range", "[false, true]"),
+        ("design.memtable.filter", r#"["0B", "4KiB"]"#),
     ] {
         let rows = swept(MIXED, path, values, ANSWERS);
         assert!(rows[0].iter().all(|number| number.parse::<f64>().unwrap() > 0.0), "{path}: {rows:?}");

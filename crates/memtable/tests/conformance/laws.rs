@@ -62,6 +62,41 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
     Ok(())
 }
 
+/// Checks batches that are larger than what a memtable takes up at once, whose keys come in every order and again.
+pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let mixed = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let orders: [&dyn Fn(u64) -> u64; 5] = [&|at| at, &|at| 1000 - at, &mixed, &|at| mixed(at) % 7, &|at| {
+        if at.is_multiple_of(9) { 0 } else { at }
+    }];
+    for (order, number_of) in orders.into_iter().enumerate() {
+        let table = policy.create(1 << 16);
+        let mut model = Model::default();
+        let write = |at: u64| {
+            let value = (!at.is_multiple_of(11)).then(|| at.to_le_bytes().repeat(at as usize % 3));
+            Write { key: number_of(at).to_be_bytes().to_vec(), sequence: at + 1, value }
+        };
+        let writes: Vec<Write> = (0..600).map(write).collect();
+        for batch in writes.chunks(250) {
+            insert_all(&*table, batch);
+            batch.iter().for_each(|write| model.insert(write));
+        }
+        for write in &writes {
+            let (seen, expected) =
+                (get(&*table, &write.key, write.sequence), model.get(&write.key, write.sequence));
+            same(&format!("law 5, order {order}: {write:?}"), &seen, &expected)?;
+        }
+        table.freeze();
+        let asked = Scan {
+            from: Bound::Unbounded,
+            direction: Direction::Forward,
+            snapshot: SequenceNumber::MAX,
+            limit: usize::MAX,
+        };
+        same(&format!("law 5, order {order}: the drain"), &drain(&*table), &model.scan(asked))?;
+    }
+    Ok(())
+}
+
 /// Checks all laws over one history: half of it, all of it, frozen, drained.
 pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     let table = policy.create(1 << 16);

@@ -6,7 +6,7 @@ mod model;
 mod stress;
 
 use canary::{Canary, Fault};
-use lsmbench_memtable::{CATALOG, MemtablePolicy, with_key_range};
+use lsmbench_memtable::{CATALOG, MemtablePolicy, with_filter, with_key_range};
 use model::Write;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -27,8 +27,12 @@ fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
         let choice = CATALOG.choose(&toml::Value::String(kind.to_owned())).unwrap();
         (format!("{kind} with its range"), with_key_range(CATALOG.build(&choice).unwrap()))
     });
+    let filtered = ["btree", "bplus", "hash-vector"].map(|kind| {
+        let choice = CATALOG.choose(&toml::Value::String(kind.to_owned())).unwrap();
+        (format!("{kind} behind a filter"), with_filter(CATALOG.build(&choice).unwrap(), 1000))
+    });
     let plain = CATALOG.all().chain(odd).map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
-    plain.chain(ranged).collect()
+    plain.chain(ranged).chain(filtered).collect()
 }
 
 #[test]
@@ -54,9 +58,10 @@ fn every_memtable_keeps_its_laws_under_concurrency() {
 }
 
 #[test]
-fn every_memtable_takes_keys_and_values_of_any_size() {
+fn every_memtable_takes_keys_values_and_batches_of_any_size() {
     for (label, policy) in policies() {
-        laws::check_sizes(&*policy).unwrap_or_else(|broken| panic!("{label}: {broken}"));
+        let checked = laws::check_sizes(&*policy).and_then(|()| laws::check_large_batches(&*policy));
+        checked.unwrap_or_else(|broken| panic!("{label}: {broken}"));
     }
 }
 
@@ -66,7 +71,9 @@ fn the_suite_passes_a_memtable_without_fault() {
         laws::check(&Canary(None), &history).unwrap();
     }
     laws::check_sizes(&Canary(None)).unwrap();
+    laws::check_large_batches(&Canary(None)).unwrap();
     stress::check(&Canary(None)).unwrap();
+    stress::check_count(&Canary(None)).unwrap();
 }
 
 #[test]
@@ -92,6 +99,9 @@ fn the_suite_catches_every_fault() {
         let broken = caught_alone(fault).unwrap_or_else(|| panic!("{fault:?} was not caught"));
         assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
     }
+    let forgetful = Canary(Some(Fault::ForgetsTheEndOfABatch));
+    assert!(laws::check_large_batches(&forgetful).is_err_and(|broken| broken.contains("law 5")));
+    assert!(stress::check_count(&forgetful).is_err_and(|broken| broken.contains("law 2")));
 }
 
 #[test]

@@ -15,9 +15,18 @@ use crate::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_al
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
-/// What a writer inserts in one call, where it inserts more than one.
+/// What a writer inserts in a turn, and of keys that ascend.
+const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
+
+/// Inserts what is numbered one behind the other, in one call or in many.
+fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
+    match turn.is_multiple_of(2) {
+        true => insert_all(table, writes),
+        false => writes.iter().for_each(|write| insert(table, write)),
+    }
+}
 
 /// What write number `sequence` writes.
 fn write(sequence: SequenceNumber) -> Write {
@@ -71,8 +80,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     })
 }
 
-/// Inserts keys that are all different and ascend, many at a time, from several threads, and reports the first count
-/// that misses one of them, or the first that is not there in the end.
+/// Inserts keys that are all different and ascend from several threads, and reports the first count that misses one of
+/// them, or that one is missing in the end.
 pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let finished = AtomicU64::new(0);
@@ -88,7 +97,7 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     };
     let write_all = |writer: u64| {
         for turn in 0..WRITES / BATCH {
-            insert_all(&*table, &batch(turn, writer));
+            insert_either_way(&*table, turn, &batch(turn, writer));
             finished.fetch_add(BATCH, Ordering::Release);
         }
     };
@@ -133,11 +142,13 @@ fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
 
 impl Run<'_> {
     fn write_all(&self, writer: u64) {
-        for turn in 0..WRITES / WRITERS {
+        for turn in 0..WRITES / WRITERS / CALL {
             if self.is_over.load(Ordering::Relaxed) {
                 return;
             }
-            insert(self.table, &write(turn * WRITERS + writer + 1));
+            let first = (turn * WRITERS + writer) * CALL + 1;
+            let own: Vec<Write> = (first..first + CALL).map(write).collect();
+            insert_either_way(self.table, turn, &own);
             self.finished[writer as usize].store(turn + 1, Ordering::Release);
         }
     }
@@ -145,7 +156,7 @@ impl Run<'_> {
     /// The highest number up to which every insert has returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
-        turns.expect("there are writers") * WRITERS
+        turns.expect("there are writers") * WRITERS * CALL
     }
 
     /// Runs `round` until the writers are done, and once more behind the freeze. A wrong answer ends it for

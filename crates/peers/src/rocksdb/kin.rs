@@ -9,6 +9,8 @@ pub(super) trait Kin: Send + Sync + 'static {
     const KIND: &'static str;
     /// Where its library comes from.
     const WANTED: Wanted;
+    /// Whether it can have a filter of whole keys in front of a memtable, as `RocksDB` since 6.0.
+    const FILTERS_MEMTABLES: bool = true;
 }
 
 /// `RocksDB` itself.
@@ -59,4 +61,5 @@ impl Kin for TerarkDb {
         namespace: "rocksdb::",
         has_fast_checksums: true,
     };
+    const FILTERS_MEMTABLES: bool = false;
 }

@@ -20,7 +20,7 @@ use workload::TargetError;
 
 use crate::budget::Budget;
 use crate::library::version_in;
-use crate::peer::{Engine, Identity, Missing, Peer, Store};
+use crate::peer::{Engine, Identity, Missing, Peer, Store, UNEQUAL};
 use kin::{Kin, RocksDb, SpeedB, TerarkDb};
 use overrides::Overrides;
 
@@ -143,6 +143,12 @@ impl<K: Kin> Member<K> {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
 
+    /// What of the terms it has options for.
+    fn terms(budget: &Budget) -> Budget {
+        let filter = if K::FILTERS_MEMTABLES { budget.memtable_filter_bytes } else { 0 };
+        Budget { memtable_filter_bytes: filter, ..budget.clone() }
+    }
+
     fn source(&self) -> Result<Source, Missing> {
         #[cfg(any(feature = "rocksdb", feature = "speedb"))]
         if self.is_linked() {
@@ -161,14 +167,21 @@ impl<K: Kin> Peer for Member<K> {
     }
 
     fn mapping(&self, budget: &Budget) -> Vec<String> {
-        options::mapping(&self.params, &self.overrides, budget)
+        let mut lines = options::mapping(&self.params, &self.overrides, &Self::terms(budget));
+        if Self::terms(budget) != *budget {
+            lines.push(format!(
+                "{UNEQUAL}no filter in front of a memtable: {} has none of whole keys",
+                K::KIND
+            ));
+        }
+        lines
     }
 
     fn open(&self, directory: &Path, budget: &Budget) -> Result<Box<dyn Store>, TargetError> {
         let source = self.source()?;
         let setup = store::Setup {
             version: source.version(),
-            options: options::text(&self.params, &self.overrides, budget),
+            options: options::text(&self.params, &self.overrides, &Self::terms(budget)),
             log: budget.log,
             statistics: self.params.statistics,
             hyper_clock: (self.params.cache == CacheKind::HyperClock && budget.cache_bytes > 0)
@@ -187,5 +200,19 @@ mod tests {
         let params = Params { options: "write_buffer_size".to_owned(), ..Params::default() };
         let refused = Member::<RocksDb>::build(params).err().unwrap();
         assert!(refused.starts_with("options: \"write_buffer_size\" is no key=value"), "{refused}");
+    }
+
+    #[test]
+    fn a_filter_that_one_of_the_family_cannot_have_is_told() {
+        let budget = Budget { memtable_filter_bytes: 1 << 10, ..Budget::default() };
+        let lines = |peer: &dyn Peer| peer.mapping(&budget).join("\n");
+        let overrides = || Overrides::parse("").unwrap();
+        let (params, kin) = (Params::default(), PhantomData::<RocksDb>);
+        let rocksdb = lines(&Member { params, overrides: overrides(), kin });
+        assert!(rocksdb.contains("memtable_whole_key_filtering=true"), "{rocksdb}");
+        let (params, kin) = (Params::default(), PhantomData::<TerarkDb>);
+        let terarkdb = lines(&Member { params, overrides: overrides(), kin });
+        assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
+        assert!(terarkdb.contains("not equal: no filter in front of a memtable"), "{terarkdb}");
     }
 }

@@ -88,6 +88,16 @@ fn terms(params: &Params, budget: &Budget) -> Vec<(String, Vec<String>)> {
             vec![format!("max_background_jobs={background_threads}")],
         ),
     ];
+    if budget.memtable_filter_bytes > 0 {
+        let share = budget.memtable_filter_bytes as f64 / memtable_bytes.max(1) as f64;
+        terms.push((
+            format!("filter of {} in front of a memtable", bytes(budget.memtable_filter_bytes)),
+            vec![
+                format!("memtable_prefix_bloom_size_ratio={share}"),
+                "memtable_whole_key_filtering=true".to_owned(),
+            ],
+        ));
+    }
     if params.compaction == Style::Universal {
         terms.push(("levels".to_owned(), vec!["compaction_style=kCompactionStyleUniversal".to_owned()]));
     }
@@ -140,7 +150,12 @@ mod tests {
 
     #[test]
     fn a_budget_becomes_options_and_lines() {
-        let budget = Budget { codec: Codec::Zstd { level: 3 }, reads: Reads::Direct, ..Budget::default() };
+        let budget = Budget {
+            codec: Codec::Zstd { level: 3 },
+            reads: Reads::Direct,
+            memtable_filter_bytes: 256 << 10,
+            ..Budget::default()
+        };
         let params = Params::default();
         let given = Overrides::parse("num_levels=5").unwrap();
         assert_eq!(
@@ -148,7 +163,8 @@ mod tests {
             "create_if_missing=true;write_buffer_size=16777216;max_write_buffer_number=3;\
              block_based_table_factory={block_cache=67108864;block_size=4096;block_restart_interval=16;\
              filter_policy=bloomfilter:10:false};compression=kZSTD;compression_opts=-14:3:0:0;\
-             max_background_jobs=2;use_direct_reads=true;use_direct_io_for_flush_and_compaction=true;num_levels=5"
+             max_background_jobs=2;memtable_prefix_bloom_size_ratio=0.015625;memtable_whole_key_filtering=true;\
+             use_direct_reads=true;use_direct_io_for_flush_and_compaction=true;num_levels=5"
         );
         let lines = mapping(&params, &given, &budget);
         assert_eq!(

@@ -27,6 +27,8 @@ pub struct Design {
     pub memtable_capacity: ByteSize,
     /// The writes after which a memtable is frozen, if its capacity is not reached before.
     pub memtable_entries: Option<u64>,
+    /// The size of the Bloom filter in front of each memtable, if there is one (`RocksDB`).
+    pub memtable_filter: Option<ByteSize>,
     /// Whether each memtable keeps the range of its keys and is asked for none outside of it (cs265, section 2.2.2).
     pub memtable_key_range: bool,
     /// What is no axis of its own.

@@ -4,7 +4,7 @@ use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
 
 use super::axes::{self, AXES};
-use super::own_keys::{self, CAPACITY, own_keys};
+use super::own_keys::{self, CAPACITY, FILTER, own_keys};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
 
@@ -56,6 +56,11 @@ impl Design {
             let message =
                 format!("memtable.capacity: a memtable takes at least 1 KiB, not {}", self.memtable_capacity);
             return Err(DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), message));
+        }
+        if let Some(filter) = self.memtable_filter.filter(|filter| *filter > self.memtable_capacity) {
+            let capacity = self.memtable_capacity;
+            let message = format!("memtable.filter: {filter} is above the memtable's capacity of {capacity}");
+            return Err(DesignError::at(axes::MEMTABLE, Some(FILTER.to_owned()), message));
         }
         self.check_pages()?;
         let memtables = self.memtable_capacity.0.saturating_mul(2);
@@ -144,6 +149,7 @@ impl Default for Design {
             choices: AXES.iter().map(|axis| axis.baseline()).collect(),
             memtable_capacity: ByteSize(16 << 20),
             memtable_entries: None,
+            memtable_filter: None,
             memtable_key_range: false,
             options: Options::default(),
         };

@@ -20,8 +20,11 @@ pub(super) struct OwnKey {
 /// The name of the capacity, which a design as a whole is held to.
 pub(super) const CAPACITY: &str = "capacity";
 
+/// The name of the size of the filter, which is held to the capacity.
+pub(super) const FILTER: &str = "filter";
+
 /// All of them: whatever reads, writes, sweeps or compares them walks this list.
-static OWN_KEYS: [OwnKey; 3] = [
+static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
         name: CAPACITY,
         read: |design, value| {
@@ -39,6 +42,15 @@ static OWN_KEYS: [OwnKey; 3] = [
             Ok(())
         },
         write: |design| design.memtable_entries.map(|entries| Value::Integer(entries.cast_signed())),
+    },
+    OwnKey {
+        name: FILTER,
+        read: |design, value| {
+            let filter = read_value(value, Value::try_into::<ByteSize>)?;
+            design.memtable_filter = Some(filter).filter(|filter| filter.0 > 0);
+            Ok(())
+        },
+        write: |design| design.memtable_filter.map(|filter| Value::String(filter.to_string())),
     },
     OwnKey {
         name: "key_range",

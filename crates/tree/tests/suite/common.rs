@@ -67,6 +67,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "stall = { frozen_memtables = 1, level0_runs = 2 }",
         "memtable = { entries = 7 }",
         "memtable = { kind = \"sharded-btree\", key_range = true }",
+        "memtable = { kind = \"bplus\", filter = \"100B\", key_range = true }",
         "allocation = \"per-table(bits=3000)\"",
         "table = { last_key = \"entry\" }",
         "range = { references = \"table\" }",

@@ -272,6 +272,15 @@ fn entries_stay_until_they_are_named_and_are_no_fraction() {
     let ranged = swapped.with(&"memtable = { key_range = true }".parse().unwrap()).unwrap();
     assert!(ranged.memtable_key_range && !swapped.memtable_key_range);
     assert_eq!(small_design(&ranged.to_toml().to_string()), ranged);
+    let filtered = ranged.with(&"memtable = { filter = \"256B\" }".parse().unwrap()).unwrap();
+    assert!(filtered.memtable_filter.is_some() && filtered.memtable_key_range);
+    assert_eq!(small_design(&filtered.to_toml().to_string()), filtered);
+    let without = filtered.with(&"memtable = { filter = \"0B\" }".parse().unwrap()).unwrap();
+    assert_eq!(without, ranged);
+    for wrong in ["true", "\"1GiB\""] {
+        let error = design.with(&format!("memtable = {{ filter = {wrong} }}").parse().unwrap()).unwrap_err();
+        assert_eq!(error.path, ["memtable", "filter"], "{error}");
+    }
     let error = design.with(&"memtable = { key_range = 1 }".parse().unwrap()).unwrap_err();
     assert_eq!(error.path, ["memtable", "key_range"], "{error}");
     assert_eq!(swapped.with(&"memtable = { entries = 0 }".parse().unwrap()).unwrap().memtable_entries, None);

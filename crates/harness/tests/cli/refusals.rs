@@ -120,12 +120,14 @@ fn read_only(bench: &Bench, arguments: &[&str]) -> Option<Command> {
 fn a_read_only_disk_is_named() {
     let bench = stored();
     let before = bench.content();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = elsewhere.path().to_str().unwrap();
     for (arguments, saying) in [
         (&["shell", "db"][..], "db/lock: Read-only file system"),
         (&["shell", "new"], "cannot create directory new: Read-only file system"),
         (&["run", "small.toml"], "cannot write to results: .: Read-only file system"),
         (
-            &["run", "small.toml", "--out", "/tmp/x", "--plots", "here"],
+            &["run", "small.toml", "--out", elsewhere, "--plots", "here"],
             "cannot write to here/small: .: Read-only",
         ),
     ] {

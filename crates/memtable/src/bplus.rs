@@ -563,4 +563,20 @@ mod tests {
         }
         assert!(leaves < 20_000 / (FANOUT - 2), "{leaves}");
     }
+
+    #[test]
+    fn small_batches_take_no_more_memory_than_single_inserts() {
+        let key = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes();
+        let (single, batched) = (Tree::new(1 << 20, &Arc::default()), Tree::new(1 << 20, &Arc::default()));
+        for i in (0..20_000).step_by(2) {
+            let keys = [key(i), key(i + 1)];
+            let hashed = |key| (HashedKey { bytes: key, hash: types::KeyHash(0) }, Some(&[7; 100][..]));
+            batched.insert_all(i + 1, &mut keys.iter().map(|key| hashed(key)));
+            keys.iter()
+                .zip(i + 1..)
+                .for_each(|(key, sequence)| single.insert(key, sequence, Some(&[7; 100])));
+        }
+        let [single, batched] = [single, batched].map(|tree| tree.arena.memory_bytes());
+        assert!(batched < single + single / 50, "{batched} bytes for {single}");
+    }
 }

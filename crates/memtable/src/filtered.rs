@@ -9,9 +9,10 @@
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use types::{Direction, Entries, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
+use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
 
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
+use crate::pass_on::pass_on;
 
 /// The bits that a key sets, six bits of its hash for each: the upper half of the hash tells the word.
 const BITS_PER_KEY: u32 = 5;
@@ -100,21 +101,7 @@ impl Memtable for Filtered {
         self.memtable.entries(from, direction, snapshot, limit)
     }
 
-    fn freeze(&self) {
-        self.memtable.freeze();
-    }
-
-    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
-        self.memtable.drain(sink);
-    }
-
-    fn len(&self) -> usize {
-        self.memtable.len()
-    }
-
-    fn shard_lens(&self) -> Vec<usize> {
-        self.memtable.shard_lens()
-    }
+    pass_on!();
 
     fn memory_bytes(&self) -> usize {
         size_of_val(&*self.words) + self.memtable.memory_bytes()

@@ -10,9 +10,10 @@
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber, head};
+use types::{Direction, Entries, EntryBatch, HashedKey, Lookup, SequenceNumber, head};
 
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
+use crate::pass_on::pass_on;
 
 /// A policy whose memtables are those of `policy`, behind the range of their keys.
 pub fn with_key_range(policy: Box<dyn MemtablePolicy>) -> Box<dyn MemtablePolicy> {
@@ -112,21 +113,7 @@ impl Memtable for Ranged {
         }
     }
 
-    fn freeze(&self) {
-        self.memtable.freeze();
-    }
-
-    fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
-        self.memtable.drain(sink);
-    }
-
-    fn len(&self) -> usize {
-        self.memtable.len()
-    }
-
-    fn shard_lens(&self) -> Vec<usize> {
-        self.memtable.shard_lens()
-    }
+    pass_on!();
 
     fn memory_bytes(&self) -> usize {
         self.memtable.memory_bytes()

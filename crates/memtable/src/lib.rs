@@ -14,6 +14,7 @@ mod hash_vector;
 mod inline_key;
 mod key_range;
 mod memtable;
+mod pass_on;
 mod radix;
 mod ring;
 mod scc;

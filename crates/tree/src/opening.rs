@@ -111,13 +111,7 @@ impl Opening {
         // The manifest comes before the first log: a directory with a log and no manifest has lost something.
         let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
         let manifest = Manifest::create(&*self.storage, &self.directory, state)?;
-        let mut memtables = memtable::CATALOG.build(design.choice("memtable")).map_err(misuse)?;
-        if let Some(filter) = design.memtable_filter {
-            memtables = memtable::with_filter(memtables, filter.0 as usize);
-        }
-        if design.memtable_key_range {
-            memtables = memtable::with_key_range(memtables);
-        }
+        let memtables = design.memtables().map_err(misuse)?;
         let memtable = memtables.create(design.memtable_capacity.0 as usize);
         let active = Arc::new(Slot::new(memtable, self.new_log));
         let culling = Arc::from(fence::culling::CATALOG.build(design.choice("culling")).map_err(misuse)?);

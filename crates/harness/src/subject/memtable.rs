@@ -135,13 +135,7 @@ impl Subject for Writes {
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let data = Data::new(&self.0, bench.design, &mut Random::new(bench.seed))?;
-        let mut policy = memtable::CATALOG.build(bench.design.choice("memtable"))?;
-        if let Some(filter) = bench.design.memtable_filter {
-            policy = memtable::with_filter(policy, filter.0 as usize);
-        }
-        if bench.design.memtable_key_range {
-            policy = memtable::with_key_range(policy);
-        }
+        let policy = bench.design.memtables()?;
         // As in a tree, there was a memtable before: some hand their memory on.
         data.fill(&*policy.create(data.capacity_bytes()));
         let table = policy.create(data.capacity_bytes());

@@ -6,7 +6,8 @@ mod options;
 mod overlay;
 mod own_keys;
 
-use catalog::{ByteSize, Choice, Limit};
+use catalog::{ByteSize, Choice, ChoiceError, Limit};
+use memtable::MemtablePolicy;
 use toml::{Table, Value};
 
 pub use axes::{AXES, axis};
@@ -60,6 +61,21 @@ impl Design {
             );
         }
         limits
+    }
+
+    /// What makes its memtables, behind the filter and the range that it has.
+    ///
+    /// # Errors
+    /// Names the parameter at fault.
+    pub fn memtables(&self) -> Result<Box<dyn MemtablePolicy>, ChoiceError> {
+        let mut memtables = memtable::CATALOG.build(self.choice(axes::MEMTABLE))?;
+        if let Some(filter) = self.memtable_filter {
+            memtables = memtable::with_filter(memtables, filter.0 as usize);
+        }
+        if self.memtable_key_range {
+            memtables = memtable::with_key_range(memtables);
+        }
+        Ok(memtables)
     }
 
     /// The sequence number from which on a memtable is full that takes the writes from number `first` on.

@@ -221,7 +221,7 @@ impl Memtable for ArenaSkipList {
         self.list.insert(key, sequence, value);
     }
 
-    read_versions!(versions => &*versions.arena);
+    read_versions!(unguarded);
 
     fn len(&self) -> usize {
         // The front tower is a version too.

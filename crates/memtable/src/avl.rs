@@ -284,7 +284,7 @@ impl Memtable for Avl {
         self.0.write().insert(key.bytes, sequence, value);
     }
 
-    read_versions!(versions => Arc::clone(&versions.arena));
+    read_versions!();
 
     fn len(&self) -> usize {
         self.0.read().nodes.len()

@@ -479,7 +479,7 @@ impl Memtable for BPlus {
         self.tree.insert_all(first, entries);
     }
 
-    read_versions!(versions => &*versions.arena);
+    read_versions!(unguarded);
 
     fn len(&self) -> usize {
         self.tree.arena.versions()

@@ -5,11 +5,15 @@
 //! highest) stands before all versions of a key, (key, 0) behind them.
 
 use std::cmp::Ordering;
-use std::ops::{Bound, Deref};
+use std::ops::Bound;
+use std::sync::Arc;
 
 use types::{Direction, Entries, Entry, Lookup, SequenceNumber};
 
 use crate::shared_arena::{Record, Ref, SharedArena, Version};
+
+/// What there is room for when a scan begins: most are short.
+const FOUND_AT_FIRST: usize = 16;
 
 /// A place in the order.
 #[derive(Clone, Copy, Debug)]
@@ -90,38 +94,59 @@ pub(crate) fn scan<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     limit: usize,
     sink: &mut S,
 ) {
-    match direction {
-        Direction::Forward => ascend(versions, from, snapshot, limit, sink),
-        Direction::Backward => descend(versions, from, snapshot, limit, sink),
-    }
+    let mut at = begin(versions, from, direction);
+    go_on(versions, &mut at, direction, snapshot, limit, sink);
 }
 
 /// The newest version of every key, in order.
 pub(crate) fn drain<V: Versions, S: FnMut(Record<'_>) + ?Sized>(versions: &V, sink: &mut S) {
-    ascend(versions, Bound::Unbounded, SequenceNumber::MAX, usize::MAX, sink);
+    let mut at = versions.seek(None);
+    ascend(versions, &mut at, SequenceNumber::MAX, usize::MAX, sink);
 }
 
-fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
+/// Where a scan begins.
+fn begin<V: Versions>(versions: &V, from: Bound<&[u8]>, direction: Direction) -> Option<V::Cursor> {
+    match (direction, from) {
+        (Direction::Forward, Bound::Included(key)) => versions.seek(Some(Probe::newest(key))),
+        (Direction::Forward, Bound::Excluded(key)) => versions.seek(Some(Probe::oldest(key))),
+        (Direction::Forward, Bound::Unbounded) => versions.seek(None),
+        (Direction::Backward, Bound::Included(key)) => versions.seek_before(Some(Probe::oldest(key))),
+        (Direction::Backward, Bound::Excluded(key)) => versions.seek_before(Some(Probe::newest(key))),
+        (Direction::Backward, Bound::Unbounded) => versions.seek_before(None),
+    }
+}
+
+/// Hands up to `limit` versions from `at` on, as of `snapshot`, to `sink`; `at` is then behind them.
+fn go_on<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     versions: &V,
-    from: Bound<&[u8]>,
+    at: &mut Option<V::Cursor>,
+    direction: Direction,
     snapshot: SequenceNumber,
     limit: usize,
     sink: &mut S,
 ) {
-    let mut at = match from {
-        Bound::Included(key) => versions.seek(Some(Probe::newest(key))),
-        Bound::Excluded(key) => versions.seek(Some(Probe::oldest(key))),
-        Bound::Unbounded => versions.seek(None),
-    };
+    match direction {
+        Direction::Forward => ascend(versions, at, snapshot, limit, sink),
+        Direction::Backward => descend(versions, at, snapshot, limit, sink),
+    }
+}
+
+fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
+    versions: &V,
+    at: &mut Option<V::Cursor>,
+    snapshot: SequenceNumber,
+    limit: usize,
+    sink: &mut S,
+) {
     let mut left = limit;
     while left > 0
-        && let Some(cursor) = &at
+        && let Some(cursor) = at
     {
         // Of each key the newest version comes first; what it hides is jumped over, however much it is.
         let record = versions.record(cursor);
-        versions.next(&mut at);
+        versions.next(at);
         if at.as_ref().is_some_and(|next| versions.record(next).key == record.key) {
-            at = versions.seek(Some(Probe::oldest(record.key)));
+            *at = versions.seek(Some(Probe::oldest(record.key)));
         }
         let visible =
             if record.sequence <= snapshot { Some(record) } else { versions.visible(record.key, snapshot) };
@@ -131,26 +156,21 @@ fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
 
 fn descend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     versions: &V,
-    from: Bound<&[u8]>,
+    at: &mut Option<V::Cursor>,
     snapshot: SequenceNumber,
     limit: usize,
     sink: &mut S,
 ) {
-    let mut at = match from {
-        Bound::Included(key) => versions.seek_before(Some(Probe::oldest(key))),
-        Bound::Excluded(key) => versions.seek_before(Some(Probe::newest(key))),
-        Bound::Unbounded => versions.seek_before(None),
-    };
     let mut left = limit;
     while left > 0
-        && let Some(cursor) = &at
+        && let Some(cursor) = at
     {
         // Of each key the oldest version comes first.
         let record = versions.record(cursor);
-        versions.previous(&mut at);
+        versions.previous(at);
         let is_alone = at.as_ref().is_none_or(|next| versions.record(next).key != record.key);
         if !is_alone {
-            at = versions.seek_before(Some(Probe::newest(record.key)));
+            *at = versions.seek_before(Some(Probe::newest(record.key)));
         }
         let visible = match record.sequence <= snapshot {
             true if is_alone => Some(record),
@@ -167,34 +187,100 @@ fn emit<S: FnMut(Record<'_>) + ?Sized>(version: Option<Record<'_>>, sink: &mut S
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// Versions that a scan found, where they stand.
-pub(crate) struct InPlace<A> {
-    arena: A,
-    versions: Vec<Ref<Version>>,
+/// Versions that a scan found, where they stand; it goes on from behind them.
+pub(crate) struct Scan<'a, V: Versions> {
+    versions: &'a V,
+    arena: &'a SharedArena,
+    direction: Direction,
+    snapshot: SequenceNumber,
+    /// Behind what was found.
+    at: Option<V::Cursor>,
+    found: Vec<Ref<Version>>,
 }
 
-impl<A: Deref<Target = SharedArena>> InPlace<A> {
-    /// Versions of this arena.
-    pub(crate) fn new(arena: A, versions: Vec<Ref<Version>>) -> Self {
-        Self { arena, versions }
+impl<'a, V: Versions> Scan<'a, V> {
+    /// A scan over versions that stand in `arena`, which has found up to `limit`.
+    pub(crate) fn new(
+        versions: &'a V,
+        arena: &'a SharedArena,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+    ) -> Self {
+        let at = begin(versions, from, direction);
+        let found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
+        let mut scan = Self { versions, arena, direction, snapshot, at, found };
+        scan.find(limit);
+        scan
+    }
+
+    fn find(&mut self, limit: usize) {
+        let Self { versions, direction, snapshot, at, found, .. } = self;
+        let sink = &mut |record: Record<'_>| found.push(record.version);
+        go_on(*versions, at, *direction, *snapshot, limit, sink);
     }
 }
 
-impl<A: Deref<Target = SharedArena> + Send + Sync> Entries for InPlace<A> {
+impl<V: Versions<Cursor: Send + Sync> + Sync> Entries for Scan<'_, V> {
     fn len(&self) -> usize {
-        self.versions.len()
+        self.found.len()
     }
 
     fn entry(&self, index: usize) -> Entry<'_> {
-        self.arena.record(self.versions[index]).entry()
+        self.arena.record(self.found[index]).entry()
+    }
+
+    fn go_on(&mut self, limit: usize) -> bool {
+        self.found.clear();
+        self.find(limit);
+        true
+    }
+}
+
+/// Versions that a scan found under a lock, where they stand.
+pub(crate) struct InPlace {
+    arena: Arc<SharedArena>,
+    found: Vec<Ref<Version>>,
+}
+
+impl InPlace {
+    /// Up to `limit` versions in this arena.
+    pub(crate) fn new<V: Versions>(
+        versions: &V,
+        arena: &Arc<SharedArena>,
+        from: Bound<&[u8]>,
+        direction: Direction,
+        snapshot: SequenceNumber,
+        limit: usize,
+    ) -> Self {
+        let mut found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
+        let sink = &mut |record: Record<'_>| found.push(record.version);
+        scan(versions, from, direction, snapshot, limit, sink);
+        Self { arena: Arc::clone(arena), found }
+    }
+}
+
+impl Entries for InPlace {
+    fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    fn entry(&self, index: usize) -> Entry<'_> {
+        self.arena.record(self.found[index]).entry()
     }
 }
 
 /// The parts of [`Memtable`](crate::Memtable) that follow from an order of versions, which the method
-/// `versions` lends, with the lock that guards it if there is one. The argument says how entries in place hold the arena
-/// of what was lent: what no lock guards they borrow, and count no owner.
+/// `versions` lends: with the lock that guards it, or `unguarded`, so that a scan may go on later.
 macro_rules! read_versions {
-    ($versions:ident => $arena:expr) => {
+    () => {
+        $crate::versions::read_versions!(@with InPlace);
+    };
+    (unguarded) => {
+        $crate::versions::read_versions!(@with Scan);
+    };
+    (@with $entries:ident) => {
         fn get(
             &self,
             key: types::HashedKey<'_>,
@@ -223,11 +309,16 @@ macro_rules! read_versions {
             snapshot: types::SequenceNumber,
             limit: usize,
         ) -> Box<dyn types::Entries + '_> {
-            let $versions = self.versions();
-            let mut found = Vec::with_capacity(limit.min(16));
-            let sink = &mut |record: $crate::shared_arena::Record<'_>| found.push(record.version);
-            $crate::versions::scan(&*$versions, from, direction, snapshot, limit, sink);
-            Box::new($crate::versions::InPlace::new($arena, found))
+            let versions = self.versions();
+            let found = $crate::versions::$entries::new(
+                &*versions,
+                &versions.arena,
+                from,
+                direction,
+                snapshot,
+                limit,
+            );
+            Box::new(found)
         }
 
         fn drain(&self, sink: &mut dyn FnMut(types::Entry<'_>)) {

@@ -38,13 +38,15 @@ impl Slot {
 /// The first batch of a walk among others is small, since most ranges are short and find most elsewhere.
 const FIRST_BATCH: usize = 4;
 
-/// The first batch of a walk that is the only one: each next batch takes a search.
-const FIRST_BATCH_ALONE: usize = 16;
+/// The first batch of a walk that is the only one.
+const FIRST_BATCH_ALONE: usize = 8;
 
-/// A later batch is as large as all before it together, within these bounds: it takes a search, and what a range does not
-/// come to was in vain.
-const SMALLEST_LATER_BATCH: usize = 8;
+/// What a range does not come to was in vain: a later batch is half as large as all before it together, or, where it takes
+/// a search, as large; up to this.
 const LARGEST_BATCH: usize = 1024;
+
+/// The first batch that takes a search behind another.
+const SMALLEST_SEARCHED_BATCH: usize = 8;
 
 /// An ordered walk over a memtable as of one sequence number.
 pub(crate) struct MemtableCursor<'t> {
@@ -57,7 +59,9 @@ pub(crate) struct MemtableCursor<'t> {
     limit: usize,
     /// The entries of the batches before it.
     passed: usize,
+    /// Of the current entry, which the batch is asked for once to know both.
     head: u128,
+    is_tombstone: bool,
 }
 
 impl<'t> MemtableCursor<'t> {
@@ -72,8 +76,12 @@ impl<'t> MemtableCursor<'t> {
     ) -> Option<Self> {
         let limit = if is_alone { FIRST_BATCH_ALONE } else { FIRST_BATCH };
         let batch = slot.memtable.entries(from, direction, snapshot, limit);
-        let head = (!batch.is_empty()).then(|| head(batch.entry(0).key))?;
-        Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0, head })
+        if batch.is_empty() {
+            return None;
+        }
+        let first = batch.entry(0);
+        let (head, is_tombstone) = (head(first.key), first.value.is_none());
+        Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0, head, is_tombstone })
     }
 
     /// The current entry.
@@ -88,6 +96,12 @@ impl<'t> MemtableCursor<'t> {
         self.head
     }
 
+    /// Whether the current key was deleted.
+    #[inline]
+    pub(crate) fn is_tombstone(&self) -> bool {
+        self.is_tombstone
+    }
+
     /// Moves to the next entry; `false` at the end.
     #[inline]
     pub(crate) fn advance(&mut self) -> bool {
@@ -95,7 +109,8 @@ impl<'t> MemtableCursor<'t> {
         if self.at == self.batch.len() && !self.refill() {
             return false;
         }
-        self.head = head(self.batch.entry(self.at).key);
+        let entry = self.batch.entry(self.at);
+        (self.head, self.is_tombstone) = (head(entry.key), entry.value.is_none());
         true
     }
 
@@ -105,12 +120,15 @@ impl<'t> MemtableCursor<'t> {
             self.at -= 1;
             return false;
         }
-        let last = self.batch.entry(self.batch.len() - 1).key.to_vec();
-        self.passed += self.limit;
-        self.limit = self.passed.clamp(SMALLEST_LATER_BATCH, LARGEST_BATCH);
         self.at = 0;
-        let from = Bound::Excluded(last.as_slice());
-        self.batch = self.slot.memtable.entries(from, self.direction, self.snapshot, self.limit);
+        self.passed += self.limit;
+        self.limit = (self.passed / 2).clamp(FIRST_BATCH, LARGEST_BATCH);
+        if !self.batch.go_on(self.limit) {
+            self.limit = self.passed.clamp(SMALLEST_SEARCHED_BATCH, LARGEST_BATCH);
+            let last = self.batch.entry(self.batch.len() - 1).key.to_vec();
+            let from = Bound::Excluded(last.as_slice());
+            self.batch = self.slot.memtable.entries(from, self.direction, self.snapshot, self.limit);
+        }
         !self.batch.is_empty()
     }
 }

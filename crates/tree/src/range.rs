@@ -76,7 +76,7 @@ impl Cursor<'_> {
     #[inline]
     fn is_tombstone(&self) -> bool {
         match self {
-            Self::Memtable(cursor) => cursor.entry().value.is_none(),
+            Self::Memtable(cursor) => cursor.is_tombstone(),
             Self::Run(cursor) => cursor.is_tombstone(),
         }
     }

@@ -17,6 +17,13 @@ pub trait Entries: Send + Sync {
     /// # Panics
     /// If `index` is not below [`len`](Self::len).
     fn entry(&self, index: usize) -> Entry<'_>;
+
+    /// Has the next entries of the scan, up to `limit`, in place of its own; `false` where it does not know them: it is then
+    /// as it was, and another scan finds them.
+    fn go_on(&mut self, limit: usize) -> bool {
+        let _ = limit;
+        false
+    }
 }
 
 /// Copies of entries in the order of their scan; keys and values stand in one arena.

@@ -20,6 +20,7 @@ pub(crate) enum Fault {
     HidesTombstones,
     RepeatsTheBoundary,
     GoesOnPastTheLimit,
+    GoesOnOneLate,
     ForgetsValuesInPlace,
     LosesTheLastInsertAtFreeze,
     DrainsOldVersions,
@@ -33,6 +34,31 @@ pub(crate) struct Canary(pub(crate) Option<Fault>);
 impl MemtablePolicy for Canary {
     fn create(&self, _: usize) -> Box<dyn Memtable> {
         Box::new(Table { fault: self.0, state: Mutex::default() })
+    }
+}
+
+/// A scan that leaves an entry out where it goes on.
+struct Late {
+    batch: EntryBatch,
+    rest: EntryBatch,
+    /// Of the rest, the first that was not among the batches so far.
+    next: usize,
+}
+
+impl Entries for Late {
+    fn len(&self) -> usize {
+        self.batch.len()
+    }
+
+    fn entry(&self, index: usize) -> Entry<'_> {
+        self.batch.entry(index)
+    }
+
+    fn go_on(&mut self, limit: usize) -> bool {
+        self.batch.clear();
+        self.rest.iter().skip(self.next + 1).take(limit).for_each(|entry| self.batch.push(entry));
+        self.next += 1 + limit;
+        true
     }
 }
 
@@ -157,6 +183,12 @@ impl Memtable for Table {
             let keys = batch.clone();
             batch.clear();
             keys.iter().for_each(|entry| batch.push(Entry { value: entry.value.map(|_| &b""[..]), ..entry }));
+        }
+        if self.has(Fault::GoesOnOneLate) {
+            let mut rest = EntryBatch::default();
+            self.scan(from, direction, snapshot, usize::MAX, &mut rest);
+            let next = batch.len();
+            return Box::new(Late { batch, rest, next });
         }
         Box::new(batch)
     }

@@ -5,7 +5,9 @@ use std::ops::Bound;
 use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
-use crate::model::{Known, Model, OwnedEntry, Scan, Write, drain, entries, get, insert, insert_all, scan};
+use crate::model::{
+    Known, Model, OwnedEntry, Scan, Write, drain, entries, get, insert, insert_all, pages, scan,
+};
 
 /// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
@@ -180,6 +182,9 @@ fn check_pages(
             }
         }
         same(&format!("law 3: pages of {limit}, {direction:?} at {snapshot}"), &entries, &at_once)?;
+        let gone_on =
+            pages(table, Scan { from: Bound::Unbounded, direction, snapshot, limit }, at_once.len());
+        same(&format!("law 3: going on by {limit}, {direction:?} at {snapshot}"), &gone_on, &at_once)?;
     }
     Ok(())
 }

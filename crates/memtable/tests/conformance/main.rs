@@ -89,6 +89,7 @@ fn the_suite_catches_every_fault() {
         (Fault::HidesTombstones, "law 3"),
         (Fault::RepeatsTheBoundary, "law 3"),
         (Fault::GoesOnPastTheLimit, "law 3"),
+        (Fault::GoesOnOneLate, "law 3"),
         (Fault::ForgetsValuesInPlace, "law 3"),
         (Fault::LosesTheLastInsertAtFreeze, "law 4"),
         (Fault::DrainsOldVersions, "law 4"),

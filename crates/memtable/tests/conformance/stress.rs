@@ -11,7 +11,7 @@ use std::thread;
 use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
-use crate::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, scan};
+use crate::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, pages, scan};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
@@ -218,21 +218,31 @@ impl Run<'_> {
         }
     }
 
+    /// What a scan finds that begins anew whenever it has found as many as it is limited to.
+    fn scan_anew(&self, asked: Scan<'_>) -> Vec<OwnedEntry> {
+        let mut seen: Vec<OwnedEntry> = Vec::new();
+        loop {
+            let last = seen.last().map(|(key, _)| key.clone());
+            let from = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+            let page = scan(self.table, Scan { from, ..asked });
+            let is_last = page.len() < asked.limit;
+            seen.extend(page);
+            if is_last || seen.len() > KEYS as usize {
+                return seen;
+            }
+        }
+    }
+
     fn scan(&self, direction: Direction) -> Result<(), String> {
         self.until_over(|round| {
             let snapshot = self.published();
             let limit = [1000, 64, 7][round as usize % 3];
-            let mut seen: Vec<OwnedEntry> = Vec::new();
-            loop {
-                let last = seen.last().map(|(key, _)| key.clone());
-                let from = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-                let page = scan(self.table, Scan { from, direction, snapshot, limit });
-                let is_last = page.len() < limit;
-                seen.extend(page);
-                if is_last || seen.len() > KEYS as usize {
-                    break;
-                }
-            }
+            let asked = Scan { from: Bound::Unbounded, direction, snapshot, limit };
+            let seen = if round.is_multiple_of(2) {
+                pages(self.table, asked, KEYS as usize)
+            } else {
+                self.scan_anew(asked)
+            };
             let mut expected: Vec<OwnedEntry> = self
                 .versions
                 .iter()

@@ -423,7 +423,7 @@ pub const SECOND: Metric = Metric {
     kind: Kind::Number,
     better: Better::Neither,
     exact: false,
-    definition: "Start of the interval that the row covers, in seconds since its phase began.",
+    definition: "Start of the interval that the row covers, in seconds since its phase began: a second, or as long as `trials.timeline` says.",
 };
 
 /// The measured columns of `timeline.csv`, in order. They mean what they mean in `runs.csv`, for one

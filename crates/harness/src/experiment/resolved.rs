@@ -120,6 +120,7 @@ impl Experiment {
         }
         text.extend(self.trials.memory_limit.map(|limit| format!("memory {limit}\n")));
         text.extend(self.trials.warm_memory.map(|bytes| format!("warm memory {bytes}\n")));
+        text.extend(self.trials.timeline.map(|interval| format!("timeline {interval}\n")));
         text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }

@@ -1,6 +1,6 @@
 //! How often cells run, from which seed, and what is recorded.
 
-use catalog::ByteSize;
+use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
 use serde::{Deserialize, Serialize};
 use tree::Mode;
@@ -62,6 +62,9 @@ pub(crate) struct Trials {
     /// How much free memory is written and given up before every phase, so that new pages are at hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) warm_memory: Option<ByteSize>,
+    /// The length of an interval of `timeline.csv`; a second where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) timeline: Option<Time>,
 }
 
 impl Default for Trials {
@@ -77,6 +80,7 @@ impl Default for Trials {
             fixture: None,
             memory_limit: None,
             warm_memory: None,
+            timeline: None,
         }
     }
 }
@@ -87,12 +91,18 @@ const MOST_TRIALS: u64 = 1000;
 /// The largest whole number in TOML: the resolved experiment names the seed.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
+/// The length of an interval of the timeline where nothing is said, in nanoseconds.
+pub(crate) const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
+
+/// The shortest interval of the timeline, in nanoseconds: the store is looked at once in each.
+const LEAST_INTERVAL_NS: u64 = 1_000_000;
+
 /// The least limit on memory: below it no process of a trial comes to its first operation.
 const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 10] = [
+    pub(super) const KEYS: [&str; 11] = [
         "count",
         "seed",
         "mode",
@@ -103,6 +113,7 @@ impl Trials {
         "fixture",
         "memory_limit",
         "warm_memory",
+        "timeline",
     ];
 
     /// Refuses what cannot be: the key at fault and a sentence.
@@ -139,6 +150,11 @@ impl Trials {
             let message = "free memory is touched on Linux alone: without warm_memory";
             return Err(("warm_memory", message.to_owned()));
         }
+        // Rounds of whole seconds are told by the intervals too.
+        if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
+            let message = "a row of the timeline covers a second or an even part of it, down to a millisecond: \"1s\", \"100ms\", \"20ms\"";
+            return Err(("timeline", message.to_owned()));
+        }
         if sampling == 0 {
             return Err((
                 "sampling",
@@ -146,6 +162,11 @@ impl Trials {
             ));
         }
         Ok(())
+    }
+
+    /// The length of an interval of the timeline, in nanoseconds.
+    pub(crate) fn interval_ns(&self) -> u64 {
+        self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
     /// Whether baselines run twice in every block: counters have no noise, and few blocks do not tell it.

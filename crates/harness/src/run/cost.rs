@@ -9,7 +9,7 @@ use results::{HarnessCost, OperationCost};
 use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
 
 use super::drive::Drive;
-use crate::experiment::RunMode;
+use crate::experiment::{DEFAULT_INTERVAL_NS, RunMode};
 
 /// The samplings of latencies that the cost is always told at, besides the run's own.
 const SAMPLINGS: [u64; 2] = [1, 100];
@@ -42,7 +42,13 @@ pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
         samplings.push(sampling);
     }
     let cost = |sampling| {
-        let drive = Drive { mode: RunMode::Timed, sampling, check, rate: Rate::Closed };
+        let drive = Drive {
+            mode: RunMode::Timed,
+            sampling,
+            check,
+            interval_ns: DEFAULT_INTERVAL_NS,
+            rate: Rate::Closed,
+        };
         let costs = (0..REPEATS).filter_map(|_| operation_ns(drive, &phase, &clock).ok()?);
         Some(OperationCost { sampling, operation_ns: costs.reduce(f64::min)? })
     };

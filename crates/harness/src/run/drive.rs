@@ -10,16 +10,13 @@ use workload::{
 };
 
 use super::replay::Replay;
-use super::timeline::{Second, Share, Timeline};
+use super::timeline::{Interval, Share, Timeline};
 use super::warm_up::Gate;
 use crate::allocation::allocations;
 use crate::experiment::RunMode;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
 const SPIN_NS: u64 = 100_000;
-
-/// Nanoseconds of a second.
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// The kinds of operations.
 const KINDS: usize = Kind::ALL.len();
@@ -33,6 +30,8 @@ pub(super) struct Drive {
     pub(super) sampling: u64,
     /// Every how many operations the answer is kept.
     pub(super) check: u64,
+    /// The length of an interval of the timeline.
+    pub(super) interval_ns: u64,
     /// How fast operations are asked for. Where time is not measured, nobody waits for it either.
     pub(super) rate: Rate,
 }
@@ -47,8 +46,8 @@ pub(super) struct Driven {
     pub(super) start: Stamp,
     /// From there to the end of the last operation, in nanoseconds; `None` where time is not measured.
     pub(super) elapsed_ns: Option<u64>,
-    /// Second by second.
-    pub(super) seconds: Vec<Second>,
+    /// Interval by interval.
+    pub(super) intervals: Vec<Interval>,
 }
 
 /// What the operations of one kind did.
@@ -128,7 +127,7 @@ impl<'a> Shared<'a> {
             target,
             clock,
             drive,
-            timeline: Timeline::new(threads),
+            timeline: Timeline::new(threads, drive.interval_ns),
             gate: None,
             phase,
             done,
@@ -215,7 +214,7 @@ impl Shared<'_> {
         let kinds = Kind::ALL.into_iter().zip(totals).filter(|(_, total)| total.operations > 0).collect();
         let is_timed = self.drive.mode == RunMode::Timed;
         let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
-        Driven { kinds, records, start, elapsed_ns, seconds: self.timeline.into_seconds() }
+        Driven { kinds, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
     }
 
     /// One thread: its whole stream, or until the time is up.
@@ -293,14 +292,14 @@ struct Worker<'a> {
     thread: u32,
     performer: Performer<'a>,
     record: Record,
-    /// Of the second that runs; merged into `kinds` when it is over.
-    second: [Option<Box<KindTotals>>; KINDS],
+    /// Of the interval that runs; merged into `kinds` when it is over.
+    interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,
     /// The end of the last operation whose end is known.
     end: Stamp,
-    second_ends: Stamp,
-    second_number: u64,
+    interval_ends: Stamp,
+    interval_number: u64,
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
@@ -314,12 +313,12 @@ impl<'a> Worker<'a> {
             thread,
             performer: Performer::new(shared.target),
             record: Record::new(shared.drive.check),
-            second: [const { None }; KINDS],
+            interval: [const { None }; KINDS],
             kinds: [const { None }; KINDS],
             start: now,
             end: now,
-            second_ends: now,
-            second_number: 0,
+            interval_ends: now,
+            interval_number: 0,
             until_timed: 0,
             issued: 0,
             deadline: None,
@@ -330,14 +329,14 @@ impl<'a> Worker<'a> {
         let clock = self.shared.clock;
         self.start = clock.now();
         self.end = self.start;
-        self.second_ends = clock.after(self.start, SECOND_NS);
+        self.interval_ends = clock.after(self.start, self.shared.timeline.interval_ns());
         self.deadline = self.shared.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
     /// Forgets all that was done but the answers.
     fn forget(&mut self) {
-        self.kinds.iter_mut().chain(&mut self.second).for_each(|kind| *kind = None);
-        (self.second_number, self.until_timed, self.issued) = (0, 0, 0);
+        self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
+        (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
     }
 
     /// Does the operations of a batch; `false` when the time is up.
@@ -379,7 +378,7 @@ impl<'a> Worker<'a> {
             }
             (outcome, allocations() - allocated)
         };
-        self.second[kind as usize].get_or_insert_default().count(outcome, allocated);
+        self.interval[kind as usize].get_or_insert_default().count(outcome, allocated);
         self.record.done(|| self.performer.digest());
         Ok(())
     }
@@ -410,41 +409,41 @@ impl<'a> Worker<'a> {
     /// Records the times of the operation that ended just now.
     #[inline]
     fn note(&mut self, kind: Kind, due: Option<Stamp>, start: Stamp) {
-        if self.end >= self.second_ends {
-            self.end_second();
+        if self.end >= self.interval_ends {
+            self.end_interval();
         }
         let clock = self.shared.clock;
-        let totals = self.second[kind as usize].get_or_insert_default();
+        let totals = self.interval[kind as usize].get_or_insert_default();
         totals.service.record(clock.ns_between(start, self.end));
         if let Some(due) = due {
             totals.response.record(clock.ns_between(due, self.end));
         }
     }
 
-    /// Closes the second that was running, and finds the one in which the last operation ended.
+    /// Closes the interval that was running, and finds the one in which the last operation ended.
     #[cold]
-    fn end_second(&mut self) {
-        let clock = self.shared.clock;
-        let next = clock.ns_between(self.start, self.end) / SECOND_NS;
-        self.merge_second(Some(next));
-        self.second_number = next;
-        self.second_ends = clock.after(self.start, (next + 1) * SECOND_NS);
+    fn end_interval(&mut self) {
+        let Shared { clock, timeline, .. } = self.shared;
+        let next = clock.ns_between(self.start, self.end) / timeline.interval_ns();
+        self.merge_interval(Some(next));
+        self.interval_number = next;
+        self.interval_ends = clock.after(self.start, (next + 1) * timeline.interval_ns());
     }
 
-    fn merge_second(&mut self, next: Option<u64>) {
-        let done = self.second.iter().flatten().filter(|second| second.operations > 0);
-        let shares = done.map(|second| Share {
-            operations: second.operations,
-            service: &second.service,
-            response: &second.response,
+    fn merge_interval(&mut self, next: Option<u64>) {
+        let done = self.interval.iter().flatten().filter(|kind| kind.operations > 0);
+        let shares = done.map(|kind| Share {
+            operations: kind.operations,
+            service: &kind.service,
+            response: &kind.response,
         });
         if self.shared.drive.mode == RunMode::Timed {
-            self.shared.timeline.add(self.thread, self.second_number, shares, next);
+            self.shared.timeline.add(self.thread, self.interval_number, shares, next);
         }
-        for (total, second) in self.kinds.iter_mut().zip(&mut self.second) {
-            if let Some(second) = second.as_mut().filter(|second| second.operations > 0) {
-                total.get_or_insert_default().add(second);
-                second.clear();
+        for (total, kind) in self.kinds.iter_mut().zip(&mut self.interval) {
+            if let Some(kind) = kind.as_mut().filter(|kind| kind.operations > 0) {
+                total.get_or_insert_default().add(kind);
+                kind.clear();
             }
         }
     }
@@ -453,7 +452,7 @@ impl<'a> Worker<'a> {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
-        self.merge_second(None);
+        self.merge_interval(None);
         ThreadOutcome { kinds: self.kinds, record: self.record, start: self.start, end: self.end }
     }
 }

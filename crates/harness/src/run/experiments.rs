@@ -401,6 +401,7 @@ impl<'a> Run<'a> {
             mode: trials.mode,
             sampling: trials.sampling,
             check: trials.check_stride(),
+            interval_ns: trials.interval_ns(),
             directory: data.join("tree"),
             results: (!turn.again).then(|| self.home.folder().root().to_owned()),
             cell: cell.number,

@@ -26,6 +26,8 @@ pub(super) struct TrialSpec {
     pub(super) sampling: u64,
     /// Every how many operations the answer is kept for checking.
     pub(super) check: u64,
+    /// The length of an interval of the timeline.
+    pub(super) interval_ns: u64,
     /// Where the tree lives, or the files of a component.
     pub(super) directory: PathBuf,
     /// The results folder, for latency logs; nothing where none are wanted.

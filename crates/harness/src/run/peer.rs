@@ -101,8 +101,8 @@ pub(super) struct Figures {
     pub(super) gets_alone: Option<u64>,
 }
 
-/// Fills the row of a second from what an engine told at both of its ends.
-pub(super) fn set_second(row: &mut Cells, start: &Stats, end: &Stats) {
+/// Fills the row of an interval from what an engine told at both of its ends.
+pub(super) fn set_interval(row: &mut Cells, start: &Stats, end: &Stats) {
     let since = |of: fn(&Stats) -> Option<u64>| Some(of(end)?.saturating_sub(of(start)?));
     row.set_some(&c::WAL_BYTES, since(|stats| stats.wal_bytes));
     row.set_some(&c::FLUSH_BYTES, since(|stats| stats.flush_bytes));

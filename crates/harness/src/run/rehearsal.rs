@@ -8,7 +8,7 @@ use std::path::Path;
 use super::child::run_trial;
 use super::home::create_folder;
 use super::message::TrialSpec;
-use crate::experiment::{Cell, Experiment, engine_label, peer};
+use crate::experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine_label, peer};
 use crate::problem::{Outcome, Problem};
 use crate::scratch::scratch;
 
@@ -42,6 +42,7 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path) -> Outcome<()
         mode: trials.mode,
         sampling: trials.sampling,
         check: 1,
+        interval_ns: DEFAULT_INTERVAL_NS,
         directory: folder.path().join("tree"),
         results: None,
         cell: cell.number,

@@ -24,13 +24,10 @@ use crate::experiment::RunMode;
 /// The name of the row of all operations.
 pub(crate) const ALL: &str = "all";
 
-/// Nanoseconds of a second.
-const SECOND_NS: u64 = 1_000_000_000;
-
 /// Everything that was measured of a phase.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// The store about every second.
+    /// The store about every interval of the timeline.
     pub(super) samples: Vec<Sample>,
     /// The warm-up before what was measured, where there was one.
     pub(super) warmed: Option<Warmed>,
@@ -348,7 +345,7 @@ impl PhaseReport<'_> {
         let Some(elapsed_ns) = driven.elapsed_ns else { return };
         row.set_some(&c::WARM_UP_SECONDS, warmed.map(|warmed| warmed.ns as f64 / 1e9));
         let since_start = |sample: &Sample| clock.ns_between(driven.start, sample.at);
-        if let Some(unsteady) = steadiness::of_phase(&driven.seconds, samples, elapsed_ns, since_start) {
+        if let Some(unsteady) = steadiness::of_phase(&driven.intervals, samples, elapsed_ns, since_start) {
             row.set(&c::STEADY, yes_or_no(unsteady.is_empty()));
             let unsteady = unsteady.join(", ");
             row.set_some(&c::UNSTEADY, (!unsteady.is_empty()).then_some(&*unsteady));
@@ -366,7 +363,7 @@ impl PhaseReport<'_> {
         row.set_some(&c::REALISED_VALUE_BYTES, profile.value_bytes);
     }
 
-    /// The rows of the phase's timeline. Counters are differences between the samples around each second.
+    /// The rows of the phase's timeline. Counters are differences between the samples around each interval.
     fn timeline_rows(&self, clock: &Clock) -> Vec<Cells> {
         let driven = &self.measured.driven;
         let elapsed_ns = driven.elapsed_ns.unwrap_or(0);
@@ -375,18 +372,17 @@ impl PhaseReport<'_> {
             self.measured.samples.iter().min_by_key(at)
         };
         let mut rows = Vec::new();
-        for second in &driven.seconds {
-            let start_ns = second.number * SECOND_NS;
-            let end_ns = (start_ns + SECOND_NS).min(elapsed_ns);
+        for interval in &driven.intervals {
+            let (start_ns, end_ns) = (interval.start_ns, interval.end_ns.min(elapsed_ns));
             let length = end_ns.saturating_sub(start_ns) as f64 / 1e9;
             let mut row = self.identity(ALL);
-            row.set(&c::SECOND, second.number as f64).set(&c::OPS, second.operations);
+            row.set(&c::SECOND, start_ns as f64 / 1e9).set(&c::OPS, interval.operations);
             row.set(&c::SECONDS, length);
             if length > 0.0 {
-                row.set(&c::OPS_PER_SECOND, second.operations as f64 / length);
+                row.set(&c::OPS_PER_SECOND, interval.operations as f64 / length);
             }
-            set_service(&mut row, second.service);
-            if let Some(response) = second.response {
+            set_service(&mut row, interval.service);
+            if let Some(response) = interval.response {
                 row.set(&c::RESPONSE_P50_NS, response.p50_ns).set(&c::RESPONSE_P99_NS, response.p99_ns);
                 row.set(&c::RESPONSE_P999_NS, response.p999_ns);
             }
@@ -501,14 +497,14 @@ fn filled_levels(stats: &Stats) -> u64 {
 
 fn set_timeline_state(row: &mut Cells, start: &Sample, end: &Sample) {
     match (&start.look, &end.look) {
-        (Look::Tree(start), Look::Tree(end)) => set_tree_second(row, start, end),
-        (Look::Peer(start), Look::Peer(end)) => peer::set_second(row, start, end),
+        (Look::Tree(start), Look::Tree(end)) => set_tree_interval(row, start, end),
+        (Look::Peer(start), Look::Peer(end)) => peer::set_interval(row, start, end),
         _ => unreachable!("a store stays what it is"),
     }
     row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
 }
 
-fn set_tree_second(row: &mut Cells, start: &Stats, end: &Stats) {
+fn set_tree_interval(row: &mut Cells, start: &Stats, end: &Stats) {
     let counts = end.counts.since(&start.counts);
     row.set(&c::USER_BYTES_WRITTEN, counts.user_bytes_written).set(&c::WAL_BYTES, counts.wal_bytes);
     row.set(&c::FLUSH_BYTES, counts.flush_bytes).set(&c::COMPACTION_BYTES_READ, counts.compaction_bytes_read);

@@ -6,7 +6,7 @@ use measure::SteadyRule;
 use tree::{Counts, Stats};
 
 use super::target::Look;
-use super::timeline::{Sample, Second};
+use super::timeline::{Interval, Sample};
 
 /// The rounds that a measured phase is cut into.
 const ROUNDS: u64 = 5;
@@ -76,7 +76,7 @@ pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
 /// What was not alike in a measured phase, cut into five equal rounds of whole seconds. `None` where it lasted less
 /// than five seconds. `ns_since_start` says when a sample was taken.
 pub(super) fn of_phase(
-    seconds: &[Second],
+    intervals: &[Interval],
     samples: &[Sample],
     elapsed_ns: u64,
     ns_since_start: impl Fn(&Sample) -> u64,
@@ -95,10 +95,10 @@ pub(super) fn of_phase(
     let rounds: Option<Vec<Round>> = (0..ROUNDS)
         .map(|round| {
             let range = round * each..(round + 1) * each;
-            let operations: u64 = seconds
+            let operations: u64 = intervals
                 .iter()
-                .filter(|second| range.contains(&second.number))
-                .map(|second| second.operations)
+                .filter(|interval| range.contains(&(interval.start_ns / 1_000_000_000)))
+                .map(|interval| interval.operations)
                 .sum();
             let (start, end) = (nearest(range.start)?, nearest(range.end)?);
             let looks: Vec<&Look> =

@@ -1,4 +1,4 @@
-//! What happens second by second within a phase.
+//! What happens within a phase, interval by interval.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,36 @@ use parking_lot::Mutex;
 
 use super::target::Look;
 
-/// The latencies of the seconds of one phase, over all threads. Only seconds that some thread has not left yet
+/// The latencies of the intervals of one phase, over all threads. Only intervals that some thread has not left yet
 /// are held as histograms.
 pub(super) struct Timeline {
+    /// The length of an interval.
+    interval_ns: u64,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The seconds that are not over for all threads.
-    open: BTreeMap<u64, OpenSecond>,
-    /// For each thread, the second that it is in.
+    /// The intervals that are not over for all threads, by number.
+    open: BTreeMap<u64, OpenInterval>,
+    /// For each thread, the interval that it is in.
     reached: Vec<u64>,
-    over: Vec<Second>,
+    over: Vec<Interval>,
 }
 
 #[derive(Default)]
-struct OpenSecond {
+struct OpenInterval {
     operations: u64,
     service: Histogram,
     response: Histogram,
 }
 
-/// One second of a phase in which operations ended.
+/// One interval of a phase in which operations ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Second {
-    /// Its number, from 0.
-    pub(super) number: u64,
+pub(super) struct Interval {
+    /// Its start, from that of the phase on.
+    pub(super) start_ns: u64,
+    /// Its end, if the phase lasted as long.
+    pub(super) end_ns: u64,
     /// Operations that ended in it.
     pub(super) operations: u64,
     /// Their service times.
@@ -41,7 +45,7 @@ pub(super) struct Second {
     pub(super) response: Option<Summary>,
 }
 
-/// What one thread did of one kind in a second.
+/// What one thread did of one kind in an interval.
 pub(super) struct Share<'a> {
     pub(super) operations: u64,
     pub(super) service: &'a Histogram,
@@ -60,10 +64,10 @@ pub(super) struct Sample {
 }
 
 impl Timeline {
-    /// The timeline of a phase of so many threads.
-    pub(super) fn new(threads: u32) -> Self {
+    /// The timeline of a phase of so many threads, in intervals of so many nanoseconds.
+    pub(super) fn new(threads: u32, interval_ns: u64) -> Self {
         let reached = vec![0; threads as usize];
-        Self { state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
+        Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
     /// Forgets what was added, while no thread adds anything.
@@ -74,17 +78,22 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds what a thread did in a second before it went on to another one; `None` where it is done.
+    /// The length of an interval.
+    pub(super) fn interval_ns(&self) -> u64 {
+        self.interval_ns
+    }
+
+    /// Adds what a thread did in an interval before it went on to another one; `None` where it is done.
     pub(super) fn add<'a>(
         &self,
         thread: u32,
-        second: u64,
+        number: u64,
         shares: impl Iterator<Item = Share<'a>>,
         next: Option<u64>,
     ) {
         let mut state = self.state.lock();
         for share in shares {
-            let open = state.open.entry(second).or_default();
+            let open = state.open.entry(number).or_default();
             open.operations += share.operations;
             open.service.merge(share.service);
             if share.response.count() > 0 {
@@ -92,27 +101,28 @@ impl Timeline {
             }
         }
         state.reached[thread as usize] = next.unwrap_or(u64::MAX);
-        state.close();
+        state.close(self.interval_ns);
     }
 
-    /// All seconds in which an operation ended, in order.
-    pub(super) fn into_seconds(self) -> Vec<Second> {
+    /// All intervals in which an operation ended, in order.
+    pub(super) fn into_intervals(self) -> Vec<Interval> {
         let mut state = self.state.into_inner();
         state.reached.fill(u64::MAX);
-        state.close();
+        state.close(self.interval_ns);
         state.over
     }
 }
 
 impl State {
-    /// Sums up the seconds that all threads have left.
-    fn close(&mut self) {
+    /// Sums up the intervals, of so many nanoseconds, that all threads have left.
+    fn close(&mut self, interval_ns: u64) {
         let least = self.reached.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < least) {
-            let (number, second) = entry.remove_entry();
-            let OpenSecond { operations, service, response } = second;
+            let (number, interval) = entry.remove_entry();
+            let OpenInterval { operations, service, response } = interval;
             let (service, response) = (service.summary(), response.summary());
-            self.over.push(Second { number, operations, service, response });
+            let [start_ns, end_ns] = [number, number + 1].map(|number| number * interval_ns);
+            self.over.push(Interval { start_ns, end_ns, operations, service, response });
         }
     }
 }
@@ -128,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_summed_up_when_the_slowest_thread_has_left_them() {
-        let timeline = Timeline::new(2);
+    fn intervals_are_summed_up_when_the_slowest_thread_has_left_them() {
+        let timeline = Timeline::new(2, 100);
         let (fast, slow, none) = (of(&[10, 20]), of(&[1000]), Histogram::new());
         let share = |service| [Share { operations: 2, service, response: &none }].into_iter();
         timeline.add(0, 0, share(&fast), Some(1));
@@ -139,10 +149,11 @@ mod tests {
         assert_eq!(timeline.state.lock().over.len(), 2);
         assert_eq!(timeline.state.lock().open.len(), 0);
         timeline.add(1, 4, share(&slow), None);
-        let seconds = timeline.into_seconds();
-        assert_eq!(seconds.iter().map(|second| second.number).collect::<Vec<_>>(), [0, 1, 4]);
-        assert_eq!((seconds[0].operations, seconds[1].operations), (4, 2));
-        assert_eq!(seconds[0].service.unwrap().max_ns, 1000);
-        assert_eq!(seconds[0].response, None);
+        let intervals = timeline.into_intervals();
+        let ends: Vec<_> = intervals.iter().map(|interval| (interval.start_ns, interval.end_ns)).collect();
+        assert_eq!(ends, [(0, 100), (100, 200), (400, 500)]);
+        assert_eq!((intervals[0].operations, intervals[1].operations), (4, 2));
+        assert_eq!(intervals[0].service.unwrap().max_ns, 1000);
+        assert_eq!(intervals[0].response, None);
     }
 }

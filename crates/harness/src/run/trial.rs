@@ -31,9 +31,6 @@ use crate::lifeline;
 /// How often the process says how far it is.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// How often the tree is sampled for the timeline, in nanoseconds.
-const SAMPLE_PERIOD_NS: u64 = 1_000_000_000;
-
 pub(super) type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The body of the trial's process: reads the specification from the first line of standard input, writes
@@ -380,6 +377,7 @@ impl<T: Store> Trial<T> {
             mode: self.spec.mode,
             sampling: self.spec.sampling,
             check: if self.truth.is_known() { self.spec.check } else { 0 },
+            interval_ns: self.spec.interval_ns,
             rate,
         };
         let sample = || (self.sample(), self.meter.read());
@@ -409,15 +407,20 @@ impl<T: Store> Trial<T> {
     fn watch(&self, way: &Way, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
         let start = self.clock.now();
         let mut samples = vec![self.sample()];
-        let mut next_ns = SAMPLE_PERIOD_NS;
+        let interval_ns = self.spec.interval_ns;
+        let pause = PROGRESS_PERIOD.min(Duration::from_nanos(interval_ns));
+        let (mut next_ns, mut told_ns) = (interval_ns, 0);
         while !over.load(Ordering::Acquire) {
-            std::thread::park_timeout(PROGRESS_PERIOD);
+            std::thread::park_timeout(pause);
             let elapsed_ns = self.clock.ns_between(start, self.clock.now());
-            let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
-            (self.tell)(&Message::Progress(Step { phase: way.number, share, checking: false }));
+            if elapsed_ns >= told_ns {
+                let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
+                (self.tell)(&Message::Progress(Step { phase: way.number, share, checking: false }));
+                told_ns = elapsed_ns + PROGRESS_PERIOD.as_nanos() as u64;
+            }
             if self.spec.mode == RunMode::Timed && elapsed_ns >= next_ns {
                 samples.push(self.sample());
-                next_ns += SAMPLE_PERIOD_NS;
+                next_ns += interval_ns;
             }
         }
         samples.push(self.sample());
@@ -579,6 +582,7 @@ mod tests {
             mode: RunMode::Counted,
             sampling: 1,
             check: 1,
+            interval_ns: DEFAULT_INTERVAL_NS,
             directory: folder.path().join("tree"),
             results: Some(folder.path().to_owned()),
             cell: 0,

@@ -330,6 +330,47 @@ fn free_memory_is_touched_where_time_is_measured() {
 }
 
 #[test]
+fn the_timeline_has_rows_as_short_as_asked_for() {
+    let bench = Bench::new();
+    let experiment = r#"
+question = "Does the rate change?"
+[[phase]]
+name    = "write"
+seconds = "300ms"
+threads = 2
+mix     = { insert = 1 }
+keys    = "sequential"
+value   = { kind = "fixed", bytes = 8 }
+[trials]
+count    = 1
+timeline = "20ms"
+"#;
+    bench.write("x.toml", experiment);
+    bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let whole = of(&bench.rows("x"), "write", "all").iter().map(|row| number(row, &c::OPS)).sum::<f64>();
+    let timeline = Table::read(&Folder::new(bench.path("results/x")).timeline()).unwrap();
+    let rows = timeline.rows();
+    let starts: Vec<f64> = rows.iter().map(|row| number(row, &c::SECOND)).collect();
+    assert!(rows.len() >= 10 && starts.is_sorted(), "{starts:?}");
+    for (row, start) in rows.iter().zip(&starts) {
+        let number_of = start / 0.02;
+        assert!((number_of - number_of.round()).abs() < 1e-6, "{start}");
+        let length = number(row, &c::SECONDS);
+        assert!(length > 0.0 && length < 0.02 + 1e-9, "{length}");
+    }
+    assert_eq!(
+        rows.iter().map(|row| number(row, &c::OPS)).sum::<f64>(),
+        whole,
+        "each operation is in one row"
+    );
+    for bad in ["0s", "300ms", "2s", "10us"] {
+        bench.write("bad.toml", experiment.replace("\"20ms\"", &format!("{bad:?}")));
+        let refusal = bench.run(&["run", "bad.toml"]).refusal();
+        assert!(refusal.contains("an even part of it"), "{bad}: {refusal}");
+    }
+}
+
+#[test]
 fn one_budget_of_memory_is_shared_out_and_what_was_held_is_compared() {
     let bench = Bench::new();
     let experiment = r#"

@@ -5,8 +5,8 @@ use results::{Table, Value};
 
 use crate::{ChartKind, ChartSpec, PlotError};
 
-/// A second of a timeline that lasted less than this has no rate, unless it was the first.
-const LEAST_SECOND: f64 = 0.5;
+/// An interval of a timeline that lasted less than this share of one has no rate, unless it was the first.
+const LEAST_SHARE: f64 = 0.5;
 
 /// The rows that a chart is made of.
 pub(crate) struct Picked {
@@ -60,20 +60,22 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     if right.rows().is_empty() {
         return Err(PlotError::Empty("no row is left".to_owned()));
     }
-    let right = if spec.kind == ChartKind::Timeline { whole_seconds(&right, &mut notes) } else { right };
+    let right = if spec.kind == ChartKind::Timeline { whole_intervals(&right, &mut notes) } else { right };
     facts.push(differing(&right)?);
     facts.retain(|fact| !fact.is_empty());
     Ok(Picked { table: right, facts, notes })
 }
 
-/// The rows of a timeline without the last seconds of phases that ended soon after they had begun.
-fn whole_seconds(table: &Table, notes: &mut Vec<String>) -> Table {
+/// The rows of a timeline without the last intervals of phases that ended soon after these had begun.
+fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
+    let lengths = table.rows().iter().filter_map(|row| row.get(&SECONDS).number());
+    let least = LEAST_SHARE * lengths.fold(0.0, f64::max);
     let whole = table.filter(|row| {
         let number = |column| row.get(column).number();
-        number(&SECOND) == Some(0.0) || number(&SECONDS).is_none_or(|seconds| seconds >= LEAST_SECOND)
+        number(&SECOND) == Some(0.0) || number(&SECONDS).is_none_or(|seconds| seconds >= least)
     });
     if whole.rows().len() < table.rows().len() {
-        notes.push("last seconds that lasted less than half of one left out".to_owned());
+        notes.push("last intervals that lasted less than half of one left out".to_owned());
     }
     whole
 }

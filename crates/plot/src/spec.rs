@@ -20,7 +20,7 @@ pub enum ChartKind {
     Scatter,
     /// The distribution of latencies, from the histograms beside the CSV.
     Cdf,
-    /// A line per series over the seconds of a phase, from `timeline.csv`.
+    /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline,
     /// A colour per value of `x` and series.
     Heatmap,

@@ -423,7 +423,7 @@ pub const SECOND: Metric = Metric {
     kind: Kind::Number,
     better: Better::Neither,
     exact: false,
-    definition: "Start of the interval that the row covers, in seconds since its phase began: a second, or as long as `trials.timeline` says.",
+    definition: "Start of the interval that the row covers, in seconds since its phase began.",
 };
 
 /// The measured columns of `timeline.csv`, in order. They mean what they mean in `runs.csv`, for one
@@ -484,8 +484,9 @@ pub fn markdown() -> String {
     section(&mut page, METRICS);
     page.push_str(
         "\n## What was measured: `timeline.csv`\n\n\
-         One row is one second of a phase. The columns mean what they mean above, for that second; \
-         `seconds` is the length of the interval, and what describes a state is taken at its end.\n\n",
+         One row is one interval of a phase: a second, or as long as `trials.timeline` says. The columns mean what they mean \
+         above, for that interval; `seconds` is its length, and what describes a state is taken at its end. Of operations \
+         that are not timed (`trials.sampling`) the interval is that of the timed one before.\n\n",
     );
     section(&mut page, &[SECOND]);
     let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();

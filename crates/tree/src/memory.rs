@@ -38,8 +38,8 @@ impl Slot {
 /// The first batch of a walk among others is small, since most ranges are short and find most elsewhere.
 const FIRST_BATCH: usize = 4;
 
-/// The first batch of a walk that is the only one.
-const FIRST_BATCH_ALONE: usize = 8;
+/// The first batch of a walk that is the only one: behind it some memtables take a search.
+const FIRST_BATCH_ALONE: usize = 12;
 
 /// What a range does not come to was in vain: a later batch is half as large as all before it together, or, where it takes
 /// a search, as large; up to this.

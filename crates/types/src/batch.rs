@@ -18,8 +18,8 @@ pub trait Entries: Send + Sync {
     /// If `index` is not below [`len`](Self::len).
     fn entry(&self, index: usize) -> Entry<'_>;
 
-    /// Has the next entries of the scan, up to `limit`, in place of its own; `false` where it does not know them: it is then
-    /// as it was, and another scan finds them.
+    /// Has the next entries of the scan, up to `limit`, in place of its own: fewer where there are no more. `false` where it
+    /// does not know them: it is then as it was, and another scan finds them.
     fn go_on(&mut self, limit: usize) -> bool {
         let _ = limit;
         false

@@ -19,7 +19,7 @@ use super::overrides::Overrides;
 use super::presentation::VerdictSpec;
 use super::sweep::Sweep;
 use super::task::Task;
-use super::trials::Trials;
+use super::trials::{DEFAULT_INTERVAL_NS, Trials};
 use crate::problem::{Outcome, Problem};
 use crate::subject::{COMPONENT, SUBJECT};
 
@@ -120,7 +120,12 @@ impl Experiment {
         }
         text.extend(self.trials.memory_limit.map(|limit| format!("memory {limit}\n")));
         text.extend(self.trials.warm_memory.map(|bytes| format!("warm memory {bytes}\n")));
-        text.extend(self.trials.timeline.map(|interval| format!("timeline {interval}\n")));
+        text.extend(
+            self.trials
+                .timeline
+                .filter(|interval| interval.0 != DEFAULT_INTERVAL_NS)
+                .map(|interval| format!("timeline {interval}\n")),
+        );
         text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }

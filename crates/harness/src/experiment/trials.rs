@@ -94,8 +94,9 @@ const LARGEST_SEED: u64 = i64::MAX as u64;
 /// The length of an interval of the timeline where nothing is said, in nanoseconds.
 pub(crate) const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
 
-/// The shortest interval of the timeline, in nanoseconds: the store is looked at once in each.
-const LEAST_INTERVAL_NS: u64 = 1_000_000;
+/// The shortest interval of the timeline, in nanoseconds: once in each the store is looked at, and every thread hands over
+/// its histograms.
+const LEAST_INTERVAL_NS: u64 = 10_000_000;
 
 /// The least limit on memory: below it no process of a trial comes to its first operation.
 const LEAST_MEMORY: u64 = 16 << 20;
@@ -152,7 +153,7 @@ impl Trials {
         }
         // Rounds of whole seconds are told by the intervals too.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
-            let message = "a row of the timeline covers a second or an even part of it, down to a millisecond: \"1s\", \"100ms\", \"20ms\"";
+            let message = "a row of the timeline covers a second or an even part of it, down to 10 milliseconds: \"1s\", \"100ms\", \"20ms\"";
             return Err(("timeline", message.to_owned()));
         }
         if sampling == 0 {

@@ -367,9 +367,12 @@ impl PhaseReport<'_> {
     fn timeline_rows(&self, clock: &Clock) -> Vec<Cells> {
         let driven = &self.measured.driven;
         let elapsed_ns = driven.elapsed_ns.unwrap_or(0);
+        let samples = &self.measured.samples;
+        let ns_of = |sample: &Sample| clock.ns_between(driven.start, sample.at);
         let sample_at = |ns: u64| {
-            let at = |sample: &&Sample| clock.ns_between(driven.start, sample.at).abs_diff(ns);
-            self.measured.samples.iter().min_by_key(at)
+            let behind = samples.partition_point(|sample| ns_of(sample) < ns);
+            let nearest = samples[behind.saturating_sub(1)..].iter().take(2);
+            nearest.min_by_key(|sample| ns_of(sample).abs_diff(ns))
         };
         let mut rows = Vec::new();
         for interval in &driven.intervals {

@@ -30,7 +30,7 @@ struct OpenInterval {
     response: Histogram,
 }
 
-/// One interval of a phase in which operations ended.
+/// One interval of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interval {
     /// Its start, from that of the phase on.
@@ -61,6 +61,14 @@ pub(super) struct Sample {
     pub(super) look: Look,
     /// The largest resident memory so far.
     pub(super) rss_peak_bytes: Option<u64>,
+}
+
+impl Interval {
+    /// An interval in which no operation ended.
+    fn empty(number: u64, interval_ns: u64) -> Self {
+        let [start_ns, end_ns] = [number, number + 1].map(|number| number * interval_ns);
+        Self { start_ns, end_ns, operations: 0, service: None, response: None }
+    }
 }
 
 impl Timeline {
@@ -104,12 +112,19 @@ impl Timeline {
         state.close(self.interval_ns);
     }
 
-    /// All intervals in which an operation ended, in order.
+    /// All intervals up to the last in which an operation ended, in order: in some none may have.
     pub(super) fn into_intervals(self) -> Vec<Interval> {
         let mut state = self.state.into_inner();
         state.reached.fill(u64::MAX);
         state.close(self.interval_ns);
-        state.over
+        let mut intervals: Vec<Interval> = Vec::with_capacity(state.over.len());
+        for interval in state.over {
+            let from = intervals.last().map_or(0, |last| last.end_ns / self.interval_ns);
+            let to = interval.start_ns / self.interval_ns;
+            intervals.extend((from..to).map(|number| Interval::empty(number, self.interval_ns)));
+            intervals.push(interval);
+        }
+        intervals
     }
 }
 
@@ -121,8 +136,8 @@ impl State {
             let (number, interval) = entry.remove_entry();
             let OpenInterval { operations, service, response } = interval;
             let (service, response) = (service.summary(), response.summary());
-            let [start_ns, end_ns] = [number, number + 1].map(|number| number * interval_ns);
-            self.over.push(Interval { start_ns, end_ns, operations, service, response });
+            let interval = Interval::empty(number, interval_ns);
+            self.over.push(Interval { operations, service, response, ..interval });
         }
     }
 }
@@ -151,7 +166,8 @@ mod tests {
         timeline.add(1, 4, share(&slow), None);
         let intervals = timeline.into_intervals();
         let ends: Vec<_> = intervals.iter().map(|interval| (interval.start_ns, interval.end_ns)).collect();
-        assert_eq!(ends, [(0, 100), (100, 200), (400, 500)]);
+        assert_eq!(ends, [(0, 100), (100, 200), (200, 300), (300, 400), (400, 500)]);
+        assert_eq!((intervals[2].operations, intervals[2].service), (0, None), "in a stall nothing ends");
         assert_eq!((intervals[0].operations, intervals[1].operations), (4, 2));
         assert_eq!(intervals[0].service.unwrap().max_ns, 1000);
         assert_eq!(intervals[0].response, None);

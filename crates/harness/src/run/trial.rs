@@ -408,11 +408,11 @@ impl<T: Store> Trial<T> {
         let start = self.clock.now();
         let mut samples = vec![self.sample()];
         let interval_ns = self.spec.interval_ns;
-        let pause = PROGRESS_PERIOD.min(Duration::from_nanos(interval_ns));
-        let (mut next_ns, mut told_ns) = (interval_ns, 0);
+        let (mut elapsed_ns, mut next_ns, mut told_ns) = (0, interval_ns, 0);
         while !over.load(Ordering::Acquire) {
-            std::thread::park_timeout(pause);
-            let elapsed_ns = self.clock.ns_between(start, self.clock.now());
+            // Samples keep to the bounds of intervals, however long one takes.
+            std::thread::park_timeout(PROGRESS_PERIOD.min(Duration::from_nanos(next_ns - elapsed_ns)));
+            elapsed_ns = self.clock.ns_between(start, self.clock.now());
             if elapsed_ns >= told_ns {
                 let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
                 (self.tell)(&Message::Progress(Step { phase: way.number, share, checking: false }));
@@ -420,8 +420,8 @@ impl<T: Store> Trial<T> {
             }
             if self.spec.mode == RunMode::Timed && elapsed_ns >= next_ns {
                 samples.push(self.sample());
-                next_ns += interval_ns;
             }
+            next_ns = (elapsed_ns / interval_ns + 1) * interval_ns;
         }
         samples.push(self.sample());
         samples
@@ -466,6 +466,7 @@ mod tests {
     use super::super::message::CellValue;
     use super::super::target::Look;
     use super::*;
+    use crate::experiment::DEFAULT_INTERVAL_NS;
 
     const WORKLOAD: &str = r#"
         [[phase]]

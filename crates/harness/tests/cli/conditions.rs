@@ -344,26 +344,32 @@ value   = { kind = "fixed", bytes = 8 }
 [trials]
 count    = 1
 timeline = "20ms"
+[[chart]]
+kind = "timeline"
+name = "rate"
+y    = "ops_per_second"
 "#;
     bench.write("x.toml", experiment);
     bench.ok(&["run", "x.toml", "--allow-debug"]);
-    let whole = of(&bench.rows("x"), "write", "all").iter().map(|row| number(row, &c::OPS)).sum::<f64>();
+    let runs = bench.rows("x");
+    let [phase] = of(&runs, "write", "all")[..] else { panic!("one row of all operations") };
     let timeline = Table::read(&Folder::new(bench.path("results/x")).timeline()).unwrap();
     let rows = timeline.rows();
-    let starts: Vec<f64> = rows.iter().map(|row| number(row, &c::SECOND)).collect();
-    assert!(rows.len() >= 10 && starts.is_sorted(), "{starts:?}");
-    for (row, start) in rows.iter().zip(&starts) {
-        let number_of = start / 0.02;
-        assert!((number_of - number_of.round()).abs() < 1e-6, "{start}");
-        let length = number(row, &c::SECONDS);
-        assert!(length > 0.0 && length < 0.02 + 1e-9, "{length}");
+    assert!(rows.len() >= 15, "{} rows", rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        let (start, length) = (number(row, &c::SECOND), number(row, &c::SECONDS));
+        assert!((start - at as f64 * 0.02).abs() < 1e-9, "row {at} starts at {start} s");
+        assert!(length > 0.0 && length < 0.02 + 1e-9, "row {at} lasts {length} s");
     }
-    assert_eq!(
-        rows.iter().map(|row| number(row, &c::OPS)).sum::<f64>(),
-        whole,
-        "each operation is in one row"
-    );
-    for bad in ["0s", "300ms", "2s", "10us"] {
+    let of_rows = |column| rows.iter().map(|row| number(row, column)).sum::<f64>();
+    assert_eq!(of_rows(&c::OPS), number(phase, &c::OPS), "each operation is in one row");
+    let written = of_rows(&c::USER_BYTES_WRITTEN) / number(phase, &c::USER_BYTES_WRITTEN);
+    assert!((written - 1.0).abs() < 0.1, "{written} of what was written is in the rows");
+    let chart = bench.read("plots/x/rate.svg");
+    let lines = chart.split("points=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let longest = lines.map(|points| points.split_whitespace().count()).max().unwrap_or(0);
+    assert!(longest >= 10, "a line through the points: {longest}");
+    for bad in ["0s", "5ms", "300ms", "2s"] {
         bench.write("bad.toml", experiment.replace("\"20ms\"", &format!("{bad:?}")));
         let refusal = bench.run(&["run", "bad.toml"]).refusal();
         assert!(refusal.contains("an even part of it"), "{bad}: {refusal}");

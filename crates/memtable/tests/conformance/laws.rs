@@ -6,7 +6,7 @@ use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
 use crate::model::{
-    Known, Model, OwnedEntry, Scan, Write, drain, entries, get, insert, insert_all, pages, scan,
+    Known, Model, OwnedEntry, Scan, Write, drain, entries, get, insert, insert_all, owned, pages, scan,
 };
 
 /// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
@@ -185,6 +185,40 @@ fn check_pages(
         let gone_on =
             pages(table, Scan { from: Bound::Unbounded, direction, snapshot, limit }, at_once.len());
         same(&format!("law 3: going on by {limit}, {direction:?} at {snapshot}"), &gone_on, &at_once)?;
+    }
+    Ok(())
+}
+
+/// A walk finds what there was when it began, however much is written where it stands before it goes on.
+pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let write =
+        |key: u64, sequence| Write { key: key.to_be_bytes().to_vec(), sequence, value: Some(vec![7; 9]) };
+    for direction in [Direction::Forward, Direction::Backward] {
+        let table = policy.create(1 << 16);
+        let mut model = Model::default();
+        for key in 0..300 {
+            let old = write(key * 3, key + 1);
+            insert(&*table, &old);
+            model.insert(&old);
+        }
+        let asked = Scan { from: Bound::Unbounded, direction, snapshot: 300, limit: 5 };
+        let mut page = table.entries(asked.from, direction, asked.snapshot, asked.limit);
+        let (mut found, mut limit) = (owned(&*page), asked.limit);
+        for round in 1.. {
+            if page.len() < limit {
+                break;
+            }
+            // New keys before, at and behind the place, and new versions of the old ones, enough to split nodes.
+            (0..300).for_each(|key| insert(&*table, &write(key * 3 + round % 3, 300 * round + key + 1)));
+            limit = 1 + (round as usize * 7) % 40;
+            if !page.go_on(limit) {
+                let (last, _) = found.last().expect("a page has entries");
+                page = table.entries(Bound::Excluded(last), direction, asked.snapshot, limit);
+            }
+            found.extend(owned(&*page));
+        }
+        let expected = model.scan(Scan { limit: usize::MAX, ..asked });
+        same(&format!("law 3: going on among inserts, {direction:?}"), &found, &expected)?;
     }
     Ok(())
 }

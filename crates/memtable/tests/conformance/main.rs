@@ -58,6 +58,15 @@ fn every_memtable_keeps_its_laws_under_concurrency() {
 }
 
 #[test]
+fn a_walk_goes_on_whatever_is_written_meanwhile() {
+    for (label, policy) in policies() {
+        laws::check_going_on(&*policy).unwrap_or_else(|broken| panic!("{label}: {broken}"));
+    }
+    let late = laws::check_going_on(&Canary(Some(Fault::GoesOnOneLate)));
+    assert!(late.is_err_and(|broken| broken.contains("law 3")));
+}
+
+#[test]
 fn every_memtable_takes_keys_values_and_batches_of_any_size() {
     for (label, policy) in policies() {
         let checked = laws::check_sizes(&*policy).and_then(|()| laws::check_large_batches(&*policy));

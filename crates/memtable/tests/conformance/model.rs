@@ -139,7 +139,8 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     found
 }
 
-fn owned(entries: &dyn Entries) -> Vec<OwnedEntry> {
+/// Copies of entries.
+pub(crate) fn owned(entries: &dyn Entries) -> Vec<OwnedEntry> {
     let entry = |at| entries.entry(at);
     let owned = |entry: Entry<'_>| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec));
     (0..entries.len()).map(entry).map(owned).collect()

@@ -361,9 +361,10 @@ y    = "ops_per_second"
         assert!((start - at as f64 * 0.02).abs() < 1e-9, "row {at} starts at {start} s");
         assert!(length > 0.0 && length < 0.02 + 1e-9, "row {at} lasts {length} s");
     }
-    let of_rows = |column| rows.iter().map(|row| number(row, column)).sum::<f64>();
-    assert_eq!(of_rows(&c::OPS), number(phase, &c::OPS), "each operation is in one row");
-    let written = of_rows(&c::USER_BYTES_WRITTEN) / number(phase, &c::USER_BYTES_WRITTEN);
+    let operations: u64 = rows.iter().map(|row| count(row, &c::OPS)).sum();
+    assert_eq!(operations, count(phase, &c::OPS), "each operation is in one row");
+    let written: f64 = rows.iter().map(|row| number(row, &c::USER_BYTES_WRITTEN)).sum();
+    let written = written / number(phase, &c::USER_BYTES_WRITTEN);
     assert!((written - 1.0).abs() < 0.1, "{written} of what was written is in the rows");
     let chart = bench.read("plots/x/rate.svg");
     let lines = chart.split("points=\"").skip(1).filter_map(|rest| rest.split('"').next());

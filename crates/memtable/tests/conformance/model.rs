@@ -139,6 +139,21 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     found
 }
 
+/// As [`pages`], by another scan each time, of copies.
+pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
+    let mut found: Vec<OwnedEntry> = Vec::new();
+    loop {
+        let last = found.last().map(|(key, _)| key.clone());
+        let from = last.as_deref().map_or(asked.from, Bound::Excluded);
+        let page = scan(table, Scan { from, ..asked });
+        let is_last = page.len() < asked.limit;
+        found.extend(page);
+        if is_last || found.len() > most {
+            return found;
+        }
+    }
+}
+
 /// Copies of entries.
 pub(crate) fn owned(entries: &dyn Entries) -> Vec<OwnedEntry> {
     let entry = |at| entries.entry(at);

@@ -11,7 +11,7 @@ use std::thread;
 use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
-use crate::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, pages, scan};
+use crate::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, pages, scans};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
@@ -218,21 +218,6 @@ impl Run<'_> {
         }
     }
 
-    /// What a scan finds that begins anew whenever it has found as many as it is limited to.
-    fn scan_anew(&self, asked: Scan<'_>) -> Vec<OwnedEntry> {
-        let mut seen: Vec<OwnedEntry> = Vec::new();
-        loop {
-            let last = seen.last().map(|(key, _)| key.clone());
-            let from = last.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-            let page = scan(self.table, Scan { from, ..asked });
-            let is_last = page.len() < asked.limit;
-            seen.extend(page);
-            if is_last || seen.len() > KEYS as usize {
-                return seen;
-            }
-        }
-    }
-
     fn scan(&self, direction: Direction) -> Result<(), String> {
         self.until_over(|round| {
             let snapshot = self.published();
@@ -241,7 +226,7 @@ impl Run<'_> {
             let seen = if round.is_multiple_of(2) {
                 pages(self.table, asked, KEYS as usize)
             } else {
-                self.scan_anew(asked)
+                scans(self.table, asked, KEYS as usize)
             };
             let mut expected: Vec<OwnedEntry> = self
                 .versions

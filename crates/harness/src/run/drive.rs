@@ -329,7 +329,7 @@ impl<'a> Worker<'a> {
         let clock = self.shared.clock;
         self.start = clock.now();
         self.end = self.start;
-        self.interval_ends = clock.after(self.start, self.shared.timeline.interval_ns());
+        self.interval_ends = clock.after(self.start, self.shared.drive.interval_ns);
         self.deadline = self.shared.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
@@ -423,11 +423,11 @@ impl<'a> Worker<'a> {
     /// Closes the interval that was running, and finds the one in which the last operation ended.
     #[cold]
     fn end_interval(&mut self) {
-        let Shared { clock, timeline, .. } = self.shared;
-        let next = clock.ns_between(self.start, self.end) / timeline.interval_ns();
+        let Shared { clock, drive: Drive { interval_ns, .. }, .. } = *self.shared;
+        let next = clock.ns_between(self.start, self.end) / interval_ns;
         self.merge_interval(Some(next));
         self.interval_number = next;
-        self.interval_ends = clock.after(self.start, (next + 1) * timeline.interval_ns());
+        self.interval_ends = clock.after(self.start, (next + 1) * interval_ns);
     }
 
     fn merge_interval(&mut self, next: Option<u64>) {

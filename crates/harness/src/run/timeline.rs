@@ -86,11 +86,6 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// The length of an interval.
-    pub(super) fn interval_ns(&self) -> u64 {
-        self.interval_ns
-    }
-
     /// Adds what a thread did in an interval before it went on to another one; `None` where it is done.
     pub(super) fn add<'a>(
         &self,

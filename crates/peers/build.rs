@@ -1,6 +1,7 @@
 //! Puts into the crate which versions of the engines that are crates it is built with: the lock file says so.
 
 use std::path::Path;
+use std::{env, fs};
 
 /// Packages, the beginning of their versions where there are several, and the variables that tell them.
 const ENGINES: [(&str, &str, &str); 7] = [
@@ -16,11 +17,16 @@ const ENGINES: [(&str, &str, &str); 7] = [
 fn main() {
     #[cfg(feature = "wiredtiger")]
     compile_shim();
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    // The folder is asked for now: a target folder that several checkouts share may hold this program from another one.
+    let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo tells a build script where its package is");
+    let lock = Path::new(&folder).join("../../Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
-    let text = std::fs::read_to_string(&lock).unwrap_or_default();
+    let text =
+        fs::read_to_string(&lock).unwrap_or_else(|error| panic!("cannot read {}: {error}", lock.display()));
     for (package, start, variable) in ENGINES {
-        println!("cargo::rustc-env={variable}={}", version(&text, package, start).unwrap_or_default());
+        let version = version(&text, package, start);
+        let version = version.unwrap_or_else(|| panic!("{} names no {package} {start}", lock.display()));
+        println!("cargo::rustc-env={variable}={version}");
     }
 }
 

@@ -150,15 +150,28 @@ impl Job {
             .ok_or(InvalidJob::NoSuchRun(id, self.level))
     }
 
+    /// No table that stays in the output run overlaps what comes into it: each table that is moved there, or whatever a
+    /// merge may write from its smallest key to its largest.
     fn fits_output_run<T: Placed>(
         &self,
         runs: &[(usize, &Run<T>)],
         inputs: &HashSet<TableId>,
     ) -> Result<(), InvalidJob> {
-        let (Some(id), Some((smallest, largest))) = (self.run, hull(runs, inputs)) else { return Ok(()) };
+        let Some(id) = self.run else { return Ok(()) };
+        let tables =
+            || runs.iter().flat_map(|(_, run)| &run.tables).filter(|table| inputs.contains(&table.id()));
+        let coming: Vec<(&[u8], &[u8])> = match self.action {
+            Action::Move => tables().map(|table| (table.smallest(), table.largest())).collect(),
+            Action::Merge | Action::Drop => hull(runs, inputs).into_iter().collect(),
+        };
         let output_run = runs.iter().filter(|(_, run)| run.id == id).flat_map(|(_, run)| &run.tables);
         let mut stays = output_run.filter(|table| !inputs.contains(&table.id()));
-        match stays.find(|table| table.smallest() <= largest && table.largest() >= smallest) {
+        let meets = |table: &&T| {
+            coming
+                .iter()
+                .any(|(smallest, largest)| table.smallest() <= *largest && table.largest() >= *smallest)
+        };
+        match stays.find(meets) {
             Some(table) => Err(InvalidJob::OverlapsOutputRun(table.id())),
             None => Ok(()),
         }
@@ -286,6 +299,13 @@ mod tests {
         // The hull of the inputs counts, not the inputs alone.
         let levels = levels().edit(&[], Place { level: 1, run: 1 }, &[table(12, "q", "r")]).unwrap();
         assert_eq!(merge(&[2, 11], 1, Some(1)).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
+        // Of tables that are moved each counts for itself.
+        let levels = levels.edit(&[3, 10, 11], Place { level: 0, run: 9 }, &[table(20, "a", "b")]).unwrap();
+        let levels = levels.edit(&[2], Place { level: 0, run: 9 }, &[table(21, "s", "t")]).unwrap();
+        let moved = |inputs: &[TableId]| Job { action: Action::Move, ..merge(inputs, 1, Some(1)) };
+        assert_eq!(moved(&[20, 21]).validate(&levels), Ok(()));
+        let levels = levels.edit(&[21], Place { level: 0, run: 9 }, &[table(22, "r", "t")]).unwrap();
+        assert_eq!(moved(&[20, 22]).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
     }
 
     #[test]

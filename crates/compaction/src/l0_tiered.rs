@@ -26,8 +26,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      # What a range that opens one source less is worth, in bytes merged: as soon as ranges have paid for a\n\
      # merge, it is done. At 0 B they have no say.\n\
      seek_price = \"0 B\"\n\
-     # Whether runs without keys in common, and without tombstones, become one run as they are, unread: what comes\n\
-     # in key order is then written once.\n\
+     # Whether what need not be merged stays as it is: tables that share no keys with others are moved, unread, and\n\
+     # a merge takes those alone whose keys meet. What comes in key order is then written once.\n\
      trivial_moves = false\n",
 );
 

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
-use crate::{size_ratio, whole};
+use crate::{apart, size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled>(
     "leveled",
@@ -97,7 +97,7 @@ impl Leveled {
         Self { seek_price, ..self }
     }
 
-    /// The policy with or without moves of runs that do not overlap.
+    /// The policy that leaves what need not be merged as it is, or does not.
     pub(crate) fn with_trivial_moves(self, trivial_moves: bool) -> Self {
         Self { trivial_moves, ..self }
     }
@@ -123,8 +123,10 @@ impl CompactionPolicy for Leveled {
         if level > 0 && shape.runs_of(level).len() > 1 {
             return Some(whole::merge_within(shape, level));
         }
-        let joined = self.trivial_moves.then(|| whole::join_next(shape, level)).flatten();
-        Some(joined.unwrap_or_else(|| whole::merge_into_next(shape, level)))
+        Some(match self.trivial_moves {
+            false => whole::merge_into_next(shape, level),
+            true => apart::hand_down(shape, level),
+        })
     }
 
     fn seek_price(&self) -> u64 {
@@ -165,24 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_order_is_moved_where_that_is_asked_for() {
-        let pick = |shape: &Shape| {
-            let policy = Leveled::new(4.0, 2).unwrap().with_trivial_moves(true);
-            let job = policy.pick(shape).unwrap();
-            assert_eq!(job.validate(&shape.levels), Ok(()));
-            (job.inputs, job.level, job.run, job.action)
-        };
-        let below =
-            |below: &[(u8, u8)]| cut_shape(&[(0, 1, &[(30, 39)]), (0, 0, &[(20, 29)]), (1, 0, below)]);
-        assert_eq!(pick(&below(&[(0, 9), (10, 19)])), (vec![1, 2], 1, Some(200), Action::Move));
-        assert_eq!(pick(&below(&[(0, 9), (50, 59)])), (vec![1, 2], 1, Some(200), Action::Move));
-        assert_eq!(pick(&below(&[(10, 20)])), (vec![1, 2, 3], 1, None, Action::Merge));
-        let runs = |newer, older| cut_shape(&[(0, 1, &[newer]), (0, 0, &[older])]);
-        assert_eq!(pick(&runs((0, 9), (20, 29))), (vec![1, 2], 1, None, Action::Move));
-        assert_eq!(pick(&runs((0, 20), (20, 29))), (vec![1, 2], 1, None, Action::Merge));
-        let mut deleted = runs((0, 9), (20, 29));
-        deleted.levels.levels[0].runs[0].tables[0].tombstones = 1;
-        assert_eq!(pick(&deleted), (vec![1, 2], 1, None, Action::Merge));
+    fn what_need_not_be_merged_stays_as_it_is_where_that_is_asked_for() {
+        let shape = cut_shape(&[(0, 1, &[(30, 39)]), (0, 0, &[(20, 29)]), (1, 0, &[(0, 9)])]);
+        let action = |policy: Leveled| policy.pick(&shape).unwrap().action;
+        assert_eq!(action(Leveled::new(4.0, 2).unwrap()), Action::Merge);
+        assert_eq!(action(Leveled::new(4.0, 2).unwrap().with_trivial_moves(true)), Action::Move);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! Every job leaves every answer as it is, but for those of policies that declare that they drop data
 //! ([`catalog::Limit::DropsData`]): these may give up the oldest runs, whole.
 
+mod apart;
 mod binary_counter;
 mod fifo;
 mod fluid;

@@ -19,7 +19,7 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
 }
 
 /// A run of a tree: its level, its number above 100, and the smallest and largest key of each of its tables.
-type CutRun<'a> = (usize, u64, &'a [(u8, u8)]);
+pub(crate) type CutRun<'a> = (usize, u64, &'a [(u8, u8)]);
 
 /// A tree with a buffer of 100 bytes: runs from the newest to the oldest, cut into tables of 100 bytes and ten
 /// entries, which are numbered from 1 in this order.

@@ -1,8 +1,7 @@
 //! Jobs that take whole levels or whole runs, and the choice of the level that needs one most.
 
 use crate::job::{Action, Job};
-use crate::shape::{Run, Shape, TableShape, overlap};
-use crate::tables::overlapping;
+use crate::shape::{Run, Shape, TableShape};
 
 /// The level with the highest `fullness`, if that is at least 1. Of equals the deepest wins: what is above
 /// is then merged into a level with room.
@@ -24,25 +23,6 @@ pub(crate) fn merge_down(shape: &Shape, level: usize) -> Job {
 pub(crate) fn merge_into_next(shape: &Shape, level: usize) -> Job {
     let alone = shape.runs_of(level).len() == 1 && shape.runs_of(level + 1).is_empty();
     job(shape, &[level, level + 1], level + 1, if alone { Action::Move } else { Action::Merge })
-}
-
-/// Moves all runs of `level` into the one run of the level below, as they are; `None` where keys of two tables may be the
-/// same, or where a merge would leave tombstones out.
-pub(crate) fn join_next(shape: &Shape, level: usize) -> Option<Job> {
-    let below = match shape.runs_of(level + 1) {
-        [] => None,
-        [run] => Some(run),
-        _ => return None,
-    };
-    let tables = || shape.runs_of(level).iter().flat_map(|run| &run.tables);
-    let smallest = tables().map(|table| &table.smallest).min()?;
-    let largest = tables().map(|table| &table.largest).max()?;
-    let is_between = below.is_some_and(|run| !overlapping(run, smallest, largest).is_empty());
-    if is_between || overlap(tables()).is_some() || tables().any(|table| table.tombstones > 0) {
-        return None;
-    }
-    let inputs = tables().map(|table| table.id).collect();
-    Some(Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move })
 }
 
 /// Merges all runs of `level` into one.

@@ -15,6 +15,8 @@ pub struct Budget {
     pub cache_bytes: u64,
     /// Bits per key of filters; 0 is no filters.
     pub filter_bits_per_key: f64,
+    /// What filters are, where an engine has a choice.
+    pub filters: Filters,
     /// Bytes of a block before compression.
     pub block_bytes: u64,
     /// Every how many entries of a block a key is stored whole.
@@ -27,6 +29,15 @@ pub struct Budget {
     pub background_threads: u32,
     /// How files are read.
     pub reads: Reads,
+}
+
+/// What filters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filters {
+    /// Bloom filters of whatever kind the engine has.
+    Bloom,
+    /// Ribbon filters, which let fewer keys through at as many bits and take longer.
+    Ribbon,
 }
 
 /// How files are read.
@@ -89,6 +100,7 @@ impl Default for Budget {
             frozen_memtables: 2,
             cache_bytes: 64 << 20,
             filter_bits_per_key: 10.0,
+            filters: Filters::Bloom,
             block_bytes: 4 << 10,
             restart_interval: 16,
             codec: Codec::None,

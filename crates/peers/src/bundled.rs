@@ -2,7 +2,7 @@
 
 use types::quantity::format_bytes;
 
-use crate::budget::{Budget, Codec, Log, Reads};
+use crate::budget::{Budget, Codec, Filters, Log, Reads};
 use crate::peer::{Identity, Missing, UNEQUAL};
 
 /// The feature that they are compiled in with.
@@ -84,6 +84,12 @@ pub(crate) fn without_codec(budget: &Budget, name: &str) -> Option<String> {
     let runs_without =
         || unequal(format_args!("compression {}: {name} has none, and runs without", budget.codec));
     (budget.codec != Codec::None).then(runs_without)
+}
+
+/// The line of filters that the engine does not have.
+pub(crate) fn without_ribbons(budget: &Budget, name: &str) -> Option<String> {
+    (budget.filters == Filters::Ribbon && budget.filter_bits_per_key > 0.0)
+        .then(|| unequal(format_args!("ribbon filters: {name} has Bloom filters alone, of as many bits")))
 }
 
 /// The line of a log that is synced now and then, by an engine that does it at every commit or not at all.

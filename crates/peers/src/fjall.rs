@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::{Budget, Codec, Log, Reads};
-use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps};
+use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps, without_ribbons};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -47,6 +47,7 @@ impl Peer for Fjall {
             ),
             format!("{} background threads: worker_threads", budget.background_threads),
         ];
+        lines.extend(without_ribbons(budget, "Fjall"));
         match budget.codec {
             Codec::None => lines.push("compression none: data_block_compression_policy None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: data_block_compression_policy Lz4".to_owned()),

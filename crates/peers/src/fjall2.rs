@@ -12,7 +12,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::budget::{Budget, Codec, Log, Reads};
-use crate::bundled::{self, cache, log, memtable, unequal, without_maps};
+use crate::bundled::{self, cache, log, memtable, unequal, without_maps, without_ribbons};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -73,6 +73,7 @@ impl Peer for Fjall2 {
             0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
             _ => lines.push(unequal(format_args!("{bits}: bloom_filter_bits is a whole number"))),
         }
+        lines.extend(without_ribbons(budget, "Fjall"));
         match budget.codec {
             Codec::None => lines.push("compression none: compression None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: compression Lz4".to_owned()),

@@ -26,7 +26,7 @@ mod wiredtiger;
 
 use catalog::Catalog;
 
-pub use budget::{Budget, Codec, Log, Reads};
+pub use budget::{Budget, Codec, Filters, Log, Reads};
 pub use peer::{Engine, Identity, Missing, Peer, Stats, Store, UNEQUAL};
 
 /// All engines. The first is our own tree.

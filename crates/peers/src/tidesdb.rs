@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::{Budget, Log, Reads};
-use crate::bundled::{cache, log, memtable, unequal, without_codec, without_maps};
+use crate::bundled::{cache, log, memtable, unequal, without_codec, without_maps, without_ribbons};
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
 pub(crate) const VARIANT: Variant<Engine> =
@@ -70,6 +70,7 @@ impl Peer for TidesDb {
                 compaction_threads(budget)
             ),
         ];
+        lines.extend(without_ribbons(budget, "TidesDB"));
         match budget.log {
             Log::None => lines.push(unequal("log none: TidesDB always writes its log, in the process")),
             Log::Buffered => {

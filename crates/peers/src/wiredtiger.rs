@@ -14,7 +14,7 @@ use types::quantity::format_bytes;
 use workload::TargetError;
 
 use crate::budget::{Budget, Codec, Log, Reads};
-use crate::bundled::{cache, log, memtable, unequal, without_codec, without_interval};
+use crate::bundled::{cache, log, memtable, unequal, without_codec, without_interval, without_ribbons};
 use crate::library::Wanted;
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -127,6 +127,7 @@ impl Peer for WiredTiger {
         }
         if self.is_lsm() {
             lines.push(memtable(budget, "chunk_size"));
+            lines.extend(without_ribbons(budget, "WiredTiger"));
         } else {
             lines.push(unequal("memtable, filters: a row store has none; what changed waits in the cache"));
         }

@@ -23,6 +23,7 @@ use crate::block_writer::BlockWriter;
 use crate::posix::{Files, Posix, create_new, open_existing};
 use crate::pread;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
+use crate::together::read_together;
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     "direct",
@@ -126,6 +127,10 @@ impl ReadFile for DirectFile {
         };
         with_scratch(needed.next_multiple_of(ALIGNMENT), read)
             .map_err(|error| StorageError::new("read", &self.path, error))
+    }
+
+    fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
+        read_together(parts, |offset, len| self.read(offset, len))
     }
 
     fn len(&self) -> u64 {

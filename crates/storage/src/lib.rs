@@ -5,6 +5,7 @@ mod appending;
 mod block_writer;
 mod counting;
 mod direct;
+mod expected;
 mod faulty;
 mod fuse;
 mod holder;
@@ -17,6 +18,7 @@ mod pread;
 mod recording;
 mod simulated;
 mod storage;
+mod together;
 mod uring;
 
 use catalog::Catalog;

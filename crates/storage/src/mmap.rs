@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::appending::{Appending, appending_reference};
+use crate::expected::{Expected, advice_reference};
 use crate::posix::{Files, Posix, open_existing};
 use crate::pread;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
@@ -23,12 +24,7 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     "mmap",
     "tables are mapped: reads of what is in memory cost neither a system call nor a copy",
-    concat!(
-        "# What the system is told of the reads to come: \"random\" reads no page ahead, \"normal\" reads ahead\n\
-         # of what looks sequential.\n\
-         advice = \"random\"\n",
-        appending_reference!()
-    ),
+    concat!(advice_reference!("random"), appending_reference!()),
 );
 
 /// Maps tables, reads all else with pread(2), and writes as its log parameter and write(2) do.
@@ -37,20 +33,17 @@ struct MappedTables {
     log: Appending,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Params {
     advice: Expected,
     log: Appending,
 }
 
-/// The reads that the system is to expect.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Expected {
-    #[default]
-    Random,
-    Normal,
+impl Default for Params {
+    fn default() -> Self {
+        Self { advice: Expected::Random, log: Appending::default() }
+    }
 }
 
 impl Build<dyn Storage> for MappedTables {

@@ -9,48 +9,57 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use catalog::{Build, Variant};
+use rustix::fs::{Advice, fadvise};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::aligned::ALIGNMENT;
 use crate::appending::{Appending, appending_reference};
+use crate::expected::{Expected, advice_reference};
 use crate::fuse::Fuse;
 use crate::posix::{Files, Posix, create_new, open_existing};
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_bounds};
+use crate::together::read_together;
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     "pread",
     "through the page cache: one system call and one copy per read, pread(2)",
-    appending_reference!(),
+    concat!(advice_reference!("normal"), appending_reference!()),
 );
 
 /// Reads every file with pread(2).
 #[derive(Default)]
-pub(crate) struct Pread {
+pub(crate) struct Pread(Params);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Params {
+    advice: Expected,
     log: Appending,
 }
 
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Params {
-    log: Appending,
+impl Default for Params {
+    fn default() -> Self {
+        Self { advice: Expected::Normal, log: Appending::default() }
+    }
 }
 
 impl Build<dyn Storage> for Pread {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn Storage>, String> {
-        Ok(Box::new(Posix(Self { log: params.log })))
+        Ok(Box::new(Posix(Self(params))))
     }
 }
 
 impl Files for Pread {
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
-        self.log.create(path, purpose)
+        self.0.log.create(path, purpose)
     }
 
-    fn open(&self, path: &Path, _: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
-        open(path)
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        let advice = if purpose == Purpose::Table { self.0.advice } else { Expected::Normal };
+        Ok(Arc::new(PreadFile::open(path, advice)?))
     }
 }
 
@@ -63,8 +72,7 @@ pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>
 
 /// Opens a file that is read through the page cache.
 pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadFile>, StorageError> {
-    let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
-    Ok(Arc::new(PreadFile { file, path: path.to_owned(), len }))
+    Ok(Arc::new(PreadFile::open(path, Expected::Normal)?))
 }
 
 /// The system is told to begin with pieces of at least this size.
@@ -123,11 +131,26 @@ struct PreadFile {
     len: u64,
 }
 
+impl PreadFile {
+    fn open(path: &Path, advice: Expected) -> Result<Self, StorageError> {
+        let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
+        if advice == Expected::Random {
+            // Where the advice is not taken the answers are the same.
+            let _ = fadvise(&file, 0, None, Advice::Random);
+        }
+        Ok(Self { file, path: path.to_owned(), len })
+    }
+}
+
 impl ReadFile for PreadFile {
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
         check_bounds(&self.path, offset, len, self.len)?;
         Bytes::with_len(len, |target| self.file.read_exact_at(target, offset))
             .map_err(|error| StorageError::new("read", &self.path, error))
+    }
+
+    fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
+        read_together(parts, |offset, len| self.read(offset, len))
     }
 
     fn len(&self) -> u64 {

@@ -29,6 +29,8 @@ pub struct Range<'t> {
     given_out: u64,
     /// The sources beyond one that its entries were taken from.
     extra_sources: u64,
+    /// The entries that the caller means to take, if it said so.
+    expected: Option<u64>,
 }
 
 self_cell! {
@@ -131,7 +133,16 @@ impl<'t> Range<'t> {
             bounds,
             given_out: 0,
             extra_sources: 0,
+            expected: None,
         })
+    }
+
+    /// Tells how many entries the caller means to take from an end, so that their blocks can be read at once. It may
+    /// take fewer, or more.
+    #[must_use]
+    pub fn expecting(mut self, entries: usize) -> Self {
+        self.expected = Some(entries as u64);
+        self
     }
 
     /// The next key from the front, in rising order, with its value; `None` at the end.
@@ -171,7 +182,7 @@ impl<'t> Range<'t> {
 
     #[inline]
     fn try_step(&mut self, direction: Direction) -> Result<bool> {
-        let Self { inner, walk, snapshot, bounds, extra_sources, .. } = self;
+        let Self { inner, walk, snapshot, bounds, extra_sources, expected, .. } = self;
         let counters = &inner.counters;
         walk.with_dependent_mut(|view, Ends { front, back }| {
             let (end, other) = match direction {
@@ -182,7 +193,7 @@ impl<'t> Range<'t> {
                 merge.advance(counters)?;
                 merge
             } else {
-                let merge = bounds.open(inner, view, *snapshot, direction)?;
+                let merge = bounds.open(inner, view, *snapshot, direction, *expected)?;
                 let sources = merge.source_count() as u64;
                 let extra = sources.saturating_sub(1);
                 *extra_sources = extra.max(*extra_sources);
@@ -246,22 +257,26 @@ impl Bounds {
         view: &'v View,
         snapshot: SequenceNumber,
         direction: Direction,
+        expected: Option<u64>,
     ) -> Result<Merge<Cursor<'v>>> {
         let (low, high) = (self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
-        let from = match direction {
-            Direction::Forward => low,
-            Direction::Backward => high,
+        let (from, to) = match direction {
+            Direction::Forward => (low, high),
+            Direction::Backward => (high, low),
         };
         let counters = &inner.counters;
         let mut approaches = Vec::with_capacity(view.version.runs.len());
+        let all_bytes: u64 = view.version.runs.iter().map(|run| run.bytes).sum();
         for run in &view.version.runs {
             let tables = run.overlapping(low, high);
             let passes = passes_range_filter(run, &tables, low, high, counters.local());
             if passes == Some(false) || tables.is_empty() {
                 continue;
             }
-            let holding = Holding::new(&run.tables, tables, direction, inner.design.options.range);
-            approaches.push((passes, RunCursor::approach(holding, from, direction, counters)?));
+            let share = |entries: u64| entries.saturating_mul(run.bytes).div_ceil(all_bytes.max(1));
+            let options = inner.design.options.range;
+            let holding = Holding::new(&run.tables, tables, direction, options, expected.map(share));
+            approaches.push((passes, RunCursor::approach(holding, (from, to), direction, counters)?));
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
         let is_alone = approaches.is_empty() && view.frozen.is_empty();

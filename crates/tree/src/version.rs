@@ -34,6 +34,8 @@ pub(crate) struct SortedRun {
     pub(crate) level: usize,
     /// The tables.
     pub(crate) tables: Arc<[Arc<Table>]>,
+    /// The bytes of their files.
+    pub(crate) bytes: u64,
     index: Box<dyn RunIndex>,
 }
 
@@ -44,6 +46,7 @@ impl SortedRun {
         Self {
             level,
             tables: run.tables.iter().map(|table| Arc::clone(&table.0)).collect(),
+            bytes: run.tables.iter().map(|table| table.0.file_bytes()).sum(),
             index: culling.index(ranges, form),
         }
     }

@@ -133,6 +133,10 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
 
 fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
+        // What is moved keeps its tombstones, wherever it goes.
+        if job.action == Action::Move {
+            return Ok(());
+        }
         let bottom = job.reaches_bottom(&store.shape().levels);
         ensure(bottom != store.has_older_than(job), || {
             format!("{job:?} is told to reach the bottom: {bottom}")

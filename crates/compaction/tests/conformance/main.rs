@@ -18,7 +18,7 @@ use store::{KEYS, RunPlan};
 use toml::Value;
 
 /// Every policy, as it is by default and with small numbers, so that small trees have several levels.
-const LABELS: [&str; 38] = [
+const LABELS: [&str; 41] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
@@ -43,6 +43,9 @@ const LABELS: [&str; 38] = [
     "l0-tiered",
     "l0-tiered(size_ratio=2, level0_runs=2)",
     "l0-tiered(size_ratio=2, level0_runs=2, level1_memtables=5)",
+    "l0-tiered(trivial_moves=true)",
+    "l0-tiered(size_ratio=2, level0_runs=2, trivial_moves=true)",
+    "l0-tiered(size_ratio=1.5, level0_runs=3, level1_memtables=2, trivial_moves=true)",
     "one-leveling",
     "one-leveling(size_ratio=2)",
     "universal",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use catalog::{Choice, ChoiceError, Limit};
-use peers::{Budget, CATALOG, Codec, Engine, Log, Missing, Peer, Reads, UNEQUAL};
+use peers::{Budget, CATALOG, Codec, Engine, Filters, Log, Missing, Peer, Reads, UNEQUAL};
 use toml::Value;
 use tree::Design;
 use types::quantity::parse_nanoseconds;
@@ -171,6 +171,7 @@ pub(crate) fn budget(design: &Design) -> Budget {
             .and_then(|capacity| types::quantity::parse_bytes(&capacity).ok())
             .unwrap_or(0),
         filter_bits_per_key: number(bloom, "bits_per_key").unwrap_or(0.0),
+        filters: if bloom.kind() == "ribbon" { Filters::Ribbon } else { Filters::Bloom },
         block_bytes: options.block.size.0,
         restart_interval: options.block.restart_interval,
         codec: match codec.kind() {
@@ -207,6 +208,7 @@ pub(super) fn budget_differences(a: &Budget, b: &Budget) -> Vec<String> {
         ("stall.frozen_memtables", a.frozen_memtables != b.frozen_memtables),
         ("cache.capacity", a.cache_bytes != b.cache_bytes),
         ("bloom.bits_per_key", a.filter_bits_per_key.total_cmp(&b.filter_bits_per_key).is_ne()),
+        ("bloom.kind", a.filters != b.filters),
         ("block.size", a.block_bytes != b.block_bytes),
         ("block.restart_interval", a.restart_interval != b.restart_interval),
         ("compression", a.codec != b.codec),
@@ -251,6 +253,9 @@ mod tests {
         };
         assert_eq!(other, expected);
         assert_eq!(budget(&design("compression = \"delta\"")).codec, Codec::Other("delta".to_owned()));
+        let ribbon = budget(&design("bloom = \"ribbon(bits_per_key=10)\""));
+        assert_eq!(ribbon, Budget { filters: Filters::Ribbon, ..Budget::default() });
+        assert_eq!(budget_differences(&usual, &ribbon), ["bloom.kind"]);
         assert_eq!(budget_differences(&usual, &usual), Vec::<String>::new());
         assert_eq!(budget_differences(&usual, &other).len(), 9);
     }

@@ -97,7 +97,7 @@ impl Target for TreeTarget {
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut range = self.tree.range((Bound::Included(scan.low), high))?;
+        let mut range = self.tree.range((Bound::Included(scan.low), high))?.expecting(scan.limit);
         let mut entries = 0;
         while entries < scan.limit {
             let entry = match scan.direction {

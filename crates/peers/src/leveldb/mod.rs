@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::budget::{Budget, Codec, Log, Reads};
-use crate::bundled::{cache, log, memtable, unequal, without_interval};
+use crate::bundled::{cache, log, memtable, unequal, without_interval, without_ribbons};
 use crate::library::Wanted;
 use crate::peer::{Engine, Identity, Missing, Peer, Store};
 
@@ -69,6 +69,7 @@ impl Peer for LevelDb {
             0.0 => lines.push(format!("{bits}: filter_policy bloom")),
             _ => lines.push(unequal(format_args!("{bits}: LevelDB takes whole bits, rounded"))),
         }
+        lines.extend(without_ribbons(budget, "LevelDB"));
         match &budget.codec {
             Codec::None => lines.push("compression none: kNoCompression".to_owned()),
             Codec::Snappy => lines.push("compression snappy: kSnappyCompression".to_owned()),

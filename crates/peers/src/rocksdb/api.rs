@@ -6,7 +6,8 @@ use std::ptr::null_mut;
 
 use workload::TargetError;
 
-use crate::budget::Budget;
+use super::options::bloom_equivalent_bits;
+use crate::budget::{Budget, Filters};
 use crate::symbols::{bytes_at, functions};
 
 /// What every version has of what is called here.
@@ -82,6 +83,7 @@ functions! {
         block_based_options_set_block_restart_interval: fn(Object, c_int);
         block_based_options_set_filter_policy: fn(Object, Object);
         filterpolicy_create_bloom_full: fn(f64) -> Object;
+        filterpolicy_create_ribbon: fn(f64) -> Object;
         options_set_block_based_table_factory: fn(Object, Object);
     }
     newest {
@@ -144,6 +146,13 @@ impl Api {
         };
         let ((create_cache, destroy_cache), (create, destroy)) = (cache, tables);
         let ((set_cache, set_size), (set_filter, create_filter)) = (of_blocks, filters);
+        let (create_filter, bits) = match budget.filters {
+            Filters::Bloom => (create_filter, budget.filter_bits_per_key),
+            Filters::Ribbon => {
+                let create = self.filterpolicy_create_ribbon;
+                (create.ok_or("this version has no ribbon filters")?, bloom_equivalent_bits(budget))
+            }
+        };
         // SAFETY: Each object is made and given back once; the table options keep the cache and own the filter.
         unsafe {
             let block_bytes = budget.block_bytes as usize;
@@ -152,7 +161,7 @@ impl Api {
             set_size(tables, block_bytes);
             set_interval(tables, budget.restart_interval.cast_signed());
             if budget.filter_bits_per_key > 0.0 {
-                set_filter(tables, create_filter(budget.filter_bits_per_key));
+                set_filter(tables, create_filter(bits));
             }
             set_factory(options, tables);
             destroy(tables);

@@ -11,6 +11,8 @@ pub(super) trait Kin: Send + Sync + 'static {
     const WANTED: Wanted;
     /// Whether it can have a filter of whole keys in front of a memtable, as `RocksDB` since 6.0.
     const FILTERS_MEMTABLES: bool = true;
+    /// Whether its filters can be ribbons, as `RocksDB`'s since 6.15.
+    const HAS_RIBBONS: bool = true;
 }
 
 /// `RocksDB` itself.
@@ -62,4 +64,5 @@ impl Kin for TerarkDb {
         has_fast_checksums: true,
     };
     const FILTERS_MEMTABLES: bool = false;
+    const HAS_RIBBONS: bool = false;
 }

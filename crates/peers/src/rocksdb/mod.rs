@@ -18,7 +18,8 @@ use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Filters};
+use crate::bundled::without_ribbons;
 use crate::library::version_in;
 use crate::peer::{Engine, Identity, Missing, Peer, Store, UNEQUAL};
 use kin::{Kin, RocksDb, SpeedB, TerarkDb};
@@ -146,7 +147,8 @@ impl<K: Kin> Member<K> {
     /// What of the terms it has options for.
     fn terms(budget: &Budget) -> Budget {
         let filter = if K::FILTERS_MEMTABLES { budget.memtable_filter_bytes } else { 0 };
-        Budget { memtable_filter_bytes: filter, ..budget.clone() }
+        let filters = if K::HAS_RIBBONS { budget.filters } else { Filters::Bloom };
+        Budget { memtable_filter_bytes: filter, filters, ..budget.clone() }
     }
 
     fn source(&self) -> Result<Source, Missing> {
@@ -167,8 +169,12 @@ impl<K: Kin> Peer for Member<K> {
     }
 
     fn mapping(&self, budget: &Budget) -> Vec<String> {
-        let mut lines = options::mapping(&self.params, &self.overrides, &Self::terms(budget));
-        if Self::terms(budget) != *budget {
+        let terms = Self::terms(budget);
+        let mut lines = options::mapping(&self.params, &self.overrides, &terms);
+        if terms.filters != budget.filters {
+            lines.extend(without_ribbons(budget, K::KIND));
+        }
+        if terms.memtable_filter_bytes != budget.memtable_filter_bytes {
             lines.push(format!(
                 "{UNEQUAL}no filter in front of a memtable: {} has none of whole keys",
                 K::KIND
@@ -204,15 +210,23 @@ mod tests {
 
     #[test]
     fn a_filter_that_one_of_the_family_cannot_have_is_told() {
-        let budget = Budget { memtable_filter_bytes: 1 << 10, ..Budget::default() };
+        let budget = Budget { memtable_filter_bytes: 1 << 10, filters: Filters::Ribbon, ..Budget::default() };
         let lines = |peer: &dyn Peer| peer.mapping(&budget).join("\n");
         let overrides = || Overrides::parse("").unwrap();
         let (params, kin) = (Params::default(), PhantomData::<RocksDb>);
         let rocksdb = lines(&Member { params, overrides: overrides(), kin });
         assert!(rocksdb.contains("memtable_whole_key_filtering=true"), "{rocksdb}");
+        assert!(
+            rocksdb.contains("ribbonfilter:14.286:0") && !rocksdb.contains("ribbon filters:"),
+            "{rocksdb}"
+        );
         let (params, kin) = (Params::default(), PhantomData::<TerarkDb>);
         let terarkdb = lines(&Member { params, overrides: overrides(), kin });
         assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
         assert!(terarkdb.contains("not equal: no filter in front of a memtable"), "{terarkdb}");
+        assert!(
+            terarkdb.contains("not equal: ribbon filters: terarkdb has Bloom filters alone"),
+            "{terarkdb}"
+        );
     }
 }

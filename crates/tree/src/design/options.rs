@@ -132,13 +132,16 @@ pub enum LastKey {
 
 /// What a range takes hold of when it is opened. Answers are the same. Source: Fjall 2.1, "Reducing large range scan
 /// initialization costs".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
     /// What references to tables the range takes.
     pub references: TableReferences,
     /// When the readers of a run's tables are made.
     pub readers: TableReaders,
+    /// The most bytes of blocks that are read from storage at once, where tables are not mapped: as many as the entries
+    /// that the caller means to take should need, and then ever more; 0: one block at a time.
+    pub read_ahead: ByteSize,
 }
 
 /// What references to tables a range takes, beside the one to all that the tree is made of, which keeps them alive.
@@ -245,6 +248,12 @@ impl Default for TableOptions {
     }
 }
 
+impl Default for RangeOptions {
+    fn default() -> Self {
+        Self { references: TableReferences::Run, readers: TableReaders::Lazy, read_ahead: ByteSize(0) }
+    }
+}
+
 impl Default for StallOptions {
     fn default() -> Self {
         Self { frozen_memtables: 2, level0_runs: 0 }
@@ -253,6 +262,9 @@ impl Default for StallOptions {
 
 /// The largest table: positions inside a table are 32-bit numbers, and the last entry may be a large one.
 const MAX_TABLE_BYTES: u64 = 2 << 30;
+
+/// The most that a range reads at once: memory that every range may take.
+const MAX_READ_AHEAD_BYTES: u64 = 16 << 20;
 
 impl Options {
     /// Refuses what cannot be: the group and key at fault, and a sentence.
@@ -287,6 +299,10 @@ impl Options {
         if !(size..=MAX_TABLE_BYTES).contains(&self.table.capacity.0) {
             let capacity = self.table.capacity;
             return Err(("table", "capacity", format!("a table has one block to 2 GiB, not {capacity}")));
+        }
+        if self.range.read_ahead.0 > MAX_READ_AHEAD_BYTES {
+            let bytes = self.range.read_ahead;
+            return Err(("range", "read_ahead", format!("a range reads 0 to 16 MiB at once, not {bytes}")));
         }
         if self.stall.frozen_memtables == 0 {
             let message =

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use types::Direction;
 
 use super::block_cursor::BlockCursor;
+use super::read_ahead::ReadAhead;
 use super::reader::Table;
 use crate::design::{RangeOptions, TableReaders, TableReferences};
 
@@ -19,6 +20,8 @@ pub(crate) struct Holding<'t> {
     pub(super) references: Vec<Arc<Table>>,
     /// Readers of the tables that can have keys of the range, if they are made at once.
     pub(super) readers: Option<Readers<'t>>,
+    /// How many blocks are read at once.
+    pub(super) read_ahead: ReadAhead,
 }
 
 /// A reader for each table, until it is taken.
@@ -34,12 +37,13 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Holding<'t> {
     /// Takes hold of the tables `inside` of a run, which can have keys of the range and are not none, to be walked in
-    /// `direction`.
+    /// `direction`. The range is `expected` to take so many entries, if it said so.
     pub(crate) fn new(
         run: &'t [Arc<Table>],
         inside: Range<usize>,
         direction: Direction,
         options: RangeOptions,
+        expected: Option<u64>,
     ) -> Self {
         let tables = &run[inside];
         let references = match options.references {
@@ -54,7 +58,8 @@ impl<'t> Holding<'t> {
             TableReaders::Lazy => None,
             TableReaders::Eager => Some(Readers::new(tables, direction)),
         };
-        Self { tables, first, references, readers }
+        let read_ahead = ReadAhead::new(&tables[first], options.read_ahead, expected);
+        Self { tables, first, references, readers, read_ahead }
     }
 }
 
@@ -115,8 +120,8 @@ mod tests {
         for direction in [Direction::Forward, Direction::Backward] {
             for (kind, more) in [(TableReferences::Run, 0), (TableReferences::Table, 5)] {
                 for (readers, made) in [(TableReaders::Lazy, 0), (TableReaders::Eager, 5)] {
-                    let options = RangeOptions { references: kind, readers };
-                    let mut holding = Holding::new(&tables, 2..7, direction, options);
+                    let options = RangeOptions { references: kind, readers, ..RangeOptions::default() };
+                    let mut holding = Holding::new(&tables, 2..7, direction, options, None);
                     assert_eq!(references(), alone + more, "{options:?}");
                     let expected = if direction == Direction::Forward { 2 } else { 6 };
                     let first = &holding.tables[holding.first];

@@ -23,6 +23,7 @@ mod holding;
 mod kept_keys;
 mod plain;
 mod properties;
+mod read_ahead;
 mod reader;
 mod reseal;
 mod run_cursor;

@@ -293,7 +293,7 @@ impl Table {
         let mut indexes = vec![0; keys.len()];
         let searched = self.fence.find_batch(&keys, &mut indexes, &view);
         searched.map_err(|error| self.file.fence_error(error))?;
-        let blocks = self.file.blocks(&indexes, counters)?;
+        let blocks = self.file.blocks_by_number(&indexes, counters)?;
         for (at, (key, index)) in keys.into_iter().zip(indexes).enumerate() {
             let mut value = Vec::new();
             let found = self.find_in(index, &blocks[&index], key, &mut value, counters)?;
@@ -346,6 +346,16 @@ impl Table {
     #[inline]
     pub(crate) fn is_in_place(&self) -> bool {
         self.file.is_in_place
+    }
+
+    /// Whether the file stands in memory as a whole, so that blocks take no call to storage.
+    pub(super) fn is_mapped(&self) -> bool {
+        self.file.file.mapped().is_some()
+    }
+
+    /// Data blocks in a row, from the cache or, together, from storage.
+    pub(super) fn blocks_together(&self, range: Range<u32>, counters: &Counters) -> Result<Vec<Bytes>> {
+        self.file.blocks_together(range, counters)
     }
 
     /// Asks for a data block from memory, where it is used in place: the first `bytes` of it, at most.
@@ -494,28 +504,33 @@ impl TableFile {
         self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
     }
 
-    /// Data blocks by their numbers, from the cache or from storage; what is missing is read together.
-    fn blocks(&self, indexes: &[u32], counters: &Counters) -> Result<HashMap<u32, Bytes>> {
+    /// Data blocks by their numbers, as [`blocks_together`](Self::blocks_together).
+    fn blocks_by_number(&self, indexes: &[u32], counters: &Counters) -> Result<HashMap<u32, Bytes>> {
         let mut indexes = indexes.to_vec();
         indexes.sort_unstable();
         indexes.dedup();
-        let mut blocks = HashMap::with_capacity(indexes.len());
-        let mut missing = Vec::new();
+        let blocks = self.blocks_together(indexes.iter().copied(), counters)?;
+        Ok(indexes.into_iter().zip(blocks).collect())
+    }
+
+    /// Data blocks, each from the cache or from storage; what is missing is read together.
+    fn blocks_together(&self, indexes: impl Iterator<Item = u32>, counters: &Counters) -> Result<Vec<Bytes>> {
+        let mut blocks = Vec::with_capacity(indexes.size_hint().0);
+        let (mut missing, mut parts) = (Vec::new(), Vec::new());
         for index in indexes {
             let place = self.place(index)?;
-            match self.context.cache.get(&self.block_id(place.offset)) {
-                Some(block) => {
-                    counters.blocks_from_cache.bump();
-                    blocks.insert(index, block);
-                }
-                None => missing.push((index, place)),
+            let cached = self.context.cache.get(&self.block_id(place.offset));
+            counters.blocks_from_cache.add(u64::from(cached.is_some()));
+            if cached.is_none() {
+                missing.push((blocks.len(), place));
+                parts.push((place.offset, place.len));
             }
+            blocks.push(cached);
         }
-        let parts: Vec<(u64, usize)> = missing.iter().map(|(_, place)| (place.offset, place.len)).collect();
-        for ((index, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
-            blocks.insert(index, self.take_in(&stored?, place, counters)?);
+        for ((at, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
+            blocks[at] = Some(self.take_in(&stored?, place, counters)?);
         }
-        Ok(blocks)
+        Ok(blocks.into_iter().flatten().collect())
     }
 
     /// Checks and unpacks a block that was read, and offers it to the cache.

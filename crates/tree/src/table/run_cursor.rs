@@ -10,6 +10,7 @@ use types::{Bytes, Direction, Entry};
 use super::block_bytes::BlockBytes;
 use super::block_cursor::BlockCursor;
 use super::holding::{Holding, Reader, Readers, first_block};
+use super::read_ahead::ReadAhead;
 use super::reader::Table;
 use crate::error::{Error, Result};
 use crate::merge::Source;
@@ -63,7 +64,11 @@ pub(crate) struct RunCursor<'t> {
     readers: Option<Readers<'t>>,
     /// Blocks walked in a row, by a range.
     walked: u32,
-    /// Streaming: blocks read and not yet entered; the first is the one behind `block`.
+    /// How many blocks a range reads at once.
+    read_ahead: ReadAhead,
+    /// The key that a range which reads several blocks at once does not go beyond, if there is one.
+    read_to: Option<Box<[u8]>>,
+    /// Blocks read and not yet entered; the first is the one that comes behind `block` in `direction`.
     ahead: VecDeque<Bytes>,
 }
 
@@ -93,10 +98,10 @@ impl Source for RunCursor<'_> {
 
 impl<'t> RunCursor<'t> {
     /// A cursor for a range over what it holds of a run, on its way to the first entry in `direction` that `from`
-    /// allows.
+    /// allows; it goes on to `to` at most.
     pub(crate) fn approach(
-        Holding { tables, first, references, mut readers }: Holding<'t>,
-        from: Bound<&[u8]>,
+        Holding { tables, first, references, mut readers, read_ahead }: Holding<'t>,
+        (from, to): (Bound<&[u8]>, Bound<&[u8]>),
         direction: Direction,
         counters: &AllCounters,
     ) -> Result<Approach<'t>> {
@@ -112,6 +117,8 @@ impl<'t> RunCursor<'t> {
             cursor: reader.map_or_else(BlockCursor::default, |reader| reader.cursor),
             readers,
             walked: 0,
+            read_ahead,
+            read_to: None,
             ahead: VecDeque::new(),
         };
         cursor.block = match from {
@@ -120,6 +127,10 @@ impl<'t> RunCursor<'t> {
                 cursor.tables[first].seek(key, counters.local())?
             }
         };
+        if let (true, Bound::Included(key) | Bound::Excluded(key)) = (cursor.read_ahead.is_on(), to) {
+            cursor.read_to = Some(key.into());
+            cursor.end_reading_ahead(counters)?;
+        }
         // What is used in place is not looked at before all runs have asked for theirs.
         let block = if cursor.tables[first].is_in_place() {
             cursor.tables[first].prefetch_block(cursor.block, PREFETCHED_BYTES);
@@ -158,6 +169,8 @@ impl<'t> RunCursor<'t> {
             cursor: BlockCursor::default(),
             readers: None,
             walked: 0,
+            read_ahead: ReadAhead::default(),
+            read_to: None,
             ahead: VecDeque::new(),
         };
         let standing = match low {
@@ -258,6 +271,7 @@ impl<'t> RunCursor<'t> {
             None => self.first_block(at),
         };
         self.ahead.clear();
+        self.end_reading_ahead(counters)?;
         self.enter_block(counters)?;
         Ok(true)
     }
@@ -273,13 +287,46 @@ impl<'t> RunCursor<'t> {
 
     /// The block of a range. What is used in place was asked for from memory when it was known to come; what is not is
     /// asked for now, as a whole unless it is a large one.
-    fn cached_block(&self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
+    fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
-        let block = table.block(self.block, counters.local())?;
+        if self.ahead.is_empty() && self.read_ahead.is_on() {
+            self.read_on(at, counters)?;
+        }
+        let block = match self.ahead.pop_front() {
+            Some(block) => BlockBytes::Own(block),
+            None => table.block(self.block, counters.local())?,
+        };
         if !table.is_in_place() {
             prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
         }
         Ok(block)
+    }
+
+    /// Has no more blocks of the current table read at once, from the current one on, than the range can have keys in.
+    fn end_reading_ahead(&mut self, counters: &AllCounters) -> Result<()> {
+        let (Some(at), Some(key)) = (self.table, &self.read_to) else { return Ok(()) };
+        let table = &self.tables[at];
+        let last = match table.covers(key) {
+            true => Some(table.seek(key, counters.local())?),
+            false => None,
+        };
+        self.read_ahead.end_after(last.map_or(u32::MAX, |last| self.block.abs_diff(last) + 1));
+        Ok(())
+    }
+
+    /// Reads the block being walked and those behind it at once, as many as a range is to read.
+    fn read_on(&mut self, at: usize, counters: &AllCounters) -> Result<()> {
+        let most = self.read_ahead.take();
+        let blocks = match self.direction {
+            Direction::Forward => self.block..self.block.saturating_add(most).min(self.blocks_of(at)),
+            Direction::Backward => (self.block + 1).saturating_sub(most)..self.block + 1,
+        };
+        let blocks = self.tables[at].blocks_together(blocks, counters.local())?;
+        match self.direction {
+            Direction::Forward => self.ahead.extend(blocks),
+            Direction::Backward => self.ahead.extend(blocks.into_iter().rev()),
+        }
+        Ok(())
     }
 
     fn streamed_block(&mut self, at: usize, counters: &AllCounters) -> Result<Bytes> {

@@ -72,6 +72,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "table = { last_key = \"entry\" }",
         "range = { references = \"table\" }",
         "range = { readers = \"eager\" }",
+        "range = { read_ahead = \"2KiB\" }",
+        "range = { read_ahead = \"128KiB\", readers = \"eager\" }\ncache = \"none\"",
         "range = { references = \"table\", readers = \"eager\" }\nbloom = { kind = \"prefix\", length = 6 }",
         "merge = { kernel = \"heap\" }",
         "merge = { kernel = \"heap\" }\nthreads = { max_subcompactions = 4 }\ncompaction = \"tiered\"",

@@ -133,6 +133,7 @@ fn the_switches_are_said_in_toml_and_misspellings_are_refused() {
     assert_eq!(again, design);
     for (text, key) in [
         ("range = { readers = \"early\" }", "range.readers"),
+        ("range = { read_ahead = \"17MiB\" }", "range.read_ahead"),
         ("range = { reference = \"run\" }", "reference"),
         ("table = { last_key = \"item\" }", "table.last_key"),
         ("threads = { inline = \"flushes\" }", "threads.inline"),

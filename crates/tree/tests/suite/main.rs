@@ -16,5 +16,6 @@ mod model;
 mod moves;
 mod power;
 mod probe;
+mod read_ahead;
 mod seek;
 mod subcompactions;

@@ -4,7 +4,8 @@
 //! It is [`leveled`](crate::leveled) with more than one run in level 0. A merge into level 1 then brings
 //! several buffers at once, so that level 1 is rewritten less often; lookups pay with the runs that wait.
 //! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; the exact
-//! form stands there. With `trivial_moves`, a move that engines in use know by that name, what comes in key order passes
+//! form stands there, for keys in no order. With `trivial_moves`, a move that engines in use know by that name, tables that
+//! share no keys with others descend as they are, and merges take those alone whose keys meet: what comes in key order passes
 //! all levels without being written again.
 
 use catalog::{Build, ByteSize, Variant};

@@ -5,7 +5,7 @@
 //! leveling. Level 0 is where flushes land: as soon as it has `level0_runs` runs they are merged with the
 //! run of level 1. Level i ≥ 1 holds one run, until that has C(i) = T^i buffers of data, or, where level 1 is
 //! given another size of C(1) buffers, C(1)·T^(i−1); then it is merged whole into level i + 1, or moved there where
-//! that is empty.
+//! that is empty. Where [`l0-tiered`](crate::l0_tiered) asks for it, a level descends table by table instead.
 //!
 //! # What it writes
 //! Count data in buffers, let N of them be flushed, with keys that are all different. Let a(i) be the size
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
-use crate::{apart, size_ratio, whole};
+use crate::{descent, size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled>(
     "leveled",
@@ -125,7 +125,7 @@ impl CompactionPolicy for Leveled {
         }
         Some(match self.trivial_moves {
             false => whole::merge_into_next(shape, level),
-            true => apart::hand_down(shape, level),
+            true => descent::hand_down(shape, level),
         })
     }
 

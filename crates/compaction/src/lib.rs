@@ -4,8 +4,8 @@
 //! Every job leaves every answer as it is, but for those of policies that declare that they drop data
 //! ([`catalog::Limit::DropsData`]): these may give up the oldest runs, whole.
 
-mod apart;
 mod binary_counter;
+mod descent;
 mod fifo;
 mod fluid;
 mod golden;

@@ -266,7 +266,15 @@ impl Bounds {
         };
         let counters = &inner.counters;
         let mut approaches = Vec::with_capacity(view.version.runs.len());
-        let all_bytes: u64 = view.version.runs.iter().map(|run| run.bytes).sum();
+        let options = inner.design.options.range;
+        // What is expected of each run is its share of them, by bytes.
+        let all_bytes: u64 = match (expected, options.read_ahead.0) {
+            (None, _) | (_, 0) => 0,
+            _ => {
+                let runs = view.version.runs.iter().filter(|run| !run.overlapping(low, high).is_empty());
+                runs.map(|run| run.bytes).sum()
+            }
+        };
         for run in &view.version.runs {
             let tables = run.overlapping(low, high);
             let passes = passes_range_filter(run, &tables, low, high, counters.local());
@@ -274,7 +282,6 @@ impl Bounds {
                 continue;
             }
             let share = |entries: u64| entries.saturating_mul(run.bytes).div_ceil(all_bytes.max(1));
-            let options = inner.design.options.range;
             let holding = Holding::new(&run.tables, tables, direction, options, expected.map(share));
             approaches.push((passes, RunCursor::approach(holding, (from, to), direction, counters)?));
         }

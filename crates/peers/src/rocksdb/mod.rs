@@ -217,7 +217,7 @@ mod tests {
         let rocksdb = lines(&Member { params, overrides: overrides(), kin });
         assert!(rocksdb.contains("memtable_whole_key_filtering=true"), "{rocksdb}");
         assert!(
-            rocksdb.contains("ribbonfilter:14.286:0") && !rocksdb.contains("ribbon filters:"),
+            rocksdb.contains("ribbonfilter:14.286:-1") && !rocksdb.contains("ribbon filters:"),
             "{rocksdb}"
         );
         let (params, kin) = (Params::default(), PhantomData::<TerarkDb>);

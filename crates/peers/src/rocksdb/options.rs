@@ -122,14 +122,14 @@ fn table_factory(budget: &Budget) -> String {
     if budget.filter_bits_per_key > 0.0 {
         options.push(match budget.filters {
             Filters::Bloom => format!("filter_policy=bloomfilter:{}:false", budget.filter_bits_per_key),
-            Filters::Ribbon => format!("filter_policy=ribbonfilter:{:.3}:0", bloom_equivalent_bits(budget)),
+            Filters::Ribbon => format!("filter_policy=ribbonfilter:{:.3}:-1", bloom_equivalent_bits(budget)),
         });
     }
     format!("block_based_table_factory={{{}}}", options.join(";"))
 }
 
-/// The bits of the Bloom filter that `RocksDB` has for a ribbon filter of as many as the budget says: it makes that one
-/// three tenths smaller. Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// The bits of a Bloom filter in whose place `RocksDB` makes a ribbon filter of about as many as the budget says, three
+/// tenths fewer. The −1 behind them in its options is the last level with Bloom filters: none. Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(budget: &Budget) -> f64 {
     budget.filter_bits_per_key / 0.7
 }
@@ -187,7 +187,7 @@ mod tests {
     fn a_ribbon_filter_has_as_many_bits() {
         let budget = Budget { filters: Filters::Ribbon, filter_bits_per_key: 7.0, ..Budget::default() };
         let text = text(&Params::default(), &Overrides::default(), &budget);
-        assert!(text.contains("filter_policy=ribbonfilter:10.000:0"), "{text}");
+        assert!(text.contains("filter_policy=ribbonfilter:10.000:-1"), "{text}");
     }
 
     #[test]

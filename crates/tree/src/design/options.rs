@@ -139,8 +139,8 @@ pub struct RangeOptions {
     pub references: TableReferences,
     /// When the readers of a run's tables are made.
     pub readers: TableReaders,
-    /// The most bytes of blocks that are read from storage at once, where tables are not mapped: as many as the entries
-    /// that the caller means to take should need, and then ever more; 0: one block at a time.
+    /// The most bytes of blocks that each end of a range reads at once of a sorted run whose tables are not mapped: those
+    /// that the entries which the caller means to take should need, and then ever more; 0: one block at a time.
     pub read_ahead: ByteSize,
 }
 

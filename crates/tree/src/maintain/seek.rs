@@ -55,8 +55,7 @@ impl Inner {
         }
         let work = self.range_work().since(&view.version.ranges_before);
         let memtable = Some(self.pending.lock().charged_bytes).filter(|bytes| *bytes > 0);
-        let runs =
-            view.version.runs.iter().map(|run| run.tables.iter().map(|table| table.file_bytes()).sum());
+        let runs = view.version.runs.iter().map(|run| run.bytes);
         let sources: Vec<u64> = memtable.into_iter().chain(runs).collect();
         let worth = worth_merging(&sources, &work, price);
         let oldest = worth.checked_sub(1 + usize::from(memtable.is_some()))?;

@@ -12,7 +12,7 @@ use compression::{Decompressor, RAW};
 use fence::{Fence, FenceError, ReadError, TableView};
 use memory::{prefetch, prefetch_all};
 use storage::{Purpose, ReadFile};
-use types::{Bytes, HashedKey, KeyHash, Lookup};
+use types::{Bytes, Direction, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
 use super::block::{Found, Layout, find_noting};
@@ -353,9 +353,39 @@ impl Table {
         self.file.file.mapped().is_some()
     }
 
-    /// Data blocks in a row, from the cache or, together, from storage.
-    pub(super) fn blocks_together(&self, range: Range<u32>, counters: &Counters) -> Result<Vec<Bytes>> {
-        self.file.blocks_together(range, counters)
+    /// As many as `most` data blocks from `first` on in `direction`, as fit in `bytes` but at least one, in that order: from
+    /// the cache or, together, from storage.
+    pub(super) fn blocks_together(
+        &self,
+        first: u32,
+        direction: Direction,
+        most: u32,
+        bytes: usize,
+        counters: &Counters,
+    ) -> Result<Vec<Bytes>> {
+        let mut indexes = Vec::new();
+        let mut all_bytes = 0;
+        for step in 0..most {
+            let index = match direction {
+                Direction::Forward => first.checked_add(step),
+                Direction::Backward => first.checked_sub(step),
+            };
+            let Some(place) = index.and_then(|index| self.file.directory.place(index)) else { break };
+            all_bytes += place.len;
+            if step > 0 && all_bytes > bytes {
+                break;
+            }
+            indexes.extend(index);
+        }
+        // Storage reads as one what lies one behind the other.
+        if direction == Direction::Backward {
+            indexes.reverse();
+        }
+        let mut blocks = self.file.blocks_together(&indexes, counters)?;
+        if direction == Direction::Backward {
+            blocks.reverse();
+        }
+        Ok(blocks)
     }
 
     /// Asks for a data block from memory, where it is used in place: the first `bytes` of it, at most.
@@ -509,16 +539,16 @@ impl TableFile {
         let mut indexes = indexes.to_vec();
         indexes.sort_unstable();
         indexes.dedup();
-        let blocks = self.blocks_together(indexes.iter().copied(), counters)?;
+        let blocks = self.blocks_together(&indexes, counters)?;
         Ok(indexes.into_iter().zip(blocks).collect())
     }
 
     /// Data blocks, each from the cache or from storage; what is missing is read together.
-    fn blocks_together(&self, indexes: impl Iterator<Item = u32>, counters: &Counters) -> Result<Vec<Bytes>> {
-        let mut blocks = Vec::with_capacity(indexes.size_hint().0);
+    fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
+        let mut blocks = Vec::with_capacity(indexes.len());
         let (mut missing, mut parts) = (Vec::new(), Vec::new());
         for index in indexes {
-            let place = self.place(index)?;
+            let place = self.place(*index)?;
             let cached = self.context.cache.get(&self.block_id(place.offset));
             counters.blocks_from_cache.add(u64::from(cached.is_some()));
             if cached.is_none() {
@@ -530,7 +560,7 @@ impl TableFile {
         for ((at, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
             blocks[at] = Some(self.take_in(&stored?, place, counters)?);
         }
-        Ok(blocks.into_iter().flatten().collect())
+        Ok(blocks.into_iter().map(|block| block.expect("storage answers for every part")).collect())
     }
 
     /// Checks and unpacks a block that was read, and offers it to the cache.

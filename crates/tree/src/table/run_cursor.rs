@@ -129,7 +129,6 @@ impl<'t> RunCursor<'t> {
         };
         if let (true, Bound::Included(key) | Bound::Excluded(key)) = (cursor.read_ahead.is_on(), to) {
             cursor.read_to = Some(key.into());
-            cursor.end_reading_ahead(counters)?;
         }
         // What is used in place is not looked at before all runs have asked for theirs.
         let block = if cursor.tables[first].is_in_place() {
@@ -271,7 +270,7 @@ impl<'t> RunCursor<'t> {
             None => self.first_block(at),
         };
         self.ahead.clear();
-        self.end_reading_ahead(counters)?;
+        self.read_ahead.enter_table();
         self.enter_block(counters)?;
         Ok(true)
     }
@@ -290,7 +289,7 @@ impl<'t> RunCursor<'t> {
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {
-            self.read_on(at, counters)?;
+            self.read_on(at, counters);
         }
         let block = match self.ahead.pop_front() {
             Some(block) => BlockBytes::Own(block),
@@ -302,31 +301,26 @@ impl<'t> RunCursor<'t> {
         Ok(block)
     }
 
-    /// Has no more blocks of the current table read at once, from the current one on, than the range can have keys in.
-    fn end_reading_ahead(&mut self, counters: &AllCounters) -> Result<()> {
-        let (Some(at), Some(key)) = (self.table, &self.read_to) else { return Ok(()) };
-        let table = &self.tables[at];
-        let last = match table.covers(key) {
-            true => Some(table.seek(key, counters.local())?),
-            false => None,
-        };
-        self.read_ahead.end_after(last.map_or(u32::MAX, |last| self.block.abs_diff(last) + 1));
-        Ok(())
-    }
-
-    /// Reads the block being walked and those behind it at once, as many as a range is to read.
-    fn read_on(&mut self, at: usize, counters: &AllCounters) -> Result<()> {
-        let most = self.read_ahead.take();
-        let blocks = match self.direction {
-            Direction::Forward => self.block..self.block.saturating_add(most).min(self.blocks_of(at)),
-            Direction::Backward => (self.block + 1).saturating_sub(most)..self.block + 1,
-        };
-        let blocks = self.tables[at].blocks_together(blocks, counters.local())?;
-        match self.direction {
-            Direction::Forward => self.ahead.extend(blocks),
-            Direction::Backward => self.ahead.extend(blocks.into_iter().rev()),
+    /// Reads the block being walked and those behind it at once, as many as a range is to read. One that cannot be read is
+    /// told when the range gets there: until then they are read one by one.
+    fn read_on(&mut self, at: usize, counters: &AllCounters) {
+        let (table, block, end) = (&self.tables[at], self.block, self.blocks_of(at));
+        let (direction, read_to) = (self.direction, self.read_to.as_deref());
+        let wanted = self.read_ahead.wanted(|| {
+            let last = match (read_to, direction) {
+                (Some(key), _) if table.covers(key) => table.seek(key, counters.local()).unwrap_or(block),
+                (_, Direction::Forward) => end.saturating_sub(1),
+                (_, Direction::Backward) => 0,
+            };
+            block.abs_diff(last) + 1
+        });
+        if wanted > 1
+            && let Ok(blocks) =
+                table.blocks_together(block, direction, wanted, self.read_ahead.bytes(), counters.local())
+        {
+            self.ahead.extend(blocks);
         }
-        Ok(())
+        self.read_ahead.took((self.ahead.len() as u32).max(1));
     }
 
     fn streamed_block(&mut self, at: usize, counters: &AllCounters) -> Result<Bytes> {

@@ -98,6 +98,33 @@ fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, wha
 }
 
 #[test]
+fn a_damaged_block_ahead_is_told_when_a_range_gets_there() {
+    let given_out = |read_ahead: &str| {
+        let text = "cache = \"none\"\nmemtable = { capacity = \"64KiB\" }\ntable = { capacity = \"64KiB\" }";
+        let design = small_design(&format!("{text}\nrange = {{ read_ahead = \"{read_ahead}\" }}"));
+        let storage = memory();
+        build(&design, &storage);
+        open(&design, Mode::Counted, &storage, Path::new(DIRECTORY)).compact().unwrap();
+        let name = files(&storage).into_iter().find(|name| is_a(name, "table")).unwrap();
+        let mut bytes = read(&storage, &name);
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        let damaged = copy_with(&storage, &name, Some(&bytes));
+        let tree = open(&design, Mode::Counted, &damaged, Path::new(DIRECTORY));
+        let mut range = tree.range(..).unwrap().expecting(260);
+        let mut entries = 0;
+        while range.next().is_ok_and(|entry| entry.is_some()) {
+            entries += 1;
+        }
+        assert!(range.next().is_ok_and(|entry| entry.is_none()), "a range that failed is at its end");
+        entries
+    };
+    let one_by_one = given_out("0B");
+    assert!((50..250).contains(&one_by_one), "{one_by_one}");
+    assert_eq!(given_out("128KiB"), one_by_one);
+}
+
+#[test]
 fn flipped_bits_in_tables_are_found_out_or_harmless() {
     for toml in [
         "",
@@ -108,6 +135,7 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
         "block = { format = \"plain\" }",
         "block = { format = \"btree-page\" }\nfence = \"page-search\"",
         "block = { format = \"fixed-pairs\" }",
+        "range = { read_ahead = \"4KiB\" }\ncache = \"none\"",
         "block = { format = \"fixed-pairs\", index = \"hash\" }",
         "compression = \"fsst\"",
         "compression = \"zstd(dictionary=256)\"\ntable = { capacity = \"4KiB\" }\nmemtable = { capacity = \"4KiB\" }",

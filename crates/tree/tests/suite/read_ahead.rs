@@ -65,6 +65,11 @@ fn what_is_expected_is_read_and_little_else() {
                 (walked..=walked + 2 * ranges).contains(&expected),
                 "{read_ahead}, {limit}: {expected}, {walked}"
             );
+            // Whoever expects more than it takes has read it.
+            if limit == 200 && read_ahead == "128KiB" {
+                let expected = blocks_read(&tree, Some(200), 1, None);
+                assert!(expected >= walked, "{expected}, {walked}");
+            }
             // Without a word of the caller, twice as many each time.
             let grown = blocks_read(&tree, None, limit, None);
             assert!((walked..=2 * walked).contains(&grown), "{read_ahead}, {limit}: {grown}, {walked}");

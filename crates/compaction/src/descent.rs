@@ -1,55 +1,66 @@
-//! Jobs that leave what need not be merged as it is.
+//! The descent of a level into the next that leaves alone what need not be merged.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
-/// Hands a level down to the one run of the level below. Tables without tombstones that share no keys with older ones are
-/// moved, unread. Where there are none, tables whose keys meet, by way of tables below too, are merged, those of the
-/// smallest keys first; others stay for later jobs. Tables that came in no order all meet: the job is then that of
-/// [`whole::merge_into_next`].
+/// Hands a level down to the one run of the level below. Tables that share no keys with older ones are moved, unread, unless
+/// a merge would leave their tombstones out. Where there are none, the oldest table is merged with those whose keys meet its
+/// own, by way of others or of tables below too; the rest waits for later jobs. Tables that came in no order all meet, and
+/// make one job.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
-    let below = match shape.runs_of(level + 1) {
-        [] => None,
-        [run] => Some(run),
-        // Left by another policy.
+    let runs = shape.runs_of(level);
+    let below = match (runs, shape.runs_of(level + 1)) {
+        (_, [run]) => Some(run),
+        (runs, []) if runs.len() > 1 => None,
+        // A run with nothing below, or runs that another policy left.
         _ => return whole::merge_into_next(shape, level),
     };
-    let runs = shape.runs_of(level);
     let moved: Vec<&TableShape> = (0..runs.len())
         .flat_map(|at| runs[at].tables.iter().filter(move |table| is_free(table, runs, at, below)))
+        .filter(|table| table.tombstones == 0 || hides_something(shape, level + 2, table))
         .collect();
     if moved.is_empty() {
-        return push_down(shape, level, &first_that_meet(runs, below), false);
+        return push_down(shape, level, &those_that_meet_the_oldest(runs, below), false);
     }
     let inputs = moved.into_iter().map(|table| table.id).collect();
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Whether a table of the run at `at` can go down as it is. Where nothing lies below, newer tables may not share keys with
-/// it either: of runs in no order the oldest would go alone, only to be merged with the next.
+/// Whether a table of the run at `at` shares no keys with what it would go past. Where nothing lies below, newer tables may
+/// not share keys with it either: of runs in no order the oldest would go alone, only to be merged with the next.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
-    table.tombstones == 0 && others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
+    others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Of the tables of `runs` those that meet, directly or by way of others or of tables below, and have the smallest keys.
-fn first_that_meet(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
+/// Whether tombstones of a table may hide something in `level` or deeper, so that they have to stay.
+fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
+    let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
+    runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
+}
+
+/// Of the tables of the oldest run the one that was written first, and those that it meets, directly or by way of others or of tables below.
+fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();
     tables.sort_by(|one, other| one.smallest.cmp(&other.smallest));
-    let Some(first) = above().map(|table| &table.smallest).min() else { return Vec::new() };
-    // Tables that end before the first one above meet none of them.
-    let mut largest = &**first;
-    for table in tables.into_iter().filter(|table| table.largest >= *first) {
-        if *table.smallest > *largest {
-            break;
+    // Stretches of keys without a gap that no table covers.
+    let mut stretches: Vec<(&[u8], &[u8])> = Vec::new();
+    for table in tables {
+        match stretches.last_mut() {
+            Some((_, end)) if *table.smallest <= **end => *end = (*end).max(&*table.largest),
+            _ => stretches.push((&*table.smallest, &*table.largest)),
         }
-        largest = largest.max(&*table.largest);
     }
-    above().filter(|table| *table.smallest <= *largest).cloned().collect()
+    let covers = |(start, end): (&[u8], &[u8]), table: &TableShape| {
+        *start <= *table.smallest && *table.largest <= *end
+    };
+    let oldest = runs.last().and_then(|run| run.tables.iter().min_by_key(|table| table.id));
+    let stretch = oldest.and_then(|oldest| stretches.into_iter().find(|stretch| covers(*stretch, oldest)));
+    above().filter(|table| stretch.is_some_and(|stretch| covers(stretch, table))).cloned().collect()
 }
 
 #[cfg(test)]
@@ -94,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_meets_the_smallest_goes_first_and_the_rest_stays() {
+    fn of_what_meets_the_oldest_goes_first_and_the_rest_stays() {
         // Two writers: a run begins a little before the end of the one before.
         let runs = [(0, 1, &[(18, 24), (25, 29), (30, 39)][..]), (0, 0, &[(0, 9), (10, 14), (15, 20)])];
         assert_eq!(job(&runs), (vec![2, 3, 4, 5], None, Action::Move));
@@ -113,13 +124,27 @@ mod tests {
 
     #[test]
     fn tombstones_are_merged_so_that_they_go() {
-        let mut shape = cut_shape(&[(0, 0, &[(0, 9), (20, 29)])]);
-        shape.levels.levels[0].runs[0].tables[1].tombstones = 1;
-        let job = hand_down(&shape, 0);
-        assert_eq!((job.inputs.as_slice(), job.action), (&[1][..], Action::Move));
-        shape.levels.levels[0].runs[0].tables.remove(0);
-        let job = hand_down(&shape, 0);
-        assert_eq!((job.inputs.as_slice(), job.action), (&[2][..], Action::Merge));
+        let jobs = |deeper: &[CutRun<'_>]| {
+            let mut shape =
+                cut_shape(&[&[(0, 0, &[(0, 9), (20, 29)][..]), (1, 0, &[(50, 59)])], deeper].concat());
+            shape.levels.levels[0].runs[0].tables[1].tombstones = 1;
+            let first = hand_down(&shape, 0);
+            shape.levels.levels[0].runs[0].tables.remove(0);
+            let second = hand_down(&shape, 0);
+            ((first.inputs, first.action), (second.inputs, second.action))
+        };
+        assert_eq!(jobs(&[]), ((vec![1], Action::Move), (vec![2], Action::Merge)));
+        // As long as they hide something they stay, and nothing comes of a merge.
+        let deeper = jobs(&[(2, 0, &[(25, 26)])]);
+        assert_eq!(deeper, ((vec![1, 2], Action::Move), (vec![2], Action::Move)));
+    }
+
+    #[test]
+    fn no_run_waits_for_ever_above_keys_that_come_all_the_time() {
+        let high = [(0, 2, &[(80, 99)][..]), (0, 1, &[(80, 99)]), (0, 0, &[(80, 99)])];
+        let below = (1, 0, &[(0, 20), (70, 90)][..]);
+        let shape = [&[(0, 3, &[(0, 9)][..])], &high[..], &[below]].concat();
+        assert_eq!(job(&shape), (vec![2, 3, 4, 6], Some(200), Action::Merge));
     }
 
     /// Tables with gaps between them.

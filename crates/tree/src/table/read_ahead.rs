@@ -1,8 +1,11 @@
 //! How many blocks a range reads from storage at once.
 
 use catalog::ByteSize;
+use types::{Bytes, Direction};
 
 use super::reader::Table;
+use crate::error::Result;
+use crate::stats::Counters;
 
 /// The blocks that a range reads at once from a run: first those that the entries it is expected to take should need, then
 /// one, and twice as many each time that it goes on. What is read in vain is then no more than what was of use.
@@ -43,11 +46,6 @@ impl ReadAhead {
         self.bytes > 0
     }
 
-    /// The most bytes read at once.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Takes note of another table.
     pub(super) fn enter_table(&mut self) {
         self.left = None;
@@ -60,6 +58,41 @@ impl ReadAhead {
             return 1;
         }
         self.next.min(*self.left.get_or_insert_with(left)).max(1)
+    }
+
+    /// Reads `most` blocks from `first` on in `direction`, as far as they fit in the limit but at least one; they come in
+    /// that order.
+    pub(super) fn read(
+        &self,
+        table: &Table,
+        first: u32,
+        direction: Direction,
+        most: u32,
+        counters: &Counters,
+    ) -> Result<Vec<Bytes>> {
+        let mut indexes = Vec::new();
+        let mut bytes = 0;
+        for step in 0..most {
+            let index = match direction {
+                Direction::Forward => first.checked_add(step),
+                Direction::Backward => first.checked_sub(step),
+            };
+            let Some(len) = index.and_then(|index| table.stored_len(index)) else { break };
+            bytes += len;
+            if step > 0 && bytes > self.bytes {
+                break;
+            }
+            indexes.extend(index);
+        }
+        // Storage reads as one what lies one behind the other.
+        if direction == Direction::Backward {
+            indexes.reverse();
+        }
+        let mut blocks = table.blocks_together(&indexes, counters)?;
+        if direction == Direction::Backward {
+            blocks.reverse();
+        }
+        Ok(blocks)
     }
 
     /// Takes note that so many blocks were read.

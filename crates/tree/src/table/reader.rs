@@ -12,7 +12,7 @@ use compression::{Decompressor, RAW};
 use fence::{Fence, FenceError, ReadError, TableView};
 use memory::{prefetch, prefetch_all};
 use storage::{Purpose, ReadFile};
-use types::{Bytes, Direction, HashedKey, KeyHash, Lookup};
+use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
 use super::block::{Found, Layout, find_noting};
@@ -353,39 +353,14 @@ impl Table {
         self.file.file.mapped().is_some()
     }
 
-    /// As many as `most` data blocks from `first` on in `direction`, as fit in `bytes` but at least one, in that order: from
-    /// the cache or, together, from storage.
-    pub(super) fn blocks_together(
-        &self,
-        first: u32,
-        direction: Direction,
-        most: u32,
-        bytes: usize,
-        counters: &Counters,
-    ) -> Result<Vec<Bytes>> {
-        let mut indexes = Vec::new();
-        let mut all_bytes = 0;
-        for step in 0..most {
-            let index = match direction {
-                Direction::Forward => first.checked_add(step),
-                Direction::Backward => first.checked_sub(step),
-            };
-            let Some(place) = index.and_then(|index| self.file.directory.place(index)) else { break };
-            all_bytes += place.len;
-            if step > 0 && all_bytes > bytes {
-                break;
-            }
-            indexes.extend(index);
-        }
-        // Storage reads as one what lies one behind the other.
-        if direction == Direction::Backward {
-            indexes.reverse();
-        }
-        let mut blocks = self.file.blocks_together(&indexes, counters)?;
-        if direction == Direction::Backward {
-            blocks.reverse();
-        }
-        Ok(blocks)
+    /// The bytes of a data block as it is stored, if there is such a block.
+    pub(super) fn stored_len(&self, index: u32) -> Option<usize> {
+        self.file.directory.place(index).map(|place| place.len)
+    }
+
+    /// Data blocks by their numbers, from the cache or, together, from storage.
+    pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
+        self.file.blocks_together(indexes, counters)
     }
 
     /// Asks for a data block from memory, where it is used in place: the first `bytes` of it, at most.

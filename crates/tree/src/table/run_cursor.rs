@@ -315,8 +315,7 @@ impl<'t> RunCursor<'t> {
             block.abs_diff(last) + 1
         });
         if wanted > 1
-            && let Ok(blocks) =
-                table.blocks_together(block, direction, wanted, self.read_ahead.bytes(), counters.local())
+            && let Ok(blocks) = self.read_ahead.read(table, block, direction, wanted, counters.local())
         {
             self.ahead.extend(blocks);
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use catalog::Choice;
-use lsmbench_peers::{Budget, Codec, Identity, Log, Peer};
+use lsmbench_peers::{Budget, Codec, Filters, Identity, Log, Peer};
 use workload::Target;
 
 use crate::laws::{self, Law};
@@ -131,13 +131,13 @@ fn whole_batches(peer: &dyn Peer) -> Result<Kept, String> {
     }
 }
 
-/// Whatever the terms: no filters, no cache, each log, each codec that it has.
+/// Whatever the terms: no filters, ribbons, no cache, each log, each codec that it has.
 fn every_term_is_taken(peer: &dyn Peer) -> Result<Kept, String> {
     let base = Budget { memtable_bytes: 256 << 10, ..Budget::default() };
     let budgets = [
         Budget { filter_bits_per_key: 0.0, cache_bytes: 0, ..base.clone() },
         Budget { filter_bits_per_key: 6.5, block_bytes: 16 << 10, log: Log::None, ..base.clone() },
-        Budget { log: Log::Sync, ..base.clone() },
+        Budget { filters: Filters::Ribbon, log: Log::Sync, ..base.clone() },
         Budget { log: Log::Interval { period_ns: 1_000_000 }, codec: Codec::Lz4, ..base.clone() },
         Budget { codec: Codec::Other("delta".to_owned()), ..base },
     ];

@@ -42,7 +42,8 @@ fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Of the tables of the oldest run the one that was written first, and those that it meets, directly or by way of others or of tables below.
+/// Of the tables of the oldest run the one that was written first, and those that it meets, directly or by way of others
+/// or of tables below.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();

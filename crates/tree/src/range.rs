@@ -268,13 +268,11 @@ impl Bounds {
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
         // What is expected of each run is its share of them, by bytes.
-        let all_bytes: u64 = match (expected, options.read_ahead.0) {
-            (None, _) | (_, 0) => 0,
-            _ => {
-                let runs = view.version.runs.iter().filter(|run| !run.overlapping(low, high).is_empty());
-                runs.map(|run| run.bytes).sum()
-            }
-        };
+        let expected = expected.filter(|_| options.read_ahead.0 > 0);
+        let all_bytes = expected.map_or(0, |_| {
+            let runs = view.version.runs.iter().filter(|run| !run.overlapping(low, high).is_empty());
+            runs.map(|run| run.bytes).sum::<u64>()
+        });
         for run in &view.version.runs {
             let tables = run.overlapping(low, high);
             let passes = passes_range_filter(run, &tables, low, high, counters.local());

@@ -129,7 +129,8 @@ fn table_factory(budget: &Budget) -> String {
 }
 
 /// The bits of a Bloom filter in whose place `RocksDB` makes a ribbon filter of about as many as the budget says, three
-/// tenths fewer. The −1 behind them in its options is the last level with Bloom filters: none. Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// tenths fewer. The −1 behind them in its options is the last level with Bloom filters: none. Source: its header
+/// `filter_policy.h`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(budget: &Budget) -> f64 {
     budget.filter_bits_per_key / 0.7
 }

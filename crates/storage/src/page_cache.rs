@@ -53,22 +53,37 @@ pub fn resident(path: &Path) -> io::Result<Resident> {
     if file.metadata()?.len() == 0 {
         return Ok(Resident::default());
     }
-    let mut pages = Vec::new();
-    in_core(&file, &mut pages)?;
-    // Only the lowest bit is defined.
-    let resident = pages.iter().filter(|page| *page & 1 == 1).count() as u64;
+    #[allow(unsafe_code)]
+    // SAFETY: no byte of the mapping is looked at, so that it does not matter who writes to the file or cuts it.
+    let map = unsafe { Mmap::map(&file) }?;
+    let mut pages = vec![0; map.len().div_ceil(page_size())];
+    in_core(&map, 0, &mut pages)?;
+    let resident = pages.iter().filter(|page| is_resident(**page)).count() as u64;
     Ok(Resident { pages: pages.len() as u64, resident })
 }
 
-/// Fills `pages` with a byte per page of a file that is not empty. Nothing of it is read.
+/// Whether the byte of a mapping at `offset` is in memory, as far as the system tells.
+pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
+    let mut page = [0];
+    in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])
+}
+
+/// Whether a page is in memory, by its byte: only the lowest bit is defined.
+fn is_resident(page: u8) -> bool {
+    page & 1 == 1
+}
+
+/// Fills `pages` with a byte for each of as many pages of a mapping, from page `first` on. Nothing of it is read.
+///
+/// # Panics
+/// If the mapping has fewer pages.
 #[allow(unsafe_code)]
-fn in_core(file: &File, pages: &mut Vec<u8>) -> io::Result<()> {
-    // SAFETY: no byte of the mapping is looked at, so that it does not matter who writes to the file or cuts it.
-    let map = unsafe { Mmap::map(file) }?;
-    pages.resize(map.len().div_ceil(page_size()), 0);
-    // SAFETY: the range is the mapping that `map` keeps, which begins at a page, and `pages` has a byte for each of
-    // its pages.
-    let answer = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) };
+fn in_core(map: &Mmap, first: usize, pages: &mut [u8]) -> io::Result<()> {
+    let (start, len) = (first * page_size(), pages.len() * page_size());
+    assert!(start + len <= map.len().next_multiple_of(page_size()), "{first} and {} pages", pages.len());
+    // SAFETY: the range lies in the pages of the mapping that `map` keeps, which begins at a page, and `pages` has a byte
+    // for each of its pages.
+    let answer = unsafe { libc::mincore(map.as_ptr().add(start).cast_mut().cast(), len, pages.as_mut_ptr()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

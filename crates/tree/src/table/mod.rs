@@ -29,6 +29,7 @@ mod reseal;
 mod run_cursor;
 mod samples;
 mod store;
+mod stride;
 mod whole;
 mod writer;
 

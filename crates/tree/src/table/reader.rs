@@ -22,6 +22,7 @@ use super::context::{TableContext, table_path};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
 use super::format::TAIL_BYTES;
+use super::stride::Stride;
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Mapped, Verify};
@@ -64,6 +65,8 @@ struct TableFile {
     fence_checksums: Vec<u32>,
     /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
     is_in_place: bool,
+    /// How far apart entries begin, where they are large.
+    stride: Option<Stride>,
     /// The blocks whose checksums were compared, where once is enough.
     checked: Option<CheckedBlocks>,
 }
@@ -136,6 +139,7 @@ impl Table {
             seal,
             path: path.clone(),
             file,
+            stride: Stride::of(&properties, &directory),
             properties,
             decompressor,
             directory,
@@ -372,7 +376,16 @@ impl Table {
         {
             // What is looked at first stands at the end: the trailer, and where the parts of the block are.
             prefetch(block, place.len.saturating_sub(TRAILER_BYTES + TAIL_BYTES));
-            prefetch_all(&block[..place.len.min(bytes)]);
+            self.prefetch_entries(&block[..place.len.min(bytes)]);
+        }
+    }
+
+    /// Asks for the beginning of a block from memory: for what a walk reads of its entries.
+    #[inline]
+    pub(super) fn prefetch_entries(&self, block: &[u8]) {
+        match self.file.stride {
+            Some(stride) => stride.prefetch(block),
+            None => prefetch_all(block),
         }
     }
 

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use memory::prefetch_all;
 use types::{Bytes, Direction, Entry};
 
 use super::block_bytes::BlockBytes;
@@ -296,7 +295,7 @@ impl<'t> RunCursor<'t> {
             None => table.block(self.block, counters.local())?,
         };
         if !table.is_in_place() {
-            prefetch_all(&block[..block.len().min(PREFETCHED_BYTES)]);
+            table.prefetch_entries(&block[..block.len().min(PREFETCHED_BYTES)]);
         }
         Ok(block)
     }

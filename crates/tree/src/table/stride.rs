@@ -1,0 +1,135 @@
+//! How far apart the entries of a table begin, where they are large: what a walk asks memory for.
+//!
+//! A walk reads the lengths and the key of each entry; values are read by whoever wants them. Of entries that take many
+//! cache lines it needs few, and asking for all takes as long as memory does to bring them: of a block of 4 KiB with four
+//! values of 1000 bytes, 64 lines for some 8.
+
+use std::ops::Range;
+
+use memory::{prefetch, prefetch_all};
+
+use super::directory::Directory;
+use super::format::TAIL_BYTES;
+use super::properties::Properties;
+use super::reader::TRAILER_BYTES;
+
+/// What stands before the key of an entry, at most, where lengths are short.
+const LENGTHS_BYTES: usize = 8;
+
+/// The bytes of a cache line.
+const LINE_BYTES: usize = 64;
+
+/// Entries are large that take as many times what is asked for of each.
+const LARGE: usize = 4;
+
+/// The distance between entries, if a block begins with them and all are of one size. If they are not, a walk waits for
+/// those that begin elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stride {
+    step_bytes: usize,
+    asked_bytes: usize,
+}
+
+impl Stride {
+    /// The distance between the entries of a table; `None` where they are small.
+    pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
+        let entries = properties.entries.max(1);
+        let around = u64::from(directory.len()) * (TRAILER_BYTES + TAIL_BYTES) as u64;
+        // Blocks that take whole pages end with bytes of no entry.
+        let stored = directory.data_bytes().saturating_sub(around);
+        let user = properties.key_bytes + properties.value_bytes + entries * LENGTHS_BYTES as u64;
+        let step_bytes = (stored.min(user) / entries) as usize;
+        // The first key of a block stands there whole, so that other entries begin up to as many bytes behind the step.
+        let asked_bytes = 2 * (LENGTHS_BYTES + (properties.key_bytes / entries) as usize);
+        (step_bytes >= LARGE * asked_bytes.max(LINE_BYTES)).then_some(Self { step_bytes, asked_bytes })
+    }
+
+    /// Asks memory for the lengths and keys in a block.
+    #[inline]
+    pub(super) fn prefetch(self, block: &[u8]) {
+        for part in self.parts(block.len()) {
+            prefetch(block, part.end - 1);
+            prefetch_all(&block[part]);
+        }
+    }
+
+    /// Where lengths and keys stand in a block of `len` bytes.
+    #[inline]
+    fn parts(self, len: usize) -> impl Iterator<Item = Range<usize>> {
+        (0..len).step_by(self.step_bytes).map(move |at| {
+            // What a block has besides entries makes the step too long by a byte or two.
+            let start = at.saturating_sub(LENGTHS_BYTES);
+            start..(start + self.asked_bytes).min(len)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{Entry, KeyHash};
+
+    use super::super::block::Layout;
+    use super::super::block_builder::BlockBuilder;
+    use super::super::delta::Delta;
+    use super::*;
+    use crate::design::{BlockOptions, Checksum};
+
+    /// A block with as many values of `bytes` bytes as fit in 4 KiB, and the stride of a table of such blocks.
+    fn block(bytes: usize) -> (Vec<u8>, Option<Stride>) {
+        let mut builder = BlockBuilder::new(&Delta, &BlockOptions::default());
+        let value = vec![7; bytes];
+        let mut entries = 0;
+        loop {
+            let key = format!("user{:016}", entries * 77);
+            let entry = Entry { key: key.as_bytes(), value: Some(&value) };
+            if entries > 0 && builder.would_exceed(&entry, 4096) {
+                break;
+            }
+            builder.add(entry, KeyHash(0));
+            entries += 1;
+        }
+        let block = builder.finish(<[u8]>::to_vec);
+        let mut directory = Directory::new(None);
+        directory.push(block.len() + TRAILER_BYTES);
+        let properties = Properties {
+            entries,
+            tombstones: 0,
+            key_bytes: 20 * entries,
+            value_bytes: bytes as u64 * entries,
+            largest_block_bytes: block.len() as u64,
+            smallest: Vec::new().into(),
+            largest: Vec::new().into(),
+            bloom: String::new(),
+            fence: String::new(),
+            hash: String::new(),
+            checksum: Checksum::Crc32c,
+            dictionaries: Vec::new(),
+        };
+        (block, Stride::of(&properties, &directory))
+    }
+
+    #[test]
+    fn lengths_and_keys_of_large_entries_are_asked_for_and_little_else() {
+        for bytes in [400, 500, 1000, 2000, 5000] {
+            let (block, stride) = block(bytes);
+            let parts: Vec<_> = stride.unwrap().parts(block.len()).collect();
+            let layout = Layout::of(&block).unwrap();
+            let (mut at, mut entries) = (layout.entries_start, 0);
+            while at < layout.entries_end {
+                let entry = layout.entry(&block, at).unwrap();
+                let head = at..entry.suffix.end;
+                let holds = |part: &Range<usize>| part.start <= head.start && head.end <= part.end;
+                assert!(parts.iter().any(holds), "{bytes}: {head:?} of {parts:?}");
+                (at, entries) = (entry.value.end, entries + 1);
+            }
+            assert!(parts.len() <= entries + 1, "{bytes}: {} for {entries}", parts.len());
+        }
+    }
+
+    #[test]
+    fn small_entries_have_none() {
+        for bytes in [0, 8, 100, 200] {
+            assert_eq!(block(bytes).1, None, "{bytes}");
+        }
+    }
+}

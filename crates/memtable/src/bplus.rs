@@ -310,19 +310,42 @@ impl Tree {
         self.root.store(Some(self.arena.place(root)));
     }
 
-    /// A copy of a leaf that stands at entry `at`, or at the first of the leaves behind it.
+    /// A cursor at entry `at` of a leaf, or at the first of the leaves behind it.
+    #[inline]
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
-            let cursor = Cursor::copy(leaf.node, at);
+            let entry = leaf.node.entry(at);
             let next = leaf.node.links[0].load();
             leaf.node.check(leaf.version)?;
-            if at < cursor.count {
-                return Ok(Some(cursor));
+            if let Some(entry) = entry {
+                return Ok(Some(Cursor::new(leaf, at, entry)));
             }
             let Some(next) = next else { return Ok(None) };
             leaf = self.visit(next);
             at = 0;
         }
+    }
+
+    /// The cursor behind one that is the last of its leaf, or whose leaf has changed.
+    fn behind(&self, cursor: &Cursor) -> Option<Cursor> {
+        Self::retry(|| {
+            let node = self.arena.node(cursor.leaf);
+            let leaf = Visited { node, at: cursor.leaf, version: node.read() };
+            let is_still_there = node.entry(cursor.at) == Some(cursor.entry);
+            leaf.node.check(leaf.version)?;
+            if is_still_there {
+                return self.cursor(leaf, cursor.at + 1);
+            }
+            let probe = self.probe(cursor);
+            let leaf = self.leaf(Some(probe), Side::Behind)?;
+            self.cursor(leaf, leaf.node.rank(&self.arena, probe, Side::Behind))
+        })
+    }
+
+    /// The place of the version where a cursor stands.
+    fn probe(&self, cursor: &Cursor) -> Probe<'_> {
+        let Record { key, sequence, .. } = self.arena.record(cursor.entry);
+        Probe { key, sequence }
     }
 
     /// The last version before `end`, or of all.
@@ -332,11 +355,12 @@ impl Tree {
         loop {
             let leaf = self.leaf(end, Side::Before)?;
             let rank = end.map_or(leaf.node.count(), |end| leaf.node.rank(&self.arena, end, Side::Before));
-            let cursor = Cursor::copy(leaf.node, rank.wrapping_sub(1));
+            let at = rank.wrapping_sub(1);
+            let entry = leaf.node.entry(at);
             low = leaf.node.low.load();
             leaf.node.check(leaf.version)?;
-            if rank > 0 {
-                return Ok(Some(cursor));
+            if let Some(entry) = entry {
+                return Ok(Some(Cursor::new(leaf, at, entry)));
             }
             // Nothing of this leaf is before the end: what is stands before the leaf's lower fence.
             let Some(low) = low else { return Ok(None) };
@@ -346,47 +370,53 @@ impl Tree {
     }
 }
 
-/// A leaf as it was at one moment, and a place in it.
+/// A place in a leaf.
 struct Cursor {
-    records: [Option<Ref<Version>>; FANOUT],
-    count: usize,
+    leaf: Ref<Node>,
+    /// The version of the leaf when the entry was read.
+    version: u64,
     at: usize,
+    entry: Ref<Version>,
     /// The records in the direction of the scan that were asked for from memory, up to and without this one, or down to
     /// it.
     asked: usize,
-    next: Option<Ref<Node>>,
 }
 
 impl Cursor {
-    fn copy(leaf: &Node, at: usize) -> Self {
-        let count = leaf.count();
-        let mut records = [None; FANOUT];
-        for (to, from) in records.iter_mut().zip(&leaf.records).take(count) {
-            *to = from.load();
+    fn new(leaf: Visited<'_>, at: usize, entry: Ref<Version>) -> Self {
+        Self { leaf: leaf.at, version: leaf.version, at, entry, asked: at }
+    }
+
+    /// Moves to entry `at` of the leaf; `false` where there is none or the leaf has changed: it is then as it was.
+    #[inline]
+    fn step(&mut self, leaf: &Node, at: usize) -> bool {
+        match leaf.entry(at) {
+            Some(entry) if leaf.check(self.version).is_ok() => {
+                (self.at, self.entry) = (at, entry);
+                true
+            }
+            _ => false,
         }
-        Self { records, count, at, asked: at, next: leaf.links[0].load() }
     }
 
     /// Asks for the records from the one asked for last up to `end`, as far as there are: a scan meets one after the
     /// other, each somewhere else in memory.
     #[inline]
     fn ask_up_to(&mut self, arena: &SharedArena, end: usize) {
-        let end = end.min(self.count);
-        let records = self.records.iter().take(end).skip(self.asked);
-        records.flatten().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
+        let leaf = arena.node(self.leaf);
+        let end = end.min(leaf.count());
+        let entries = (self.asked..end).filter_map(|at| leaf.records[at].load());
+        entries.for_each(|version| arena.prefetch(version, RECORD_BYTES));
         self.asked = self.asked.max(end);
     }
 
     /// As [`ask_up_to`](Self::ask_up_to), for a scan that goes down.
     #[inline]
     fn ask_down_to(&mut self, arena: &SharedArena, start: usize) {
-        let records = self.records.iter().take(self.asked).skip(start);
-        records.flatten().for_each(|version| arena.prefetch(*version, RECORD_BYTES));
+        let leaf = arena.node(self.leaf);
+        let entries = (start..self.asked.min(leaf.count())).filter_map(|at| leaf.records[at].load());
+        entries.for_each(|version| arena.prefetch(version, RECORD_BYTES));
         self.asked = self.asked.min(start);
-    }
-
-    fn version(&self) -> Ref<Version> {
-        self.records[self.at].expect("a cursor stands at an entry")
     }
 }
 
@@ -416,33 +446,30 @@ impl Versions for Tree {
     #[inline]
     fn next(&self, at: &mut Option<Cursor>) {
         let Some(cursor) = at else { return };
-        cursor.at += 1;
-        if cursor.at < cursor.count {
+        if cursor.step(self.arena.node(cursor.leaf), cursor.at + 1) {
             cursor.ask_up_to(&self.arena, (cursor.asked + 2).min(cursor.at + RECORDS_AHEAD));
             return;
         }
-        *at = cursor.next.and_then(|next| Self::retry(|| self.cursor(self.visit(next), 0)));
+        *at = self.behind(cursor);
         if let Some(cursor) = at {
-            cursor.ask_up_to(&self.arena, RECORDS_AHEAD);
+            cursor.ask_up_to(&self.arena, cursor.at + RECORDS_AHEAD);
         }
     }
 
     #[inline]
     fn previous(&self, at: &mut Option<Cursor>) {
         let Some(cursor) = at else { return };
-        if cursor.at > 0 {
-            cursor.at -= 1;
+        if cursor.step(self.arena.node(cursor.leaf), cursor.at.wrapping_sub(1)) {
             let start = cursor.asked.saturating_sub(2).max((cursor.at + 1).saturating_sub(RECORDS_AHEAD));
             cursor.ask_down_to(&self.arena, start);
             return;
         }
-        let Record { key, sequence, .. } = self.arena.record(cursor.version());
-        *at = self.seek_before(Some(Probe { key, sequence }));
+        *at = self.seek_before(Some(self.probe(cursor)));
     }
 
     #[inline]
     fn record<'a>(&'a self, cursor: &Cursor) -> Record<'a> {
-        self.arena.record(cursor.version())
+        self.arena.record(cursor.entry)
     }
 
     #[inline]
@@ -457,7 +484,7 @@ impl Versions for Tree {
                 leaf.node.check(leaf.version)?;
                 version
             } else {
-                self.cursor(leaf, at)?.map(|cursor| cursor.version())
+                self.cursor(leaf, at)?.map(|cursor| cursor.entry)
             };
             Ok(version.map(|version| self.arena.record(version)).filter(|record| record.key == key))
         })

@@ -105,6 +105,12 @@ impl Node {
         (self.count.load(Relaxed) as usize).min(FANOUT)
     }
 
+    /// Entry `at`, if there are as many.
+    #[inline]
+    pub(crate) fn entry(&self, at: usize) -> Option<Ref<Version>> {
+        if at < self.count() { self.records[at].load() } else { None }
+    }
+
     /// The head of a key under this node. A key that does not belong here, since the node was split
     /// meanwhile, has some head.
     #[inline]

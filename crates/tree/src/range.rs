@@ -285,11 +285,13 @@ impl Bounds {
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
         let is_alone = approaches.is_empty() && view.frozen.is_empty();
-        let cursors = view
-            .memtables()
-            .filter_map(|slot| MemtableCursor::open(slot, from, direction, snapshot, is_alone));
-        let cursors = cursors.filter(|cursor| self.contain(cursor.entry().key));
-        sources.extend(cursors.map(Cursor::Memtable));
+        for slot in view.memtables() {
+            if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, is_alone)
+                && self.contain(cursor.entry().key)
+            {
+                sources.push(Cursor::Memtable(cursor));
+            }
+        }
         for (passes, approach) in approaches {
             let cursor = approach.land(from, counters)?.filter(|cursor| self.contain(cursor.key()));
             if passes.is_some() && cursor.is_none() {

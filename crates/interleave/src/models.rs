@@ -1,6 +1,7 @@
 //! The models: a few threads, and what must hold whatever they do in whichever order.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize as StdAtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use catalog::Catalog;
 use loom::model::Builder;
 use loom::thread;
-use types::{HashedKey, KeyHash, Lookup};
+use types::{Direction, HashedKey, KeyHash, Lookup};
 
 use crate::cell::Watched;
 use crate::epochs::{Epochs, Garbage};
@@ -47,6 +48,8 @@ pub const MODELS: &[Model] = &[
     Model { name: "arena-skiplist", preemptions: Some(2), body: arena_skiplist },
     Model { name: "bplus", preemptions: Some(2), body: bplus },
     Model { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
+    Model { name: "bplus, a walk", preemptions: Some(1), body: || bplus_walk(Direction::Forward) },
+    Model { name: "bplus, a walk back", preemptions: Some(1), body: || bplus_walk(Direction::Backward) },
     Model { name: "bplus, several at a time", preemptions: Some(2), body: bplus_several },
 ];
 
@@ -199,6 +202,38 @@ fn bplus() {
 /// The leaf is full, so that both find it to be split.
 fn bplus_split() {
     inserts(&memtable("bplus"), &[b"b", b"d", b"f"], [b"a", b"e"]);
+}
+
+/// A walk over a full leaf, entry by entry, beside an insert that splits it.
+fn bplus_walk(direction: Direction) {
+    let memtable = memtable("bplus");
+    let before = [b"b", b"d", b"f"];
+    for (name, sequence) in before.into_iter().zip(1..) {
+        memtable.insert(key(name), sequence, Some(name));
+    }
+    let walker = {
+        let memtable = Arc::clone(&memtable);
+        thread::spawn(move || walk(&*memtable, direction))
+    };
+    memtable.insert(key(b"e"), 20, Some(b"e"));
+    let mut seen = walker.join().expect("a model ends where a thread fails");
+    if direction == Direction::Backward {
+        seen.reverse();
+    }
+    assert!(seen.is_sorted(), "a walk goes back, or stays");
+    seen.retain(|key| key != b"e");
+    assert_eq!(seen, before, "a walk leaves out what was there before it, or repeats it");
+}
+
+/// The keys of a walk that asks for one entry at a time.
+fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
+    let mut entries = memtable.entries(Bound::Unbounded, direction, u64::MAX - 1, 1);
+    let mut seen = Vec::new();
+    while !entries.is_empty() {
+        seen.push(entries.entry(0).key.to_vec());
+        assert!(entries.go_on(1), "the walk knows where it is");
+    }
+    seen
 }
 
 /// Keys come in order and several at a time, beside one that comes between them.

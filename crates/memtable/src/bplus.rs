@@ -14,7 +14,8 @@
 //! a split has made stale. Writers lock only the nodes they change, by raising a version that they have
 //! read; full nodes are split on the way down, so that no change goes further up than one node. All fields
 //! are atomics, nodes and records are never freed and every reference that was ever stored stays good:
-//! a reader that races sees a wrong answer, which it discards, never wrong memory.
+//! a reader that races sees a wrong answer, which it discards, never wrong memory. A walk keeps the version of its leaf
+//! from one entry to the next; where it has changed, the walk finds its entry in the same place, or searches behind it.
 //!
 //! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient
 //! General-Purpose Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; heads as in Graefe,
@@ -387,7 +388,7 @@ impl Cursor {
         Self { leaf: leaf.at, version: leaf.version, at, entry, asked: at }
     }
 
-    /// Moves to entry `at` of the leaf; `false` where there is none or the leaf has changed: it is then as it was.
+    /// Moves to entry `at` of the leaf; `false` where there is none or the leaf has changed: the cursor then stays.
     #[inline]
     fn step(&mut self, leaf: &Node, at: usize) -> bool {
         match leaf.entry(at) {
@@ -450,8 +451,12 @@ impl Versions for Tree {
             cursor.ask_up_to(&self.arena, (cursor.asked + 2).min(cursor.at + RECORDS_AHEAD));
             return;
         }
-        *at = self.behind(cursor);
-        if let Some(cursor) = at {
+        let before = at.take();
+        *at = before.as_ref().and_then(|before| self.behind(before));
+        if let (Some(cursor), Some(before)) = (at, before) {
+            if cursor.leaf == before.leaf {
+                cursor.asked = before.asked.max(cursor.at);
+            }
             cursor.ask_up_to(&self.arena, cursor.at + RECORDS_AHEAD);
         }
     }

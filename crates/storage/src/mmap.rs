@@ -9,12 +9,9 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use catalog::{Build, Variant};
 use memmap2::{Advice, Mmap};
-use rustix::param::page_size;
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
@@ -75,12 +72,7 @@ impl Files for MappedTables {
         let map = map(&opened.0)
             .and_then(|map| map.advise(self.advice).map(|()| map))
             .map_err(|error| StorageError::new("map", path, error))?;
-        Ok(Arc::new(MappedFile {
-            path: path.to_owned(),
-            len: map.len() as u64,
-            map: Arc::new(map),
-            in_memory: AtomicBool::new(false),
-        }))
+        Ok(Arc::new(MappedFile { path: path.to_owned(), len: map.len() as u64, map: Arc::new(map) }))
     }
 }
 
@@ -99,24 +91,6 @@ struct MappedFile {
     path: PathBuf,
     len: u64,
     map: Arc<Mmap>,
-    /// Whether the part that was expected last was in memory.
-    in_memory: AtomicBool,
-}
-
-/// Of a file that was in memory when last seen, every so manieth page has the system asked again.
-const DOUBTED_PAGES: usize = 32;
-
-impl MappedFile {
-    /// Whether the last of some bytes are in memory, or were when the system was asked last. To ask takes as long as walking
-    /// over three blocks that are in memory, and to have it fetch what is there as long as walking all of it.
-    fn seems_in_memory(&self, offset: usize, len: usize) -> bool {
-        if self.in_memory.load(Relaxed) && !(offset / page_size()).is_multiple_of(DOUBTED_PAGES) {
-            return true;
-        }
-        let in_memory = is_in_memory(&self.map, offset + len - 1);
-        self.in_memory.store(in_memory, Relaxed);
-        in_memory
-    }
 }
 
 impl ReadFile for MappedFile {
@@ -131,12 +105,15 @@ impl ReadFile for MappedFile {
     }
 
     fn expect(&self, offset: u64, len: usize) {
-        let is_inside = len > 0 && check_bounds(&self.path, offset, len, self.len).is_ok();
-        if is_inside && !self.seems_in_memory(offset as usize, len) {
+        if check_bounds(&self.path, offset, len, self.len).is_ok() {
             // The pages are fetched together and ahead, though the file as a whole is read at random. Where the advice
             // is not taken they come one by one.
             let _ = self.map.advise_range(Advice::WillNeed, offset as usize, len);
         }
+    }
+
+    fn is_in_memory(&self, offset: u64) -> bool {
+        check_bounds(&self.path, offset, 1, self.len).is_ok() && is_in_memory(&self.map, offset as usize)
     }
 
     fn len(&self) -> u64 {
@@ -146,11 +123,10 @@ impl ReadFile for MappedFile {
 
 #[cfg(test)]
 mod tests {
-    use std::thread::sleep;
-    use std::time::{Duration, Instant};
+    use rustix::param::page_size;
 
     use super::*;
-    use crate::page_cache::{let_go_of, resident};
+    use crate::page_cache::let_go_of;
 
     #[test]
     fn tables_are_borrowed_and_all_else_is_copied() {
@@ -177,35 +153,18 @@ mod tests {
         assert_eq!(&*bytes, b"world");
     }
 
-    /// Whether all of a file comes into memory within some seconds.
-    fn comes(path: &Path) -> bool {
-        let end = Instant::now() + Duration::from_secs(5);
-        while Instant::now() < end {
-            if resident(path).unwrap().share() == Some(1.0) {
-                return true;
-            }
-            sleep(Duration::from_millis(1));
-        }
-        false
-    }
-
     #[test]
-    fn what_is_expected_and_not_in_memory_is_fetched_also_where_it_was_in_memory_before() {
+    fn what_the_system_let_go_of_is_not_in_memory_until_it_was_read() {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = directory.path().join("file");
         let storage = <MappedTables as Build<_>>::build(Params::default()).unwrap();
         let len = 8 * page_size();
         storage.create(&path, Purpose::Table).unwrap().append(&vec![7; len]).unwrap();
         let_go_of(&path).unwrap();
-        assert!(resident(&path).unwrap().share() < Some(1.0));
         let file = storage.open(&path, Purpose::Table).unwrap();
-        file.expect(0, len);
-        assert!(comes(&path), "nothing was known of it");
-        file.expect(0, len);
-        let_go_of(&path).unwrap();
-        file.expect(page_size() as u64, len - page_size());
-        assert!(resident(&path).unwrap().share() < Some(1.0), "this page has nobody asked again");
-        file.expect(0, len);
-        assert!(comes(&path), "this one has");
+        let last = len as u64 - 1;
+        assert!(!file.is_in_memory(0) && !file.is_in_memory(last));
+        assert_eq!(*file.read(last, 1).unwrap(), [7]);
+        assert!(file.is_in_memory(last) && !file.is_in_memory(last + 1));
     }
 }

@@ -159,6 +159,13 @@ pub trait ReadFile: Send + Sync {
         let _ = (offset, len);
     }
 
+    /// Whether the byte at `offset` is in memory, so that what is used where it stands there waits for no device; `true`
+    /// where nothing is known of it.
+    fn is_in_memory(&self, offset: u64) -> bool {
+        let _ = offset;
+        true
+    }
+
     /// The length of the file when it was opened.
     fn len(&self) -> u64;
 

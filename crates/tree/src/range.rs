@@ -285,6 +285,7 @@ impl Bounds {
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
         let is_alone = approaches.is_empty() && view.frozen.is_empty();
+        // One by one: a chain of filters would move each cursor several times.
         for slot in view.memtables() {
             if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, is_alone)
                 && self.contain(cursor.entry().key)

@@ -4,6 +4,7 @@
 //! and a footer of fixed length. Every part is under a checksum that knows the file and the offset it
 //! belongs to. A block is laid out in one of several formats, which its last bytes name.
 
+mod ahead;
 mod block;
 mod block_builder;
 mod block_bytes;

@@ -10,11 +10,12 @@ use bloom::Filter;
 use cache::BlockId;
 use compression::{Decompressor, RAW};
 use fence::{Fence, FenceError, ReadError, TableView};
-use memory::{prefetch, prefetch_all};
+use memory::prefetch;
 use storage::{Purpose, ReadFile};
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
+use super::ahead::Ahead;
 use super::block::{Found, Layout, find_noting};
 use super::block_bytes::BlockBytes;
 use super::checked::CheckedBlocks;
@@ -22,7 +23,6 @@ use super::context::{TableContext, table_path};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
 use super::format::TAIL_BYTES;
-use super::stride::Stride;
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Mapped, Verify};
@@ -65,8 +65,8 @@ struct TableFile {
     fence_checksums: Vec<u32>,
     /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
     is_in_place: bool,
-    /// How far apart entries begin, where they are large.
-    stride: Option<Stride>,
+    /// What is asked for before it is read.
+    ahead: Ahead,
     /// The blocks whose checksums were compared, where once is enough.
     checked: Option<CheckedBlocks>,
 }
@@ -139,7 +139,7 @@ impl Table {
             seal,
             path: path.clone(),
             file,
-            stride: Stride::of(&properties, &directory),
+            ahead: Ahead::new(&properties, &directory),
             properties,
             decompressor,
             directory,
@@ -367,7 +367,7 @@ impl Table {
         self.file.blocks_together(indexes, counters)
     }
 
-    /// Asks for a data block from memory, where it is used in place: the first `bytes` of it, at most.
+    /// Asks memory for what is read first of a data block, where it is used in place: of its first `bytes`, at most.
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
         if self.file.is_in_place
@@ -380,22 +380,21 @@ impl Table {
         }
     }
 
-    /// Asks for the beginning of a block from memory: for what a walk reads of its entries.
+    /// Asks memory for what is read first of the entries in a block, or in the beginning of one.
     #[inline]
     pub(super) fn prefetch_entries(&self, block: &[u8]) {
-        match self.file.stride {
-            Some(stride) => stride.prefetch(block),
-            None => prefetch_all(block),
-        }
+        self.file.ahead.prefetch(block);
     }
 
     /// Tells storage that data blocks are about to be read one after the other, where they are used in place.
     pub(crate) fn expect_blocks(&self, blocks: Range<u32>) {
         let place = |index| self.file.directory.place(index);
         let ends = (place(blocks.start), blocks.end.checked_sub(1).and_then(place));
-        if let (true, (Some(first), Some(last))) = (self.file.is_in_place, ends) {
-            let end = last.offset + last.len as u64;
-            self.file.file.expect(first.offset, end.saturating_sub(first.offset) as usize);
+        if let (true, (Some(first), Some(last))) = (self.file.is_in_place, ends)
+            && let Some(len) =
+                (last.offset + last.len as u64).checked_sub(first.offset).filter(|len| *len > 0)
+        {
+            self.file.ahead.expect(&*self.file.file, first.offset, len as usize);
         }
     }
 

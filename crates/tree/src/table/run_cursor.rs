@@ -284,7 +284,7 @@ impl<'t> RunCursor<'t> {
     }
 
     /// The block of a range. What is used in place was asked for from memory when it was known to come; what is not is
-    /// asked for now, as a whole unless it is a large one.
+    /// asked for now.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {

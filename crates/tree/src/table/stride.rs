@@ -19,11 +19,11 @@ const LENGTHS_BYTES: usize = 8;
 /// The bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// Entries are large that take as many times what is asked for of each.
+/// An entry is large if it takes so many times the bytes that are asked for of it.
 const LARGE: usize = 4;
 
-/// The distance between entries, if a block begins with them and all are of one size. If they are not, a walk waits for
-/// those that begin elsewhere.
+/// The distance between entries, if a block begins with its entries and all have one size. A walk waits for each that begins
+/// elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stride {
     step_bytes: usize,
@@ -31,14 +31,16 @@ pub(super) struct Stride {
 }
 
 impl Stride {
-    /// The distance between the entries of a table; `None` where they are small.
+    /// The distance between the entries of a table; `None` where they are small, or where stored bytes do not tell it:
+    /// those of compressed blocks, and of blocks that are filled up to whole pages.
     pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
         let entries = properties.entries.max(1);
         let around = u64::from(directory.len()) * (TRAILER_BYTES + TAIL_BYTES) as u64;
-        // Blocks that take whole pages end with bytes of no entry.
         let stored = directory.data_bytes().saturating_sub(around);
-        let user = properties.key_bytes + properties.value_bytes + entries * LENGTHS_BYTES as u64;
-        let step_bytes = (stored.min(user) / entries) as usize;
+        if stored < properties.value_bytes || matches!(directory, Directory::Aligned { .. }) {
+            return None;
+        }
+        let step_bytes = (stored / entries) as usize;
         // The first key of a block stands there whole, so that other entries begin up to as many bytes behind the step.
         let asked_bytes = 2 * (LENGTHS_BYTES + (properties.key_bytes / entries) as usize);
         (step_bytes >= LARGE * asked_bytes.max(LINE_BYTES)).then_some(Self { step_bytes, asked_bytes })
@@ -57,7 +59,7 @@ impl Stride {
     #[inline]
     fn parts(self, len: usize) -> impl Iterator<Item = Range<usize>> {
         (0..len).step_by(self.step_bytes).map(move |at| {
-            // What a block has besides entries makes the step too long by a byte or two.
+            // Restart points, too, take bytes of a block, which makes the step longer than entries are by a byte or two.
             let start = at.saturating_sub(LENGTHS_BYTES);
             start..(start + self.asked_bytes).min(len)
         })
@@ -74,8 +76,9 @@ mod tests {
     use super::*;
     use crate::design::{BlockOptions, Checksum};
 
-    /// A block with as many values of `bytes` bytes as fit in 4 KiB, and the stride of a table of such blocks.
-    fn block(bytes: usize) -> (Vec<u8>, Option<Stride>) {
+    /// A block with as many values of `bytes` bytes as fit in 4 KiB, their number, and the stride of a table of such blocks
+    /// that are stored in so many bytes less.
+    fn table(bytes: usize, saved: usize) -> (Vec<u8>, u64, Option<Stride>) {
         let mut builder = BlockBuilder::new(&Delta, &BlockOptions::default());
         let value = vec![7; bytes];
         let mut entries = 0;
@@ -90,7 +93,7 @@ mod tests {
         }
         let block = builder.finish(<[u8]>::to_vec);
         let mut directory = Directory::new(None);
-        directory.push(block.len() + TRAILER_BYTES);
+        directory.push(block.len() + TRAILER_BYTES - saved);
         let properties = Properties {
             entries,
             tombstones: 0,
@@ -105,31 +108,32 @@ mod tests {
             checksum: Checksum::Crc32c,
             dictionaries: Vec::new(),
         };
-        (block, Stride::of(&properties, &directory))
+        (block, entries, Stride::of(&properties, &directory))
     }
 
     #[test]
     fn lengths_and_keys_of_large_entries_are_asked_for_and_little_else() {
         for bytes in [400, 500, 1000, 2000, 5000] {
-            let (block, stride) = block(bytes);
+            let (block, entries, stride) = table(bytes, 0);
             let parts: Vec<_> = stride.unwrap().parts(block.len()).collect();
             let layout = Layout::of(&block).unwrap();
-            let (mut at, mut entries) = (layout.entries_start, 0);
+            let mut at = layout.entries_start;
             while at < layout.entries_end {
                 let entry = layout.entry(&block, at).unwrap();
                 let head = at..entry.suffix.end;
                 let holds = |part: &Range<usize>| part.start <= head.start && head.end <= part.end;
                 assert!(parts.iter().any(holds), "{bytes}: {head:?} of {parts:?}");
-                (at, entries) = (entry.value.end, entries + 1);
+                at = entry.value.end;
             }
-            assert!(parts.len() <= entries + 1, "{bytes}: {} for {entries}", parts.len());
+            assert!(parts.len() as u64 <= entries + 1, "{bytes}: {} for {entries}", parts.len());
         }
     }
 
     #[test]
-    fn small_entries_have_none() {
+    fn small_entries_and_compressed_ones_have_none() {
         for bytes in [0, 8, 100, 200] {
-            assert_eq!(block(bytes).1, None, "{bytes}");
+            assert_eq!(table(bytes, 0).2, None, "{bytes}");
         }
+        assert_eq!(table(1000, 100).2, None);
     }
 }

@@ -1,0 +1,125 @@
+//! What of a table is asked for before it is read: lines of memory, and pages that are not in memory.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use memory::prefetch_all;
+use storage::ReadFile;
+
+use super::directory::Directory;
+use super::properties::Properties;
+use super::stride::Stride;
+
+/// So many parts in a row that were in memory, and the system is asked about few of those to come. Its answer takes less
+/// than a microsecond; a part that is not there and was not asked for is waited for page by page, some milliseconds.
+const TRUSTED_PARTS: u32 = 4096;
+
+/// Of how many parts, as a power of two, the system is asked about one even then.
+const DOUBTED_BITS: u32 = 5;
+
+/// The pages that parts are told apart by, as a power of two of bytes.
+const PAGE_BITS: u32 = 12;
+
+/// Asks for what is about to be read of a table.
+pub(super) struct Ahead {
+    stride: Option<Stride>,
+    /// The parts in a row that were in memory.
+    in_memory: AtomicU32,
+}
+
+impl Ahead {
+    /// For a table of which nothing was read.
+    pub(super) fn new(properties: &Properties, directory: &Directory) -> Self {
+        Self { stride: Stride::of(properties, directory), in_memory: AtomicU32::new(0) }
+    }
+
+    /// Asks memory for what a search or a walk reads first of the entries in a block.
+    #[inline]
+    pub(super) fn prefetch(&self, block: &[u8]) {
+        match self.stride {
+            Some(stride) => stride.prefetch(block),
+            None => prefetch_all(block),
+        }
+    }
+
+    /// Tells storage that a part of at least a byte is about to be read from end to end, unless it is in memory: to look
+    /// through pages that are there takes the system as long as it takes to walk their blocks.
+    pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
+        let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
+        if is_trusted && !is_doubted(offset) {
+            return;
+        }
+        if !file.is_in_memory(offset + len as u64 - 1) {
+            self.in_memory.store(0, Relaxed);
+            file.expect(offset, len);
+        } else if !is_trusted {
+            self.in_memory.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// Whether a part that begins at `offset` is one of the few that are asked about in any case: one as likely as another, since
+/// a range asks for parts at equal distances.
+fn is_doubted(offset: u64) -> bool {
+    (offset >> PAGE_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - DOUBTED_BITS) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use storage::StorageError;
+    use types::Bytes;
+
+    use super::*;
+
+    /// A file that counts what it is asked and told.
+    #[derive(Default)]
+    struct Asked {
+        is_in_memory: AtomicBool,
+        questions: AtomicU32,
+        expected: AtomicU32,
+    }
+
+    impl ReadFile for Asked {
+        fn read(&self, _: u64, _: usize) -> Result<Bytes, StorageError> {
+            unreachable!("nothing is read")
+        }
+
+        fn expect(&self, _: u64, _: usize) {
+            self.expected.fetch_add(1, Relaxed);
+        }
+
+        fn is_in_memory(&self, _: u64) -> bool {
+            self.questions.fetch_add(1, Relaxed);
+            self.is_in_memory.load(Relaxed)
+        }
+
+        fn len(&self) -> u64 {
+            1 << 30
+        }
+    }
+
+    /// Tells `parts` parts at a distance of `pages` pages; the questions and the parts that the file was told of.
+    fn tell(ahead: &Ahead, file: &Asked, parts: u32, pages: u64) -> (u32, u32) {
+        let before = (file.questions.load(Relaxed), file.expected.load(Relaxed));
+        (0..u64::from(parts))
+            .for_each(|part| ahead.expect(file, (part * pages) << PAGE_BITS, 1 << PAGE_BITS));
+        (file.questions.load(Relaxed) - before.0, file.expected.load(Relaxed) - before.1)
+    }
+
+    #[test]
+    fn what_was_always_in_memory_is_asked_about_rarely_and_all_else_each_time() {
+        for pages in [1, 32, 33] {
+            let (ahead, file) = (Ahead { stride: None, in_memory: AtomicU32::new(0) }, Asked::default());
+            assert_eq!(tell(&ahead, &file, 100, pages), (100, 100), "nothing is in memory");
+            file.is_in_memory.store(true, Relaxed);
+            assert_eq!(tell(&ahead, &file, TRUSTED_PARTS, pages), (TRUSTED_PARTS, 0));
+            let (questions, expected) = tell(&ahead, &file, 3200, pages);
+            assert!((50..200).contains(&questions) && expected == 0, "{questions} for {pages} pages");
+            file.is_in_memory.store(false, Relaxed);
+            let (_, expected) = tell(&ahead, &file, 3200, pages);
+            assert!((3000..=3200).contains(&expected), "{expected} for {pages} pages");
+        }
+    }
+}

@@ -5,20 +5,18 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use memory::prefetch_all;
 use storage::ReadFile;
+use types::avalanche;
 
 use super::directory::Directory;
 use super::properties::Properties;
 use super::stride::Stride;
 
-/// So many parts in a row that were in memory, and the system is asked about few of those to come. Its answer takes less
-/// than a microsecond; a part that is not there and was not asked for is waited for page by page, some milliseconds.
+/// So many parts in a row that were in memory, and the system is asked about few of those to come. Its answer takes one or two
+/// microseconds; a part that is not there and was not asked for is waited for page by page, some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
-/// Of how many parts, as a power of two, the system is asked about one even then.
-const DOUBTED_BITS: u32 = 5;
-
-/// The pages that parts are told apart by, as a power of two of bytes.
-const PAGE_BITS: u32 = 12;
+/// Of how many parts the system is asked about one even then.
+const DOUBTED: u64 = 32;
 
 /// Asks for what is about to be read of a table.
 pub(super) struct Ahead {
@@ -42,14 +40,14 @@ impl Ahead {
         }
     }
 
-    /// Tells storage that a part of at least a byte is about to be read from end to end, unless it is in memory: to look
-    /// through pages that are there takes the system as long as it takes to walk their blocks.
+    /// Tells storage that a part is about to be read from end to end, unless it is in memory: to look through pages that are
+    /// there takes the system as long as it takes to walk their blocks.
     pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
         let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
         if is_trusted && !is_doubted(offset) {
             return;
         }
-        if !file.is_in_memory(offset + len as u64 - 1) {
+        if !file.is_in_memory((offset + len as u64).saturating_sub(1)) {
             self.in_memory.store(0, Relaxed);
             file.expect(offset, len);
         } else if !is_trusted {
@@ -58,10 +56,10 @@ impl Ahead {
     }
 }
 
-/// Whether a part that begins at `offset` is one of the few that are asked about in any case: one as likely as another, since
-/// a range asks for parts at equal distances.
+/// Whether a part that begins at `offset` is one of the few that are asked about in any case. A range asks for parts at equal
+/// distances: each is as likely as another, whatever the distance.
 fn is_doubted(offset: u64) -> bool {
-    (offset >> PAGE_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - DOUBTED_BITS) == 0
+    avalanche(offset).is_multiple_of(DOUBTED)
 }
 
 #[cfg(test)]
@@ -100,11 +98,13 @@ mod tests {
         }
     }
 
+    const PAGE_BYTES: u64 = 4 << 10;
+
     /// Tells `parts` parts at a distance of `pages` pages; the questions and the parts that the file was told of.
     fn tell(ahead: &Ahead, file: &Asked, parts: u32, pages: u64) -> (u32, u32) {
         let before = (file.questions.load(Relaxed), file.expected.load(Relaxed));
         (0..u64::from(parts))
-            .for_each(|part| ahead.expect(file, (part * pages) << PAGE_BITS, 1 << PAGE_BITS));
+            .for_each(|part| ahead.expect(file, part * pages * PAGE_BYTES, PAGE_BYTES as usize));
         (file.questions.load(Relaxed) - before.0, file.expected.load(Relaxed) - before.1)
     }
 

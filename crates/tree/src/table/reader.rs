@@ -390,11 +390,10 @@ impl Table {
     pub(crate) fn expect_blocks(&self, blocks: Range<u32>) {
         let place = |index| self.file.directory.place(index);
         let ends = (place(blocks.start), blocks.end.checked_sub(1).and_then(place));
-        if let (true, (Some(first), Some(last))) = (self.file.is_in_place, ends)
-            && let Some(len) =
-                (last.offset + last.len as u64).checked_sub(first.offset).filter(|len| *len > 0)
-        {
-            self.file.ahead.expect(&*self.file.file, first.offset, len as usize);
+        if let (true, (Some(first), Some(last))) = (self.file.is_in_place, ends) {
+            let end = last.offset + last.len as u64;
+            let len = end.saturating_sub(first.offset) as usize;
+            self.file.ahead.expect(&*self.file.file, first.offset, len);
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use memory::{prefetch, prefetch_all};
+use memory::{LINE_BYTES, prefetch, prefetch_all};
 
 use super::directory::Directory;
 use super::format::TAIL_BYTES;
@@ -15,9 +15,6 @@ use super::reader::TRAILER_BYTES;
 
 /// What stands before the key of an entry, at most, where lengths are short.
 const LENGTHS_BYTES: usize = 8;
-
-/// The bytes of a cache line.
-const LINE_BYTES: usize = 64;
 
 /// An entry is large if it takes so many times the bytes that are asked for of it.
 const LARGE: usize = 4;

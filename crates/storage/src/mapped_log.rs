@@ -65,6 +65,8 @@ struct Tail {
     zeroed: u64,
     /// Whether a sync was asked for: then zeros are not given.
     is_synced: bool,
+    /// Whether a sync came last: the first write to its page through the map would be a fault.
+    is_clean: bool,
 }
 
 /// A part of the file that is mapped.
@@ -96,8 +98,12 @@ impl Window {
 }
 
 impl Tail {
-    /// Appends by write(2).
+    /// Appends by write(2). What is going to be synced goes to a place that is reserved: a sync of a file that has grown
+    /// writes its length too.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_synced {
+            self.ready()?;
+        }
         self.file.write_all_at(bytes, self.end)?;
         self.end += bytes.len() as u64;
         Ok(())
@@ -144,7 +150,7 @@ impl Tail {
 
 impl MappedLog {
     fn new(file: File, window: Window, path: &Path) -> Self {
-        let tail = Tail { file, window, end: 0, zeroed: 0, is_synced: false };
+        let tail = Tail { file, window, end: 0, zeroed: 0, is_synced: false, is_clean: false };
         Self { tail, fuse: Fuse::new(path), len: 0 }
     }
 }
@@ -152,14 +158,14 @@ impl MappedLog {
 impl WriteFile for MappedLog {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         let tail = &mut self.tail;
-        let is_large = bytes.len() >= WRITTEN_BYTES;
-        self.fuse.attempt("append to", || if is_large { tail.write(bytes) } else { tail.copy(bytes) })?;
+        let is_by_call = std::mem::take(&mut tail.is_clean) || bytes.len() >= WRITTEN_BYTES;
+        self.fuse.attempt("append to", || if is_by_call { tail.write(bytes) } else { tail.copy(bytes) })?;
         self.len = self.tail.end;
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), StorageError> {
-        self.tail.is_synced = true;
+        (self.tail.is_synced, self.tail.is_clean) = (true, true);
         self.fuse.attempt("sync", || self.tail.file.sync_data())
     }
 

@@ -61,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) compacting: Mutex<()>,
     /// The log being written.
     pub(crate) log: CachePadded<Mutex<Log>>,
+    /// Every record up to this sequence number is with the log, as far as its mode demands. Whoever has the log raises it.
+    pub(crate) logged: CachePadded<AtomicU64>,
     /// Writes that have a number and wait for the log.
     pub(crate) pending: CachePadded<Mutex<Pending>>,
     /// The durable truth; whoever holds it decides on the next version.
@@ -83,16 +85,18 @@ pub(crate) struct Inner {
 /// The log being written.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
-    /// Every record up to this sequence number is with the log, as far as its mode demands.
-    pub(crate) written: SequenceNumber,
     /// Records on their way to the file.
     pub(crate) records: Vec<u8>,
+    /// The commits that the last shared sync was for, and those that came while it went on.
+    pub(crate) company: u64,
+    /// What the last shared sync took.
+    pub(crate) sync_ns: u64,
 }
 
 impl Log {
-    /// A new log, after the writes up to `written`.
-    pub(crate) fn new(file: LogFile, written: SequenceNumber) -> Self {
-        Self { file, written, records: Vec::new() }
+    /// A new log.
+    pub(crate) fn new(file: LogFile) -> Self {
+        Self { file, records: Vec::new(), company: 0, sync_ns: 0 }
     }
 
     /// Takes all records that are queued.
@@ -100,7 +104,8 @@ impl Log {
     pub(crate) fn take(&mut self, pending: &mut Pending) -> Taken {
         std::mem::swap(&mut self.records, &mut pending.records);
         pending.log_offset += self.records.len() as u64;
-        Taken { last: pending.next_sequence - 1, end: pending.log_offset }
+        let commits = std::mem::take(&mut pending.commits);
+        Taken { last: pending.next_sequence - 1, end: pending.log_offset, commits }
     }
 }
 
@@ -111,6 +116,8 @@ pub(crate) struct Taken {
     pub(crate) last: SequenceNumber,
     /// The offset in the log that they end at.
     pub(crate) end: u64,
+    /// The commits that they are of.
+    pub(crate) commits: u64,
 }
 
 /// Writes that have a number and wait for the log, and where writes go.
@@ -125,6 +132,8 @@ pub(crate) struct Pending {
     pub(crate) full_from: SequenceNumber,
     /// Framed records that the log does not have yet.
     pub(crate) records: Vec<u8>,
+    /// The commits that these are of.
+    pub(crate) commits: u64,
     /// The offset in the log at which `records` begins.
     pub(crate) log_offset: u64,
     /// The length of the log that is known to be durable.
@@ -148,6 +157,7 @@ impl Pending {
             charged_bytes: 0,
             full_from: design.full_from(written + 1),
             records: Vec::new(),
+            commits: 0,
             log_offset: HEADER_BYTES as u64,
             synced_offset,
         }

@@ -130,7 +130,8 @@ impl Opening {
             visible: CachePadded::new(Visible::new(last_sequence)),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
-            log: CachePadded::new(Mutex::new(Log::new(file, last_sequence))),
+            log: CachePadded::new(Mutex::new(Log::new(file))),
+            logged: CachePadded::new(AtomicU64::new(last_sequence)),
             pending: CachePadded::new(Mutex::new(Pending::new(
                 &self.options.design,
                 last_sequence,
@@ -169,7 +170,7 @@ impl Inner {
         counters.wal_bytes.add(self.log.lock().file.len());
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
         self.visible.reset(last);
-        self.log.lock().written = last;
+        self.logged.store(last, Ordering::Release);
         let mut pending = self.pending.lock();
         pending.next_sequence = last + 1;
         pending.full_from = self.design.full_from(last + 1);

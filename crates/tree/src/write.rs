@@ -1,6 +1,7 @@
 //! The write path: a number, the log, the memtable, and then everyone may see it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use arc_swap::Guard;
 use memtable::Memtable;
@@ -17,6 +18,14 @@ use crate::wal::{HEADER_BYTES, LogFile, LogPlace, WalMode, frame, synced_when_ne
 
 /// How often a writer looks again before it lets other threads run.
 const SPINS: u32 = 128;
+
+/// How often it lets others run before it sleeps until the log is free: a sync may take long, and a thread that sleeps
+/// takes tens of microseconds to wake.
+const YIELDS: u32 = 256;
+
+/// A shared sync waits for company for a share of what the last one took, and no longer than this, in nanoseconds.
+const COMPANY_SHARE: u64 = 4;
+const MOST_WAIT_NS: u64 = 200_000;
 
 /// Where a commit goes.
 struct Place {
@@ -128,11 +137,13 @@ impl Inner {
             charged_bytes,
             full_from,
             records,
+            commits,
             log_offset,
             synced_offset,
         } = &mut *pending;
         let first = *next_sequence;
         *next_sequence += counts.operations();
+        *commits += 1;
         if self.wal_mode != WalMode::None {
             let place = LogPlace { seal: *log_seal, base: *log_offset, synced: *synced_offset };
             frame(records, place, first, encode);
@@ -149,12 +160,50 @@ impl Inner {
     /// records of all who wait.
     #[inline]
     fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
-        let mut log = lock_soon(&self.log);
-        if log.written >= last {
+        let is_logged = || self.logged.load(Ordering::Acquire) >= last;
+        let mut log = match self.wal_mode {
+            WalMode::Group => match self.lead(is_logged) {
+                Some(log) => log,
+                None => return Ok(()),
+            },
+            _ => lock_soon(&self.log),
+        };
+        if is_logged() {
             return Ok(());
         }
         self.failure.check()?;
+        if self.wal_mode == WalMode::Group {
+            self.wait_for_company(&log);
+        }
         self.write_log(&mut log, self.wal_mode == WalMode::Group)
+    }
+
+    /// The log, for the commit that is to sync it for all who wait; `None` for one whose record somebody else has synced.
+    fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
+        for attempt in 0..SPINS + YIELDS {
+            if is_logged() {
+                return None;
+            }
+            if let Some(log) = self.log.try_lock() {
+                return Some(log);
+            }
+            if attempt < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        Some(self.log.lock())
+    }
+
+    /// Lets those come who shared the last sync, or came while it went on: they have been let go a moment ago, and a sync
+    /// without them is one more for them to wait for. Who commits alone waits for nobody.
+    fn wait_for_company(&self, log: &Log) {
+        if log.company < 2 {
+            return;
+        }
+        let start = (self.clock)();
+        let most_ns = (log.sync_ns / COMPANY_SHARE).min(MOST_WAIT_NS);
+        while lock_soon(&self.pending).commits < log.company && (self.clock)().saturating_sub(start) < most_ns
+        {
+            std::thread::yield_now();
+        }
     }
 
     /// Writes all queued records, and syncs them if asked to.
@@ -166,17 +215,21 @@ impl Inner {
     /// Writes the records that the log took, and syncs them if asked to.
     #[inline]
     fn append(&self, log: &mut Log, taken: Taken, sync: bool) -> Result<()> {
-        let Log { file, written, records } = log;
+        let Log { file, records, company, sync_ns } = log;
         let counters = self.counters.local();
         counters.wal_bytes.add(records.len() as u64);
         file.append(records).map_err(|error| self.fail(error))?;
         records.clear();
         if sync {
             counters.wal_syncs.bump();
+            let start = (self.clock)();
             file.sync().map_err(|error| self.fail(error))?;
-            self.pending.lock().synced_offset = taken.end;
+            *sync_ns = (self.clock)().saturating_sub(start);
+            let mut pending = self.pending.lock();
+            pending.synced_offset = taken.end;
+            *company = taken.commits + pending.commits;
         }
-        *written = taken.last;
+        self.logged.store(taken.last, Ordering::Release);
         Ok(())
     }
 
@@ -248,6 +301,7 @@ impl Inner {
         let mut pending = self.pending.lock();
         let last = pending.next_sequence - 1;
         let records = std::mem::take(&mut pending.records);
+        pending.commits = 0;
         counters.wal_bytes.add(records.len() as u64);
         counters.wal_syncs.add(u64::from(sync));
         let written = log.file.append(&records).and_then(|()| if sync { log.file.sync() } else { Ok(()) });
@@ -260,7 +314,7 @@ impl Inner {
         pending.log_offset = HEADER_BYTES as u64;
         pending.synced_offset = synced_when_new(self.wal_mode);
         let old = std::mem::replace(&mut log.file, file);
-        log.written = last;
+        self.logged.store(last, Ordering::Release);
         self.swap_view(|view| View {
             active: fresh,
             frozen: std::iter::once(Arc::clone(full)).chain(view.frozen.iter().cloned()).collect(),

@@ -16,6 +16,9 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 /// The tallest tower.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
+/// The bytes of a version besides key and value, where they have any.
+pub(crate) const HEADER_BYTES: usize = 0;
+
 /// The versions and nodes of an arena.
 const PLACES: usize = 32;
 

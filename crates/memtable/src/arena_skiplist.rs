@@ -62,7 +62,7 @@ struct ArenaSkipList {
 
 /// The list.
 struct List {
-    arena: Arc<SharedArena>,
+    arena: SharedArena,
     /// The tower that all searches begin at; its key stands before all others and is never compared.
     front: Ref<Version>,
     /// The tallest tower yet.
@@ -77,7 +77,7 @@ struct Path {
 
 impl List {
     fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
-        let arena = Arc::new(SharedArena::new(capacity_bytes, pool));
+        let arena = SharedArena::new(capacity_bytes, pool);
         let front = arena.append(&[], SequenceNumber::MAX, None, MAX_HEIGHT);
         Self { arena, front, height: AtomicUsize::new(1) }
     }

@@ -51,12 +51,16 @@ impl Build<dyn MemtablePolicy> for Policy {
 impl MemtablePolicy for Policy {
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
         let arena = Arc::new(SharedArena::new(capacity_bytes, &self.pool));
-        Box::new(Art(RwLock::new(Tree { arena, nodes: Vec::new(), root: None, heap_bytes: 0 })))
+        let tree = Tree { arena: Arc::clone(&arena), nodes: Vec::new(), root: None, heap_bytes: 0 };
+        Box::new(Art { arena, tree: RwLock::new(tree) })
     }
 }
 
-/// The tree and its lock.
-struct Art(RwLock<Tree>);
+/// The tree and its lock, and the arena, whose versions stay where they are without it.
+struct Art {
+    arena: Arc<SharedArena>,
+    tree: RwLock<Tree>,
+}
 
 /// The tree. Nodes name each other by number, so that a long chain of them is dropped without recursion.
 struct Tree {
@@ -488,23 +492,23 @@ impl Versions for Tree {
 
 impl Art {
     fn versions(&self) -> RwLockReadGuard<'_, Tree> {
-        self.0.read()
+        self.tree.read()
     }
 }
 
 impl Memtable for Art {
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
-        self.0.write().insert(key.bytes, sequence, value);
+        self.tree.write().insert(key.bytes, sequence, value);
     }
 
-    read_versions!();
+    read_versions!(guarded);
 
     fn len(&self) -> usize {
-        self.0.read().arena.versions()
+        self.arena.versions()
     }
 
     fn memory_bytes(&self) -> usize {
-        let tree = self.0.read();
+        let tree = self.tree.read();
         tree.arena.memory_bytes() + tree.nodes.capacity() * size_of::<Node>() + tree.heap_bytes
     }
 }

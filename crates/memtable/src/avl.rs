@@ -47,12 +47,16 @@ impl Build<dyn MemtablePolicy> for Policy {
 
 impl MemtablePolicy for Policy {
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
-        Box::new(Avl(RwLock::new(Tree::new(capacity_bytes, &self.pool))))
+        let tree = Tree::new(capacity_bytes, &self.pool);
+        Box::new(Avl { arena: Arc::clone(&tree.arena), tree: RwLock::new(tree) })
     }
 }
 
-/// The tree and its lock.
-struct Avl(RwLock<Tree>);
+/// The tree and its lock, and the arena, whose versions stay where they are without it.
+struct Avl {
+    arena: Arc<SharedArena>,
+    tree: RwLock<Tree>,
+}
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -275,24 +279,23 @@ impl Versions for Tree {
 
 impl Avl {
     fn versions(&self) -> RwLockReadGuard<'_, Tree> {
-        self.0.read()
+        self.tree.read()
     }
 }
 
 impl Memtable for Avl {
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
-        self.0.write().insert(key.bytes, sequence, value);
+        self.tree.write().insert(key.bytes, sequence, value);
     }
 
-    read_versions!();
+    read_versions!(guarded);
 
     fn len(&self) -> usize {
-        self.0.read().nodes.len()
+        self.tree.read().nodes.len()
     }
 
     fn memory_bytes(&self) -> usize {
-        let tree = self.0.read();
-        tree.arena.memory_bytes() + tree.nodes.capacity() * size_of::<Node>()
+        self.arena.memory_bytes() + self.tree.read().nodes.capacity() * size_of::<Node>()
     }
 }
 

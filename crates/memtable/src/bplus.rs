@@ -24,16 +24,18 @@
 
 use std::cmp::Ordering as Order;
 use std::sync::Arc;
+// Not watched by a model: it orders nothing.
+use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::{HashedKey, SequenceNumber};
+use types::{Direction, HashedKey, SequenceNumber};
 
 use crate::bplus_node::{
     Changed, FANOUT, Locked, New, Node, Optimistic, RECORD_BYTES, SEARCHED_BYTES, Side, set_fences,
 };
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
-use crate::shared_arena::{AtomicRef, MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{AtomicRef, HEADER_BYTES, MapPool, Record, Ref, SharedArena, Version};
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::Relaxed;
 use crate::versions::{Probe, Versions, read_versions};
@@ -44,9 +46,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "",
 );
 
-/// Records that a scan asks for ahead of the one that it reads: so many at first, since most scans are short, and two
-/// more with each step until they are as many as the other.
-const FIRST_RECORDS_AHEAD: usize = 4;
+/// The most records that a scan asks for ahead of the one that it reads.
 const RECORDS_AHEAD: usize = 16;
 
 /// Makes [`BPlus`] trees that hand their memory on.
@@ -80,13 +80,15 @@ struct BPlus {
 
 /// The tree.
 struct Tree {
-    arena: Arc<SharedArena>,
+    arena: SharedArena,
     root: AtomicRef<Node>,
     /// The levels of inner nodes; read and written under the root's version.
     height: AtomicUsize,
     /// The leaf that was the last when an entry was put behind all others, if that was done by the insert before: keys
     /// may come in order.
     last: AtomicRef<Node>,
+    /// What of a record a scan asks for: the bytes of one of them, up to [`RECORD_BYTES`]. No more than a hint.
+    asked_bytes: StdAtomicU32,
 }
 
 /// A node on the way down, and its version when it was read.
@@ -99,10 +101,11 @@ struct Visited<'a> {
 
 impl Tree {
     fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
-        let arena = Arc::new(SharedArena::new(capacity_bytes, pool));
+        let arena = SharedArena::new(capacity_bytes, pool);
         let root = AtomicRef::default();
         root.store(Some(arena.place(Node::default())));
-        Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default() }
+        let asked_bytes = StdAtomicU32::new(RECORD_BYTES as u32);
+        Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
     /// Does `attempt` until nothing comes in between.
@@ -284,7 +287,16 @@ impl Tree {
             node.links[0].store(Some(right));
         }
         self.add_separator(above.as_ref(), full.at, separator, right);
+        self.note_bytes(&self.arena.record(separator));
         Ok(())
+    }
+
+    /// Takes a record for one like all others. Where they are, nobody writes what all scans read.
+    fn note_bytes(&self, record: &Record<'_>) {
+        let bytes = (HEADER_BYTES + record.entry().user_bytes()).min(RECORD_BYTES) as u32;
+        if self.asked_bytes.load(Relaxed) != bytes {
+            self.asked_bytes.store(bytes, Relaxed);
+        }
     }
 
     /// Tells the parent of a node that was split, or a new root.
@@ -343,6 +355,13 @@ impl Tree {
         })
     }
 
+    /// Asks memory for records.
+    #[inline]
+    fn ask(&self, records: &[AtomicRef<Version>]) {
+        let bytes = self.asked_bytes.load(Relaxed) as usize;
+        records.iter().filter_map(AtomicRef::load).for_each(|version| self.arena.prefetch(version, bytes));
+    }
+
     /// The place of the version where a cursor stands.
     fn probe(&self, cursor: &Cursor) -> Probe<'_> {
         let Record { key, sequence, .. } = self.arena.record(cursor.entry);
@@ -378,6 +397,8 @@ struct Cursor {
     version: u64,
     at: usize,
     entry: Ref<Version>,
+    /// The versions that the scan is going to meet, this one included.
+    expected: usize,
     /// The records in the direction of the scan that were asked for from memory, up to and without this one, or down to
     /// it.
     asked: usize,
@@ -385,7 +406,7 @@ struct Cursor {
 
 impl Cursor {
     fn new(leaf: Visited<'_>, at: usize, entry: Ref<Version>) -> Self {
-        Self { leaf: leaf.at, version: leaf.version, at, entry, asked: at }
+        Self { leaf: leaf.at, version: leaf.version, at, entry, expected: 0, asked: at }
     }
 
     /// Moves to entry `at` of the leaf; `false` where there is none or the leaf has changed: the cursor then stays.
@@ -394,30 +415,37 @@ impl Cursor {
         match leaf.entry(at) {
             Some(entry) if leaf.check(self.version).is_ok() => {
                 (self.at, self.entry) = (at, entry);
+                self.expected = self.expected.saturating_sub(1);
                 true
             }
             _ => false,
         }
     }
 
-    /// Asks for the records from the one asked for last up to `end`, as far as there are: a scan meets one after the
-    /// other, each somewhere else in memory.
+    /// Asks for up to `most` of the records that a scan is going to meet and that were not asked for, as far as the leaf
+    /// has them: they come one after the other, each somewhere else in memory.
     #[inline]
-    fn ask_up_to(&mut self, arena: &SharedArena, end: usize) {
-        let leaf = arena.node(self.leaf);
-        let end = end.min(leaf.count());
-        let entries = (self.asked..end).filter_map(|at| leaf.records[at].load());
-        entries.for_each(|version| arena.prefetch(version, RECORD_BYTES));
-        self.asked = self.asked.max(end);
+    fn ask_up(&mut self, tree: &Tree, most: usize) {
+        let leaf = tree.arena.node(self.leaf);
+        let end = self.at + self.expected.min(RECORDS_AHEAD);
+        let end = end.min(self.asked + most).min(leaf.count());
+        if self.asked < end {
+            tree.ask(&leaf.records[self.asked..end]);
+            self.asked = end;
+        }
     }
 
-    /// As [`ask_up_to`](Self::ask_up_to), for a scan that goes down.
+    /// As [`ask_up`](Self::ask_up), for a scan that goes down.
     #[inline]
-    fn ask_down_to(&mut self, arena: &SharedArena, start: usize) {
-        let leaf = arena.node(self.leaf);
-        let entries = (start..self.asked.min(leaf.count())).filter_map(|at| leaf.records[at].load());
-        entries.for_each(|version| arena.prefetch(version, RECORD_BYTES));
-        self.asked = self.asked.min(start);
+    fn ask_down(&mut self, tree: &Tree, most: usize) {
+        let leaf = tree.arena.node(self.leaf);
+        let start = (self.at + 1).saturating_sub(self.expected.min(RECORDS_AHEAD));
+        let start = start.max(self.asked.saturating_sub(most));
+        let end = self.asked.min(leaf.count());
+        if start < end {
+            tree.ask(&leaf.records[start..end]);
+            self.asked = start;
+        }
     }
 }
 
@@ -425,31 +453,44 @@ impl Versions for Tree {
     type Cursor = Cursor;
 
     fn seek(&self, from: Option<Probe<'_>>) -> Option<Cursor> {
-        let cursor = Self::retry(|| {
+        Self::retry(|| {
             let leaf = self.leaf(from, Side::Behind)?;
             let at = from.map_or(0, |from| leaf.node.rank(&self.arena, from, Side::Before));
             self.cursor(leaf, at)
-        });
-        cursor.map(|mut cursor| {
-            cursor.ask_up_to(&self.arena, cursor.at + FIRST_RECORDS_AHEAD);
-            cursor
         })
     }
 
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Cursor> {
-        Self::retry(|| self.last_before(end)).map(|mut cursor| {
-            cursor.asked = cursor.at + 1;
-            cursor.ask_down_to(&self.arena, (cursor.at + 1).saturating_sub(FIRST_RECORDS_AHEAD));
-            cursor
-        })
+        Self::retry(|| self.last_before(end))
+    }
+
+    fn expect(&self, cursor: &mut Cursor, direction: Direction, versions: usize) {
+        cursor.expected = versions;
+        match direction {
+            Direction::Forward => {
+                cursor.asked = cursor.asked.max(cursor.at);
+                cursor.ask_up(self, RECORDS_AHEAD);
+            }
+            Direction::Backward => {
+                cursor.asked = cursor.at + 1;
+                cursor.ask_down(self, RECORDS_AHEAD);
+            }
+        }
     }
 
     #[inline]
     fn next(&self, at: &mut Option<Cursor>) {
-        let Some(cursor) = at else { return };
-        if cursor.step(self.arena.node(cursor.leaf), cursor.at + 1) {
-            cursor.ask_up_to(&self.arena, (cursor.asked + 2).min(cursor.at + RECORDS_AHEAD));
-            return;
+        self.next_may_share_key(at);
+    }
+
+    #[inline]
+    fn next_may_share_key(&self, at: &mut Option<Cursor>) -> bool {
+        let Some(cursor) = at else { return false };
+        let leaf = self.arena.node(cursor.leaf);
+        let have_equal_heads = leaf.have_equal_heads(cursor.at);
+        if cursor.step(leaf, cursor.at + 1) {
+            cursor.ask_up(self, 2);
+            return have_equal_heads;
         }
         let before = at.take();
         *at = before.as_ref().and_then(|before| self.behind(before));
@@ -457,19 +498,24 @@ impl Versions for Tree {
             if cursor.leaf == before.leaf {
                 cursor.asked = before.asked.max(cursor.at);
             }
-            cursor.ask_up_to(&self.arena, cursor.at + RECORDS_AHEAD);
+            cursor.expected = before.expected.saturating_sub(1);
+            cursor.ask_up(self, RECORDS_AHEAD);
         }
+        true
     }
 
     #[inline]
     fn previous(&self, at: &mut Option<Cursor>) {
         let Some(cursor) = at else { return };
         if cursor.step(self.arena.node(cursor.leaf), cursor.at.wrapping_sub(1)) {
-            let start = cursor.asked.saturating_sub(2).max((cursor.at + 1).saturating_sub(RECORDS_AHEAD));
-            cursor.ask_down_to(&self.arena, start);
+            cursor.ask_down(self, 2);
             return;
         }
+        let expected = cursor.expected.saturating_sub(1);
         *at = self.seek_before(Some(self.probe(cursor)));
+        if let Some(cursor) = at {
+            self.expect(cursor, Direction::Backward, expected);
+        }
     }
 
     #[inline]

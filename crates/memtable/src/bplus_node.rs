@@ -111,6 +111,13 @@ impl Node {
         if at < self.count() { self.records[at].load() } else { None }
     }
 
+    /// Whether entry `at` and the one behind it may be of the same key, by their heads.
+    #[inline]
+    pub(crate) fn have_equal_heads(&self, at: usize) -> bool {
+        let head = |at: usize| self.heads.get(at).map(|head| head.load(Relaxed));
+        head(at) == head(at + 1)
+    }
+
     /// The head of a key under this node. A key that does not belong here, since the node was split
     /// meanwhile, has some head.
     #[inline]

@@ -97,7 +97,7 @@ impl Memtable for Filtered {
         direction: Direction,
         snapshot: SequenceNumber,
         limit: usize,
-    ) -> Box<dyn Entries + '_> {
+    ) -> Entries<'_> {
         self.memtable.entries(from, direction, snapshot, limit)
     }
 

@@ -106,9 +106,9 @@ impl Memtable for Ranged {
         direction: Direction,
         snapshot: SequenceNumber,
         limit: usize,
-    ) -> Box<dyn Entries + '_> {
+    ) -> Entries<'_> {
         match self.is_past(from, direction) {
-            true => Box::new(EntryBatch::default()),
+            true => EntryBatch::default().into(),
             false => self.memtable.entries(from, direction, snapshot, limit),
         }
     }

@@ -63,10 +63,10 @@ pub trait Memtable: Send + Sync {
         direction: Direction,
         snapshot: SequenceNumber,
         limit: usize,
-    ) -> Box<dyn Entries + '_> {
+    ) -> Entries<'_> {
         let mut batch = EntryBatch::default();
         self.scan(from, direction, snapshot, limit, &mut batch);
-        Box::new(batch)
+        batch.into()
     }
 
     /// Tells that no insert will follow, so that structures that sort late can do so now. Called once, by

@@ -58,6 +58,9 @@ const TOMBSTONE: u32 = u32::MAX;
 /// The units before the key: sequence number; lengths and height.
 const HEADER_UNITS: usize = 2;
 
+/// The bytes of a version besides key and value.
+pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
+
 /// The tallest tower.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
@@ -354,8 +357,10 @@ impl SharedArena {
     /// Tells the processor that the first `bytes` of what `at` names will be read soon.
     #[inline]
     pub(crate) fn prefetch<T>(&self, at: Ref<T>, bytes: usize) {
-        let from = self.pointer(at.0.get());
-        for line in (0..bytes.div_ceil(UNIT_BYTES)).step_by(LINE_UNITS as usize) {
+        // Chunks begin at lines.
+        let before = (at.0.get() % LINE_UNITS) as usize;
+        let from = self.pointer(at.0.get()).wrapping_sub(before);
+        for line in (0..before + bytes.div_ceil(UNIT_BYTES)).step_by(LINE_UNITS as usize) {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a prefetch reads nothing, whatever the address.
             unsafe {

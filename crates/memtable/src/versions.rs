@@ -6,14 +6,10 @@
 
 use std::cmp::Ordering;
 use std::ops::Bound;
-use std::sync::Arc;
 
-use types::{Direction, Entries, Entry, Lookup, SequenceNumber};
+use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
-use crate::shared_arena::{Record, Ref, SharedArena, Version};
-
-/// What there is room for when a scan begins: most are short.
-const FOUND_AT_FIRST: usize = 16;
+use crate::shared_arena::{Record, SharedArena};
 
 /// A place in the order.
 #[derive(Clone, Copy, Debug)]
@@ -59,10 +55,25 @@ pub(crate) trait Versions {
     /// Moves a cursor to the next version, if it stands somewhere; there is none behind the last.
     fn next(&self, cursor: &mut Option<Self::Cursor>);
 
+    /// As [`next`](Self::next); `false` where the key of the version that it comes to is surely another, so that nobody
+    /// need look.
+    #[inline]
+    fn next_may_share_key(&self, cursor: &mut Option<Self::Cursor>) -> bool {
+        self.next(cursor);
+        true
+    }
+
     /// As [`next`](Self::next), to the version before.
     fn previous(&self, cursor: &mut Option<Self::Cursor>);
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> Record<'a>;
+
+    /// Tells that a scan in `direction` is going to meet so many versions, that of the cursor first: their memory can be
+    /// asked for.
+    #[inline]
+    fn expect(&self, cursor: &mut Self::Cursor, direction: Direction, versions: usize) {
+        let _ = (cursor, direction, versions);
+    }
 
     /// The newest version of `key` not above `snapshot`.
     #[inline]
@@ -101,7 +112,7 @@ pub(crate) fn scan<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
 /// The newest version of every key, in order.
 pub(crate) fn drain<V: Versions, S: FnMut(Record<'_>) + ?Sized>(versions: &V, sink: &mut S) {
     let mut at = versions.seek(None);
-    ascend(versions, &mut at, SequenceNumber::MAX, usize::MAX, sink);
+    go_on(versions, &mut at, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
 }
 
 /// Where a scan begins.
@@ -117,22 +128,25 @@ fn begin<V: Versions>(versions: &V, from: Bound<&[u8]>, direction: Direction) ->
 }
 
 /// Hands up to `limit` versions from `at` on, as of `snapshot`, to `sink`; `at` is then behind them.
-fn go_on<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
-    versions: &V,
+fn go_on<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
+    versions: &'a V,
     at: &mut Option<V::Cursor>,
     direction: Direction,
     snapshot: SequenceNumber,
     limit: usize,
     sink: &mut S,
 ) {
+    if let Some(cursor) = at {
+        versions.expect(cursor, direction, limit);
+    }
     match direction {
         Direction::Forward => ascend(versions, at, snapshot, limit, sink),
         Direction::Backward => descend(versions, at, snapshot, limit, sink),
     }
 }
 
-fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
-    versions: &V,
+fn ascend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
+    versions: &'a V,
     at: &mut Option<V::Cursor>,
     snapshot: SequenceNumber,
     limit: usize,
@@ -144,9 +158,13 @@ fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     {
         // Of each key the newest version comes first; what it hides is jumped over, however much it is.
         let record = versions.record(cursor);
-        versions.next(at);
-        if at.as_ref().is_some_and(|next| versions.record(next).key == record.key) {
+        if versions.next_may_share_key(at)
+            && at.as_ref().is_some_and(|next| versions.record(next).key == record.key)
+        {
             *at = versions.seek(Some(Probe::oldest(record.key)));
+            if let Some(cursor) = at {
+                versions.expect(cursor, Direction::Forward, left);
+            }
         }
         let visible =
             if record.sequence <= snapshot { Some(record) } else { versions.visible(record.key, snapshot) };
@@ -154,8 +172,8 @@ fn ascend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
     }
 }
 
-fn descend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
-    versions: &V,
+fn descend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
+    versions: &'a V,
     at: &mut Option<V::Cursor>,
     snapshot: SequenceNumber,
     limit: usize,
@@ -171,6 +189,9 @@ fn descend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
         let is_alone = at.as_ref().is_none_or(|next| versions.record(next).key != record.key);
         if !is_alone {
             *at = versions.seek_before(Some(Probe::newest(record.key)));
+            if let Some(cursor) = at {
+                versions.expect(cursor, Direction::Backward, left);
+            }
         }
         let visible = match record.sequence <= snapshot {
             true if is_alone => Some(record),
@@ -183,104 +204,84 @@ fn descend<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
 
 /// Hands a version to `sink`; says whether there is one.
 #[inline]
-fn emit<S: FnMut(Record<'_>) + ?Sized>(version: Option<Record<'_>>, sink: &mut S) -> bool {
+fn emit<'a, S: FnMut(Record<'a>) + ?Sized>(version: Option<Record<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// Versions that a scan found, where they stand; it goes on from behind them.
+/// A scan of versions that need no lock; it goes on from behind what it has found.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
-    arena: &'a SharedArena,
     direction: Direction,
     snapshot: SequenceNumber,
     /// Behind what was found.
     at: Option<V::Cursor>,
-    found: Vec<Ref<Version>>,
 }
 
 impl<'a, V: Versions> Scan<'a, V> {
-    /// A scan over versions that stand in `arena`, which has found up to `limit`.
     pub(crate) fn new(
         versions: &'a V,
-        arena: &'a SharedArena,
         from: Bound<&[u8]>,
         direction: Direction,
         snapshot: SequenceNumber,
-        limit: usize,
     ) -> Self {
-        let at = begin(versions, from, direction);
-        let found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
-        let mut scan = Self { versions, arena, direction, snapshot, at, found };
-        scan.find(limit);
-        scan
-    }
-
-    fn find(&mut self, limit: usize) {
-        let Self { versions, direction, snapshot, at, found, .. } = self;
-        let sink = &mut |record: Record<'_>| found.push(record.version);
-        go_on(*versions, at, *direction, *snapshot, limit, sink);
+        Self { versions, direction, snapshot, at: begin(versions, from, direction) }
     }
 }
 
-impl<V: Versions<Cursor: Send + Sync> + Sync> Entries for Scan<'_, V> {
-    fn len(&self) -> usize {
-        self.found.len()
-    }
-
-    fn entry(&self, index: usize) -> Entry<'_> {
-        self.arena.record(self.found[index]).entry()
-    }
-
-    fn go_on(&mut self, limit: usize) -> bool {
-        self.found.clear();
-        self.find(limit);
-        true
+impl<'a, V: Versions<Cursor: Send + Sync> + Sync> Rest<'a> for Scan<'a, V> {
+    fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>) {
+        let Self { versions, direction, snapshot, at } = self;
+        go_on(*versions, at, *direction, *snapshot, limit, &mut |record: Record<'a>| {
+            found.push(record.entry());
+        });
     }
 }
 
-/// Versions that a scan found under a lock, where they stand.
-pub(crate) struct InPlace {
-    arena: Arc<SharedArena>,
-    found: Vec<Ref<Version>>,
-}
-
-impl InPlace {
-    /// Up to `limit` versions in this arena.
-    pub(crate) fn new<V: Versions>(
-        versions: &V,
-        arena: &Arc<SharedArena>,
-        from: Bound<&[u8]>,
-        direction: Direction,
-        snapshot: SequenceNumber,
-        limit: usize,
-    ) -> Self {
-        let mut found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
-        let sink = &mut |record: Record<'_>| found.push(record.version);
-        scan(versions, from, direction, snapshot, limit, sink);
-        Self { arena: Arc::clone(arena), found }
-    }
-}
-
-impl Entries for InPlace {
-    fn len(&self) -> usize {
-        self.found.len()
-    }
-
-    fn entry(&self, index: usize) -> Entry<'_> {
-        self.arena.record(self.found[index]).entry()
-    }
+/// Up to `limit` versions, as of `snapshot`, that are found under a lock and stand in `arena`, which needs none.
+pub(crate) fn found_in<'a, V: Versions>(
+    arena: &'a SharedArena,
+    versions: &V,
+    from: Bound<&[u8]>,
+    direction: Direction,
+    snapshot: SequenceNumber,
+    limit: usize,
+) -> Entries<'a> {
+    let mut found = Vec::new();
+    let sink = &mut |record: Record<'_>| found.push(arena.record(record.version).entry());
+    scan(versions, from, direction, snapshot, limit, sink);
+    Entries::in_place(found)
 }
 
 /// The parts of [`Memtable`](crate::Memtable) that follow from an order of versions, which the method
-/// `versions` lends: with the lock that guards it, or `unguarded`, so that a scan may go on later.
+/// `versions` lends: with the lock that guards it, beside its `arena`, or `unguarded`, so that a scan may go on later.
 macro_rules! read_versions {
-    () => {
-        $crate::versions::read_versions!(@with InPlace);
+    (guarded) => {
+        $crate::versions::read_versions!();
+
+        fn entries(
+            &self,
+            from: std::ops::Bound<&[u8]>,
+            direction: types::Direction,
+            snapshot: types::SequenceNumber,
+            limit: usize,
+        ) -> types::Entries<'_> {
+            $crate::versions::found_in(&self.arena, &*self.versions(), from, direction, snapshot, limit)
+        }
     };
     (unguarded) => {
-        $crate::versions::read_versions!(@with Scan);
+        $crate::versions::read_versions!();
+
+        fn entries(
+            &self,
+            from: std::ops::Bound<&[u8]>,
+            direction: types::Direction,
+            snapshot: types::SequenceNumber,
+            limit: usize,
+        ) -> types::Entries<'_> {
+            types::Entries::of($crate::versions::Scan::new(self.versions(), from, direction, snapshot), limit)
+        }
     };
-    (@with $entries:ident) => {
+    () => {
         fn get(
             &self,
             key: types::HashedKey<'_>,
@@ -300,25 +301,6 @@ macro_rules! read_versions {
         ) {
             let sink = &mut |record: $crate::shared_arena::Record<'_>| batch.push(record.entry());
             $crate::versions::scan(&*self.versions(), from, direction, snapshot, limit, sink);
-        }
-
-        fn entries(
-            &self,
-            from: std::ops::Bound<&[u8]>,
-            direction: types::Direction,
-            snapshot: types::SequenceNumber,
-            limit: usize,
-        ) -> Box<dyn types::Entries + '_> {
-            let versions = self.versions();
-            let found = $crate::versions::$entries::new(
-                &*versions,
-                &versions.arena,
-                from,
-                direction,
-                snapshot,
-                limit,
-            );
-            Box::new(found)
         }
 
         fn drain(&self, sink: &mut dyn FnMut(types::Entry<'_>)) {

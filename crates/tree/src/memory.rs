@@ -38,8 +38,12 @@ impl Slot {
 /// The first batch of a walk among others is small, since most ranges are short and find most elsewhere.
 const FIRST_BATCH: usize = 4;
 
-/// The first batch of a walk that is the only one: behind it some memtables take a search.
+/// The first batch of a walk that is the only one, where nobody says how many are wanted: behind it some memtables take
+/// a search.
 const FIRST_BATCH_ALONE: usize = 12;
+
+/// The first batch at most, where somebody does.
+const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// What a range does not come to was in vain: a later batch is half as large as all before it together, or, where it takes
 /// a search, as large; up to this.
@@ -48,40 +52,43 @@ const LARGEST_BATCH: usize = 1024;
 /// The first batch that takes a search behind another.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
+/// The first batch of a walk of a range from which so many entries are `expected`, if that is known.
+pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
+    match (is_alone, expected) {
+        (false, _) => FIRST_BATCH,
+        (true, None) => FIRST_BATCH_ALONE,
+        (true, Some(entries)) => entries.clamp(1, LARGEST_FIRST_BATCH) as usize,
+    }
+}
+
 /// An ordered walk over a memtable as of one sequence number.
 pub(crate) struct MemtableCursor<'t> {
     slot: &'t Slot,
     direction: Direction,
     snapshot: SequenceNumber,
-    batch: Box<dyn Entries + 't>,
+    batch: Entries<'t>,
     at: usize,
     /// The entries that the batch asked for; fewer than asked for means the end.
     limit: usize,
     /// The entries of the batches before it.
     passed: usize,
-    /// Of the current entry, which the batch is asked for once to know both.
-    head: u128,
-    is_tombstone: bool,
 }
 
 impl<'t> MemtableCursor<'t> {
-    /// A cursor at the first entry in `direction` that `from` allows; `None` where there is none. It may be the only one of
-    /// its range.
+    /// A cursor at the first entry in `direction` that `from` allows; `None` where there is none. It asks for `limit` entries
+    /// at first.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,
         direction: Direction,
         snapshot: SequenceNumber,
-        is_alone: bool,
+        limit: usize,
     ) -> Option<Self> {
-        let limit = if is_alone { FIRST_BATCH_ALONE } else { FIRST_BATCH };
         let batch = slot.memtable.entries(from, direction, snapshot, limit);
         if batch.is_empty() {
             return None;
         }
-        let first = batch.entry(0);
-        let (head, is_tombstone) = (head(first.key), first.value.is_none());
-        Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0, head, is_tombstone })
+        Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0 })
     }
 
     /// The current entry.
@@ -93,25 +100,20 @@ impl<'t> MemtableCursor<'t> {
     /// The head of the current key.
     #[inline]
     pub(crate) fn head(&self) -> u128 {
-        self.head
+        head(self.entry().key)
     }
 
     /// Whether the current key was deleted.
     #[inline]
     pub(crate) fn is_tombstone(&self) -> bool {
-        self.is_tombstone
+        self.entry().value.is_none()
     }
 
     /// Moves to the next entry; `false` at the end.
     #[inline]
     pub(crate) fn advance(&mut self) -> bool {
         self.at += 1;
-        if self.at == self.batch.len() && !self.refill() {
-            return false;
-        }
-        let entry = self.batch.entry(self.at);
-        (self.head, self.is_tombstone) = (head(entry.key), entry.value.is_none());
-        true
+        self.at < self.batch.len() || self.refill()
     }
 
     #[inline(never)]

@@ -134,11 +134,6 @@ impl<S: Source> Merge<S> {
         merge
     }
 
-    /// The sources that it was made of.
-    pub fn source_count(&self) -> usize {
-        self.sources.len()
-    }
-
     /// The source that stands at the current entry: of all the first key in direction, in its newest version.
     #[inline]
     pub fn current(&self) -> Option<&S> {
@@ -154,6 +149,10 @@ impl<S: Source> Merge<S> {
     /// If a source cannot read on; the merge is then of no more use.
     #[inline]
     pub fn advance(&mut self, context: &S::Context) -> Result<(), S::Error> {
+        if let [source] = &mut self.sources[..] {
+            self.standing = usize::from(source.advance(context)?);
+            return Ok(());
+        }
         let source = self.winner.source;
         let current = self.moved(source, context)?;
         if current.head < self.runner_up {

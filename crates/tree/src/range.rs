@@ -9,7 +9,7 @@ use types::{Direction, Entry, SequenceNumber};
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
-use crate::memory::MemtableCursor;
+use crate::memory::{MemtableCursor, first_batch};
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
 use crate::stats::{AllCounters, Counters};
@@ -38,7 +38,7 @@ self_cell! {
     /// threads that all change such counts wait for each other.
     struct Walk {
         owner: Guard<Arc<View>>,
-        #[covariant]
+        #[not_covariant]
         dependent: Ends,
     }
 }
@@ -57,12 +57,11 @@ struct Bounds {
 }
 
 /// One of the sorted sources of a range.
-#[allow(clippy::large_enum_variant)] // most are runs, and what is read of them should be near
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run.
-    Run(RunCursor<'v>),
+    /// A sorted run; it is large, and stays where it was made.
+    Run(Box<RunCursor<'v>>),
 }
 
 impl Cursor<'_> {
@@ -154,7 +153,7 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Forward)? {
             return Ok(None);
         }
-        Ok(self.walk.borrow_dependent().front.as_ref().and_then(current))
+        Ok(self.walk.with_dependent(|_, ends| ends.front.as_ref().and_then(current)))
     }
 
     /// The next key from the back, in falling order, with its value; `None` at the end.
@@ -165,7 +164,7 @@ impl<'t> Range<'t> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
         }
-        Ok(self.walk.borrow_dependent().back.as_ref().and_then(current))
+        Ok(self.walk.with_dependent(|_, ends| ends.back.as_ref().and_then(current)))
     }
 
     /// Moves one end to its next entry; `false` where there is none.
@@ -193,13 +192,14 @@ impl<'t> Range<'t> {
                 merge.advance(counters)?;
                 merge
             } else {
-                let merge = bounds.open(inner, view, *snapshot, direction, *expected)?;
-                let sources = merge.source_count() as u64;
-                let extra = sources.saturating_sub(1);
+                let sources = bounds.open(inner, view, *snapshot, direction, *expected)?;
+                let count = sources.len() as u64;
+                let extra = count.saturating_sub(1);
                 *extra_sources = extra.max(*extra_sources);
-                counters.local().range_sources.add(sources);
-                counters.local().range_extra_sources.add(extra);
-                end.insert(merge)
+                let local = counters.local();
+                local.range_sources.add(count);
+                local.range_extra_sources.add(extra);
+                end.insert(Merge::new(sources, direction))
             };
             let met = other.as_ref().and_then(Merge::current).map(Cursor::key);
             loop {
@@ -250,7 +250,7 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// A merge of all sources of a view that can have keys between them, at their first ones in `direction`.
+    /// All sources of a view that can have keys between them, at their first ones in `direction`, the newest first.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -258,7 +258,7 @@ impl Bounds {
         snapshot: SequenceNumber,
         direction: Direction,
         expected: Option<u64>,
-    ) -> Result<Merge<Cursor<'v>>> {
+    ) -> Result<Vec<Cursor<'v>>> {
         let (low, high) = (self.low.as_ref().map(Vec::as_slice), self.high.as_ref().map(Vec::as_slice));
         let (from, to) = match direction {
             Direction::Forward => (low, high),
@@ -268,8 +268,8 @@ impl Bounds {
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
         // What is expected of each run is its share of them, by bytes.
-        let expected = expected.filter(|_| options.read_ahead.0 > 0);
-        let all_bytes = expected.map_or(0, |_| {
+        let to_read = expected.filter(|_| options.read_ahead.0 > 0);
+        let all_bytes = to_read.map_or(0, |_| {
             let runs = view.version.runs.iter().filter(|run| !run.overlapping(low, high).is_empty());
             runs.map(|run| run.bytes).sum::<u64>()
         });
@@ -280,14 +280,14 @@ impl Bounds {
                 continue;
             }
             let share = |entries: u64| entries.saturating_mul(run.bytes).div_ceil(all_bytes.max(1));
-            let holding = Holding::new(&run.tables, tables, direction, options, expected.map(share));
+            let holding = Holding::new(&run.tables, tables, direction, options, to_read.map(share));
             approaches.push((passes, RunCursor::approach(holding, (from, to), direction, counters)?));
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
-        let is_alone = approaches.is_empty() && view.frozen.is_empty();
+        let batch = first_batch(approaches.is_empty() && view.frozen.is_empty(), expected);
         // One by one: a chain of filters would move each cursor several times.
         for slot in view.memtables() {
-            if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, is_alone)
+            if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, batch)
                 && self.contain(cursor.entry().key)
             {
                 sources.push(Cursor::Memtable(cursor));
@@ -300,7 +300,7 @@ impl Bounds {
             }
             sources.extend(cursor.map(Cursor::Run));
         }
-        Ok(Merge::new(sources, direction))
+        Ok(sources)
     }
 }
 

@@ -2,13 +2,53 @@
 
 use crate::Entry;
 
-/// Entries in the order of their scan, wherever they stand.
-pub trait Entries: Send + Sync {
+/// What there is room for when a scan begins: most are short.
+const FOUND_AT_FIRST: usize = 16;
+
+/// What a scan found, in its order: where it stands, or as copies.
+pub struct Entries<'a> {
+    found: Found<'a>,
+    /// The scan, where it knows how to go on.
+    rest: Option<Box<dyn Rest<'a> + 'a>>,
+}
+
+/// Entries and where they are.
+enum Found<'a> {
+    InPlace(Vec<Entry<'a>>),
+    Copied(EntryBatch),
+}
+
+/// A scan that has found some of its entries, and knows where it is.
+pub trait Rest<'a>: Send + Sync {
+    /// Appends the next entries of the scan to `found`, up to `limit`: fewer where there are no more.
+    fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>);
+}
+
+impl<'a> Entries<'a> {
+    /// Entries where they stand.
+    pub fn in_place(found: Vec<Entry<'a>>) -> Self {
+        Self { found: Found::InPlace(found), rest: None }
+    }
+
+    /// The first entries of a scan, up to `limit`, where they stand.
+    pub fn of(mut scan: impl Rest<'a> + 'a, limit: usize) -> Self {
+        let mut found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
+        scan.find(limit, &mut found);
+        Self { found: Found::InPlace(found), rest: Some(Box::new(scan)) }
+    }
+
     /// The number of entries.
-    fn len(&self) -> usize;
+    #[inline]
+    pub fn len(&self) -> usize {
+        match &self.found {
+            Found::InPlace(found) => found.len(),
+            Found::Copied(batch) => batch.len(),
+        }
+    }
 
     /// Whether there is no entry.
-    fn is_empty(&self) -> bool {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
@@ -16,13 +56,32 @@ pub trait Entries: Send + Sync {
     ///
     /// # Panics
     /// If `index` is not below [`len`](Self::len).
-    fn entry(&self, index: usize) -> Entry<'_>;
+    #[inline]
+    pub fn entry(&self, index: usize) -> Entry<'_> {
+        match &self.found {
+            Found::InPlace(found) => found[index],
+            Found::Copied(batch) => batch.entry(index),
+        }
+    }
 
-    /// Has the next entries of the scan, up to `limit`, in place of its own: fewer where there are no more. `false` where it
-    /// does not know them: it is then as it was, and another scan finds them.
-    fn go_on(&mut self, limit: usize) -> bool {
-        let _ = limit;
-        false
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.len()).map(|index| self.entry(index))
+    }
+
+    /// Has the next entries of the scan, up to `limit`, in place of its own: fewer where there are no more. `false` where
+    /// the scan does not know where it is: all is then as it was, and another scan finds them.
+    pub fn go_on(&mut self, limit: usize) -> bool {
+        let (Found::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else { return false };
+        found.clear();
+        rest.find(limit, found);
+        true
+    }
+}
+
+impl From<EntryBatch> for Entries<'_> {
+    fn from(batch: EntryBatch) -> Self {
+        Self { found: Found::Copied(batch), rest: None }
     }
 }
 
@@ -97,16 +156,6 @@ impl EntryBatch {
     /// All entries, in the order of pushing.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
         (0..self.len()).map(|index| self.entry(index))
-    }
-}
-
-impl Entries for EntryBatch {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn entry(&self, index: usize) -> Entry<'_> {
-        self.entry(index)
     }
 }
 

@@ -15,7 +15,7 @@ mod scan;
 
 pub use already_hashed::AlreadyHashed;
 pub use avalanche::avalanche;
-pub use batch::{Entries, EntryBatch};
+pub use batch::{Entries, EntryBatch, Rest};
 pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
 pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};

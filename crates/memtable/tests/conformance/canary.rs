@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use lsmbench_memtable::{Memtable, MemtablePolicy, NewEntry};
-use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
+use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, Rest, SequenceNumber};
 
 use crate::model::{Known, Model, Scan, Version, Write};
 
@@ -39,26 +39,16 @@ impl MemtablePolicy for Canary {
 
 /// A scan that leaves an entry out where it goes on.
 struct Late {
-    batch: EntryBatch,
-    rest: EntryBatch,
-    /// Of the rest, the first that was not among the batches so far.
+    /// What there is, kept for ever: canaries live as long as a test.
+    all: &'static EntryBatch,
+    /// The first that it has not come to.
     next: usize,
 }
 
-impl Entries for Late {
-    fn len(&self) -> usize {
-        self.batch.len()
-    }
-
-    fn entry(&self, index: usize) -> Entry<'_> {
-        self.batch.entry(index)
-    }
-
-    fn go_on(&mut self, limit: usize) -> bool {
-        self.batch.clear();
-        self.rest.iter().skip(self.next + 1).take(limit).for_each(|entry| self.batch.push(entry));
-        self.next += 1 + limit;
-        true
+impl<'a> Rest<'a> for Late {
+    fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>) {
+        found.extend(self.all.iter().skip(self.next).take(limit));
+        self.next = self.next.saturating_add(limit).saturating_add(1);
     }
 }
 
@@ -176,7 +166,7 @@ impl Memtable for Table {
         direction: Direction,
         snapshot: SequenceNumber,
         limit: usize,
-    ) -> Box<dyn Entries + '_> {
+    ) -> Entries<'_> {
         let mut batch = EntryBatch::default();
         self.scan(from, direction, snapshot, limit, &mut batch);
         if self.has(Fault::ForgetsValuesInPlace) {
@@ -185,12 +175,11 @@ impl Memtable for Table {
             keys.iter().for_each(|entry| batch.push(Entry { value: entry.value.map(|_| &b""[..]), ..entry }));
         }
         if self.has(Fault::GoesOnOneLate) {
-            let mut rest = EntryBatch::default();
-            self.scan(from, direction, snapshot, usize::MAX, &mut rest);
-            let next = batch.len();
-            return Box::new(Late { batch, rest, next });
+            let mut all = EntryBatch::default();
+            self.scan(from, direction, snapshot, usize::MAX, &mut all);
+            return Entries::of(Late { all: Box::leak(Box::new(all)), next: 0 }, limit);
         }
-        Box::new(batch)
+        batch.into()
     }
 
     fn freeze(&self) {

@@ -193,7 +193,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
         }
         let asked = Scan { from: Bound::Unbounded, direction, snapshot: 300, limit: 5 };
         let mut page = table.entries(asked.from, direction, asked.snapshot, asked.limit);
-        let (mut found, mut limit) = (owned(&*page), asked.limit);
+        let (mut found, mut limit) = (owned(&page), asked.limit);
         for round in 1.. {
             if page.len() < limit {
                 break;
@@ -205,7 +205,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
                 let (last, _) = found.last().expect("a page has entries");
                 page = table.entries(Bound::Excluded(last), direction, asked.snapshot, limit);
             }
-            found.extend(owned(&*page));
+            found.extend(owned(&page));
         }
         let expected = model.scan(Scan { limit: usize::MAX, ..asked });
         same(&format!("law 3: going on among inserts, {direction:?}"), &found, &expected)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use lsmbench_memtable::Memtable;
-use types::{Direction, Entries, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
+use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
 
 /// One insert.
 #[derive(Clone, Debug)]
@@ -121,20 +121,20 @@ pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
 
 /// What a scan finds, read where it stands.
 pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
-    owned(&*table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
+    owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
 }
 
 /// What a scan finds from one end to the other if it goes on whenever it has found as many as `scan` limits it to; by another
 /// scan where it does not know how. More than `most` are not asked for.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
-    let mut found = owned(&*page);
+    let mut found = owned(&page);
     while page.len() == scan.limit && found.len() <= most {
         if !page.go_on(scan.limit) {
             let (last, _) = found.last().expect("a page has entries");
             page = table.entries(Bound::Excluded(last), scan.direction, scan.snapshot, scan.limit);
         }
-        found.extend(owned(&*page));
+        found.extend(owned(&page));
     }
     found
 }
@@ -155,10 +155,8 @@ pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<O
 }
 
 /// Copies of entries.
-pub(crate) fn owned(entries: &dyn Entries) -> Vec<OwnedEntry> {
-    let entry = |at| entries.entry(at);
-    let owned = |entry: Entry<'_>| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec));
-    (0..entries.len()).map(entry).map(owned).collect()
+pub(crate) fn owned(entries: &Entries<'_>) -> Vec<OwnedEntry> {
+    entries.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
 }
 
 pub(crate) fn drain(table: &dyn Memtable) -> Vec<OwnedEntry> {

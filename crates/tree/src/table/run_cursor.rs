@@ -27,7 +27,7 @@ enum ReadMode {
 /// A range's cursor on the way to its first entry: its block is asked for from memory, and nothing of it was looked at.
 /// So the runs of a range wait for memory together, and not one after the other.
 pub(crate) struct Approach<'t> {
-    cursor: RunCursor<'t>,
+    cursor: Box<RunCursor<'t>>,
     /// The block, where it is not used in place.
     block: Option<BlockBytes<'t>>,
 }
@@ -105,7 +105,7 @@ impl<'t> RunCursor<'t> {
         counters: &AllCounters,
     ) -> Result<Approach<'t>> {
         let reader = readers.as_mut().and_then(|readers| readers.take(first));
-        let mut cursor = Self {
+        let mut cursor = Box::new(Self {
             last_blocks: tables.last().map_or(0, |table| table.block_count()),
             tables,
             _references: references,
@@ -119,7 +119,7 @@ impl<'t> RunCursor<'t> {
             read_ahead,
             read_to: None,
             ahead: VecDeque::new(),
-        };
+        });
         cursor.block = match from {
             Bound::Unbounded => cursor.first_block(first),
             Bound::Included(key) | Bound::Excluded(key) => {
@@ -354,7 +354,11 @@ impl<'t> RunCursor<'t> {
 
 impl<'t> Approach<'t> {
     /// The cursor at the first entry that `from` allows, the bound that it is on its way to; `None` where there is none.
-    pub(crate) fn land(self, from: Bound<&[u8]>, counters: &AllCounters) -> Result<Option<RunCursor<'t>>> {
+    pub(crate) fn land(
+        self,
+        from: Bound<&[u8]>,
+        counters: &AllCounters,
+    ) -> Result<Option<Box<RunCursor<'t>>>> {
         let Self { mut cursor, block } = self;
         match block {
             Some(block) => cursor.cursor.enter(block, cursor.direction).ok_or_else(|| cursor.damage())?,

@@ -50,6 +50,7 @@ pub const MODELS: &[Model] = &[
     Model { name: "bplus, a split", preemptions: Some(3), body: bplus_split },
     Model { name: "bplus, a walk", preemptions: Some(1), body: || bplus_walk(Direction::Forward) },
     Model { name: "bplus, a walk back", preemptions: Some(1), body: || bplus_walk(Direction::Backward) },
+    Model { name: "bplus, versions of a key", preemptions: Some(1), body: bplus_versions },
     Model { name: "bplus, several at a time", preemptions: Some(2), body: bplus_several },
 ];
 
@@ -223,6 +224,21 @@ fn bplus_walk(direction: Direction) {
     assert!(seen.is_sorted(), "a walk goes back, or stays");
     seen.retain(|key| key != b"e");
     assert_eq!(seen, before, "a walk leaves out what was there before it, or repeats it");
+}
+
+/// A walk over versions of a key and another key, beside one more version of it that splits their leaf.
+fn bplus_versions() {
+    let memtable = memtable("bplus");
+    for (name, sequence) in [b"b", b"b", b"d"].into_iter().zip(1..) {
+        memtable.insert(key(name), sequence, Some(name));
+    }
+    let walker = {
+        let memtable = Arc::clone(&memtable);
+        thread::spawn(move || walk(&*memtable, Direction::Forward))
+    };
+    memtable.insert(key(b"b"), 20, Some(b"b"));
+    let seen = walker.join().expect("a model ends where a thread fails");
+    assert_eq!(seen, [b"b", b"d"], "a walk gives each key once");
 }
 
 /// The keys of a walk that asks for one entry at a time.

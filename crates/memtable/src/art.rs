@@ -509,7 +509,7 @@ impl Memtable for Art {
 
     fn memory_bytes(&self) -> usize {
         let tree = self.tree.read();
-        tree.arena.memory_bytes() + tree.nodes.capacity() * size_of::<Node>() + tree.heap_bytes
+        self.arena.memory_bytes() + tree.nodes.capacity() * size_of::<Node>() + tree.heap_bytes
     }
 }
 

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 use catalog::{Build, Variant};
+use crossbeam_utils::CachePadded;
 use serde::{Deserialize, Serialize};
 use types::{Direction, HashedKey, SequenceNumber};
 
@@ -87,8 +88,9 @@ struct Tree {
     /// The leaf that was the last when an entry was put behind all others, if that was done by the insert before: keys
     /// may come in order.
     last: AtomicRef<Node>,
-    /// What of a record a scan asks for: the bytes of one of them, up to [`RECORD_BYTES`]. No more than a hint.
-    asked_bytes: StdAtomicU32,
+    /// What of a record a scan asks for: the bytes of one of them, up to [`RECORD_BYTES`]. No more than a hint. Where values
+    /// have many sizes, each split writes it: not to the line that every search reads.
+    asked_bytes: CachePadded<StdAtomicU32>,
 }
 
 /// A node on the way down, and its version when it was read.
@@ -104,7 +106,7 @@ impl Tree {
         let arena = SharedArena::new(capacity_bytes, pool);
         let root = AtomicRef::default();
         root.store(Some(arena.place(Node::default())));
-        let asked_bytes = StdAtomicU32::new(RECORD_BYTES as u32);
+        let asked_bytes = CachePadded::new(StdAtomicU32::new(RECORD_BYTES as u32));
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 

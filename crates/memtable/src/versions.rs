@@ -163,12 +163,16 @@ fn ascend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
         {
             *at = versions.seek(Some(Probe::oldest(record.key)));
             if let Some(cursor) = at {
-                versions.expect(cursor, Direction::Forward, left);
+                versions.expect(cursor, Direction::Forward, left - 1);
             }
         }
         let visible =
             if record.sequence <= snapshot { Some(record) } else { versions.visible(record.key, snapshot) };
-        left -= usize::from(emit(visible, sink));
+        if emit(visible, sink) {
+            left -= 1;
+        } else if let Some(cursor) = at {
+            versions.expect(cursor, Direction::Forward, left);
+        }
     }
 }
 
@@ -190,7 +194,7 @@ fn descend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
         if !is_alone {
             *at = versions.seek_before(Some(Probe::newest(record.key)));
             if let Some(cursor) = at {
-                versions.expect(cursor, Direction::Backward, left);
+                versions.expect(cursor, Direction::Backward, left - 1);
             }
         }
         let visible = match record.sequence <= snapshot {
@@ -198,7 +202,11 @@ fn descend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
             true => versions.visible(record.key, snapshot),
             false => None,
         };
-        left -= usize::from(emit(visible, sink));
+        if emit(visible, sink) {
+            left -= 1;
+        } else if let Some(cursor) = at {
+            versions.expect(cursor, Direction::Backward, left);
+        }
     }
 }
 

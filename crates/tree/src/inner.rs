@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use compaction::CompactionPolicy;
@@ -87,16 +88,27 @@ pub(crate) struct Log {
     pub(crate) file: LogFile,
     /// Records on their way to the file.
     pub(crate) records: Vec<u8>,
-    /// The commits that the last shared sync was for, and those that came while it went on.
-    pub(crate) company: u64,
-    /// What the last shared sync took.
-    pub(crate) sync_ns: u64,
+    /// Who shares the syncs of mode `group`.
+    pub(crate) company: Company,
+}
+
+/// The commits that share syncs, as far as the last one tells.
+#[derive(Default)]
+pub(crate) struct Company {
+    /// Those that the last sync was for, and those that came while it went on.
+    pub(crate) commits: u64,
+    /// What the last sync took.
+    pub(crate) sync_time: Duration,
+    /// The waits since the last one in which anybody came.
+    pub(crate) in_vain: u32,
+    /// The syncs before the next wait.
+    pub(crate) until_wait: u32,
 }
 
 impl Log {
     /// A new log.
     pub(crate) fn new(file: LogFile) -> Self {
-        Self { file, records: Vec::new(), company: 0, sync_ns: 0 }
+        Self { file, records: Vec::new(), company: Company::default() }
     }
 
     /// Takes all records that are queued.

@@ -215,9 +215,7 @@ impl<S: Source> Merge<S> {
         if self.sources[at].advance(context)? {
             return Ok(self.contender(source));
         }
-        if let Some(ended) = self.ended.get_mut(at) {
-            *ended = true;
-        }
+        self.ended[at] = true;
         self.standing -= 1;
         Ok(Contender { head: u128::MAX, source })
     }

@@ -136,8 +136,8 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Tells how many entries the caller means to take from an end, so that their blocks can be read at once. It may
-    /// take fewer, or more.
+    /// Tells how many entries the caller means to take from an end, so that their blocks can be read, and those of a
+    /// memtable found, at once. It may take fewer, or more.
     #[must_use]
     pub fn expecting(mut self, entries: usize) -> Self {
         self.expected = Some(entries as u64);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use arc_swap::Guard;
 use memtable::Memtable;
@@ -10,7 +11,7 @@ use types::{Entry, SequenceNumber};
 
 use crate::batch::{self, BatchCounts, WriteBatch, check_limits, encode_operation};
 use crate::error::Result;
-use crate::inner::{Inner, Log, Mode, Pending, Taken};
+use crate::inner::{Company, Inner, Log, Mode, Pending, Taken};
 use crate::memory::Slot;
 use crate::version::View;
 use crate::visible::Visible;
@@ -19,13 +20,16 @@ use crate::wal::{HEADER_BYTES, LogFile, LogPlace, WalMode, frame, synced_when_ne
 /// How often a writer looks again before it lets other threads run.
 const SPINS: u32 = 128;
 
-/// How often it lets others run before it sleeps until the log is free: a sync may take long, and a thread that sleeps
-/// takes tens of microseconds to wake.
-const YIELDS: u32 = 256;
+/// How long it lets others run, while somebody syncs its record, before it sleeps until the log is free: a thread that
+/// sleeps takes tens of microseconds to wake.
+const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// A shared sync waits for company for a share of what the last one took, and no longer than this, in nanoseconds.
-const COMPANY_SHARE: u64 = 4;
-const MOST_WAIT_NS: u64 = 200_000;
+/// A shared sync waits for company for a share of what the last one took, and no longer than this.
+const COMPANY_SHARE: u32 = 4;
+const MOST_WAIT: Duration = Duration::from_micros(200);
+
+/// Where nobody came there is no wait for twice as many syncs each time, up to two to the power of this.
+const MOST_IN_VAIN: u32 = 7;
 
 /// Where a commit goes.
 struct Place {
@@ -173,37 +177,55 @@ impl Inner {
         }
         self.failure.check()?;
         if self.wal_mode == WalMode::Group {
-            self.wait_for_company(&log);
+            self.wait_for_company(&mut log.company);
         }
         self.write_log(&mut log, self.wal_mode == WalMode::Group)
     }
 
     /// The log, for the commit that is to sync it for all who wait; `None` for one whose record somebody else has synced.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
-        for attempt in 0..SPINS + YIELDS {
+        let mut spins = 0;
+        let mut sleeps_at = None;
+        loop {
             if is_logged() {
                 return None;
             }
             if let Some(log) = self.log.try_lock() {
                 return Some(log);
             }
-            if attempt < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            spins += 1;
+            if spins < SPINS {
+                std::hint::spin_loop();
+                continue;
+            }
+            let sleeps_at = *sleeps_at.get_or_insert_with(|| Instant::now() + MOST_YIELDING);
+            if Instant::now() >= sleeps_at {
+                return Some(self.log.lock());
+            }
+            std::thread::yield_now();
         }
-        Some(self.log.lock())
     }
 
     /// Lets those come who shared the last sync, or came while it went on: they have been let go a moment ago, and a sync
-    /// without them is one more for them to wait for. Who commits alone waits for nobody.
-    fn wait_for_company(&self, log: &Log) {
-        if log.company < 2 {
+    /// without them is one more for them to wait for. Who commits alone waits for nobody, and where nobody comes, it is some
+    /// time before there is another wait.
+    fn wait_for_company(&self, company: &mut Company) {
+        let Company { commits, sync_time, in_vain, until_wait } = company;
+        if *commits < 2 {
             return;
         }
-        let start = (self.clock)();
-        let most_ns = (log.sync_ns / COMPANY_SHARE).min(MOST_WAIT_NS);
-        while lock_soon(&self.pending).commits < log.company && (self.clock)().saturating_sub(start) < most_ns
-        {
+        if *until_wait > 0 {
+            *until_wait -= 1;
+            return;
+        }
+        let queued = || lock_soon(&self.pending).commits;
+        let (at_first, goes_on_at) = (queued(), Instant::now() + (*sync_time / COMPANY_SHARE).min(MOST_WAIT));
+        while queued() < *commits && Instant::now() < goes_on_at {
             std::thread::yield_now();
         }
+        let has_come = at_first >= *commits || queued() > at_first;
+        *in_vain = if has_come { 0 } else { (*in_vain + 1).min(MOST_IN_VAIN) };
+        *until_wait = (1 << *in_vain) - 1;
     }
 
     /// Writes all queued records, and syncs them if asked to.
@@ -215,19 +237,19 @@ impl Inner {
     /// Writes the records that the log took, and syncs them if asked to.
     #[inline]
     fn append(&self, log: &mut Log, taken: Taken, sync: bool) -> Result<()> {
-        let Log { file, records, company, sync_ns } = log;
+        let Log { file, records, company } = log;
         let counters = self.counters.local();
         counters.wal_bytes.add(records.len() as u64);
         file.append(records).map_err(|error| self.fail(error))?;
         records.clear();
         if sync {
             counters.wal_syncs.bump();
-            let start = (self.clock)();
+            let start = (self.wal_mode == WalMode::Group).then(Instant::now);
             file.sync().map_err(|error| self.fail(error))?;
-            *sync_ns = (self.clock)().saturating_sub(start);
+            company.sync_time = start.map_or(Duration::ZERO, |start| start.elapsed());
             let mut pending = self.pending.lock();
             pending.synced_offset = taken.end;
-            *company = taken.commits + pending.commits;
+            company.commits = taken.commits + pending.commits;
         }
         self.logged.store(taken.last, Ordering::Release);
         Ok(())

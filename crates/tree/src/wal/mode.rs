@@ -12,7 +12,8 @@ pub enum WalMode {
     Buffered,
     /// When the device has it; every commit is synced by itself.
     Sync,
-    /// When the device has it; commits that wait at the same time share one sync.
+    /// When the device has it; commits that wait at the same time share one sync, which waits for a moment for those who
+    /// shared the one before.
     Group,
     /// When the operating system has it; the device gets it at this period, in nanoseconds.
     Interval(u64),
@@ -43,7 +44,11 @@ pub static CATALOG: Catalog<WalMode> = Catalog {
             "",
         ),
         Variant::new::<Sync>("sync", "every commit is synced by itself: survives power loss", ""),
-        Variant::new::<Group>("group", "commits that wait together share one sync: survives power loss", ""),
+        Variant::new::<Group>(
+            "group",
+            "commits that wait together, or soon will, share one sync: survives power loss",
+            "",
+        ),
         Variant::new::<Interval>(
             "interval",
             "logged to the operating system and synced at a period: power loss costs at most that",

@@ -102,7 +102,7 @@ impl Default for Budget {
             filter_bits_per_key: 10.0,
             filters: Filters::Bloom,
             block_bytes: 4 << 10,
-            restart_interval: 16,
+            restart_interval: 8,
             codec: Codec::None,
             log: Log::Buffered,
             background_threads: 2,

@@ -116,6 +116,14 @@ impl<'t> MemtableCursor<'t> {
         self.at < self.batch.len() || self.refill()
     }
 
+    /// Hands the entries of the batch behind the current one to `pass`, and moves to each that it lets pass, as far as it does.
+    #[inline]
+    pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
+        while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {
+            self.at += 1;
+        }
+    }
+
     #[inline(never)]
     fn refill(&mut self) -> bool {
         if self.batch.len() < self.limit {

@@ -143,6 +143,15 @@ impl<S: Source> Merge<S> {
         self.sources.get(self.winner.source as usize)
     }
 
+    /// The source, where there is one alone. It may be moved on as long as it is not moved to its end.
+    #[inline]
+    pub fn only_source(&mut self) -> Option<&mut S> {
+        match &mut self.sources[..] {
+            [source] => Some(source),
+            _ => None,
+        }
+    }
+
     /// Moves to the next key.
     ///
     /// # Errors

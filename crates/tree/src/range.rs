@@ -73,6 +73,33 @@ impl Cursor<'_> {
         }
     }
 
+    /// Moves forward over entries that are at hand and inside, and hands those that are no tombstones to `visit`, `most` of
+    /// them; returns how many. It stands at the last of them then, or at a tombstone behind it.
+    #[inline]
+    fn pass(
+        &mut self,
+        most: usize,
+        is_inside: impl Fn(&[u8]) -> bool,
+        visit: &mut impl FnMut(&[u8], &[u8]),
+    ) -> usize {
+        let mut visited = 0;
+        let pass = |entry: Entry<'_>| {
+            if visited == most || !is_inside(entry.key) {
+                return false;
+            }
+            if let Some(value) = entry.value {
+                visit(entry.key, value);
+                visited += 1;
+            }
+            true
+        };
+        match self {
+            Self::Memtable(cursor) => cursor.pass(pass),
+            Self::Run(cursor) => cursor.pass(pass),
+        }
+        visited
+    }
+
     /// Whether the current key was deleted.
     #[inline]
     fn is_tombstone(&self) -> bool {
@@ -167,6 +194,49 @@ impl<'t> Range<'t> {
         Ok(self.walk.with_dependent(|_, ends| ends.back.as_ref().and_then(current)))
     }
 
+    /// Hands the next entries in `direction` to `visit`, `most` of them or as many as there are, and returns how many: as
+    /// [`next`](Self::next) or [`next_back`](Self::next_back) again and again, in one loop.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next), after the entries before the damage were visited.
+    pub fn visit(
+        &mut self,
+        direction: Direction,
+        most: usize,
+        mut visit: impl FnMut(&[u8], &[u8]),
+    ) -> Result<usize> {
+        if most == 0 || !self.step(direction)? {
+            return Ok(0);
+        }
+        let Self { inner, walk, bounds, .. } = self;
+        let mut visited = 0;
+        let moved = walk.with_dependent_mut(|_, ends| {
+            let (Some(merge), other) = ends.of(direction) else { return Ok(false) };
+            let met = other.and_then(Merge::current).map(Cursor::key);
+            while let Some((key, value)) = current(merge) {
+                visit(key, value);
+                visited += 1;
+                if let (Direction::Forward, Some(source)) = (direction, merge.only_source()) {
+                    let is_inside =
+                        |key: &[u8]| is_below(|| key, &bounds.high) && met.is_none_or(|met| key < met);
+                    visited += source.pass(most - visited, is_inside, &mut visit);
+                }
+                if visited == most {
+                    return Ok(true);
+                }
+                merge.advance(&inner.counters)?;
+                if !bounds.reach_entry(merge, met, direction, &inner.counters)? {
+                    break;
+                }
+            }
+            Ok(false)
+        });
+        self.is_done = !matches!(moved, Ok(true));
+        // The first one was counted where it was stepped to.
+        self.given_out += visited as u64 - 1;
+        moved.map(|_| visited)
+    }
+
     /// Moves one end to its next entry; `false` where there is none.
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
@@ -183,14 +253,10 @@ impl<'t> Range<'t> {
     fn try_step(&mut self, direction: Direction) -> Result<bool> {
         let Self { inner, walk, snapshot, bounds, extra_sources, expected, .. } = self;
         let counters = &inner.counters;
-        walk.with_dependent_mut(|view, Ends { front, back }| {
-            let (end, other) = match direction {
-                Direction::Forward => (front, &*back),
-                Direction::Backward => (back, &*front),
-            };
-            let merge = if let Some(merge) = end {
+        walk.with_dependent_mut(|view, ends| {
+            let (end, other) = ends.of(direction);
+            if let Some(merge) = end {
                 merge.advance(counters)?;
-                merge
             } else {
                 let sources = bounds.open(inner, view, *snapshot, direction, *expected)?;
                 let count = sources.len() as u64;
@@ -199,28 +265,25 @@ impl<'t> Range<'t> {
                 let local = counters.local();
                 local.range_sources.add(count);
                 local.range_extra_sources.add(extra);
-                end.insert(Merge::new(sources, direction))
-            };
-            let met = other.as_ref().and_then(Merge::current).map(Cursor::key);
-            loop {
-                let Some(source) = merge.current() else { return Ok(false) };
-                let is_inside = match direction {
-                    Direction::Forward => {
-                        is_below(|| source.key(), &bounds.high) && met.is_none_or(|met| source.key() < met)
-                    }
-                    Direction::Backward => {
-                        is_above(|| source.key(), &bounds.low) && met.is_none_or(|met| source.key() > met)
-                    }
-                };
-                if !is_inside {
-                    return Ok(false);
-                }
-                if !source.is_tombstone() {
-                    return Ok(true);
-                }
-                merge.advance(counters)?;
+                *end = Some(Merge::new(sources, direction));
+            }
+            let met = other.and_then(Merge::current).map(Cursor::key);
+            match end {
+                Some(merge) => bounds.reach_entry(merge, met, direction, counters),
+                None => Ok(false),
             }
         })
+    }
+}
+
+impl<'v> Ends<'v> {
+    /// The end that is read in `direction`, and the other one, if it was read.
+    #[inline]
+    fn of(&mut self, direction: Direction) -> (&mut Option<Merge<Cursor<'v>>>, Option<&Merge<Cursor<'v>>>) {
+        match direction {
+            Direction::Forward => (&mut self.front, self.back.as_ref()),
+            Direction::Backward => (&mut self.back, self.front.as_ref()),
+        }
     }
 }
 
@@ -246,6 +309,36 @@ impl Bounds {
         }
     }
 
+    /// Has a merge in `direction` stand at the first entry from where it stands that is no tombstone; `false` where there is
+    /// none between the bounds and before `met`, the key that the other end stands at.
+    #[inline]
+    fn reach_entry(
+        &self,
+        merge: &mut Merge<Cursor<'_>>,
+        met: Option<&[u8]>,
+        direction: Direction,
+        counters: &AllCounters,
+    ) -> Result<bool> {
+        loop {
+            let Some(source) = merge.current() else { return Ok(false) };
+            let is_inside = match direction {
+                Direction::Forward => {
+                    is_below(|| source.key(), &self.high) && met.is_none_or(|met| source.key() < met)
+                }
+                Direction::Backward => {
+                    is_above(|| source.key(), &self.low) && met.is_none_or(|met| source.key() > met)
+                }
+            };
+            if !is_inside {
+                return Ok(false);
+            }
+            if !source.is_tombstone() {
+                return Ok(true);
+            }
+            merge.advance(counters)?;
+        }
+    }
+
     fn contain(&self, key: &[u8]) -> bool {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
@@ -268,8 +361,7 @@ impl Bounds {
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
         // What is expected of each run is its share of them, by bytes.
-        let to_read = expected.filter(|_| options.read_ahead.0 > 0);
-        let all_bytes = to_read.map_or(0, |_| {
+        let all_bytes = expected.map_or(0, |_| {
             let runs = view.version.runs.iter().filter(|run| !run.overlapping(low, high).is_empty());
             runs.map(|run| run.bytes).sum::<u64>()
         });
@@ -280,7 +372,7 @@ impl Bounds {
                 continue;
             }
             let share = |entries: u64| entries.saturating_mul(run.bytes).div_ceil(all_bytes.max(1));
-            let holding = Holding::new(&run.tables, tables, direction, options, to_read.map(share));
+            let holding = Holding::new(&run.tables, tables, direction, options, expected.map(share));
             approaches.push((passes, RunCursor::approach(holding, (from, to), direction, counters)?));
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());

@@ -3,7 +3,6 @@
 use std::ops::Bound;
 
 use tree::{Stats, Tree, WriteBatch};
-use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
 /// A store under test, and what it tells of itself.
@@ -98,17 +97,7 @@ impl Target for TreeTarget {
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
         let mut range = self.tree.range((Bound::Included(scan.low), high))?.expecting(scan.limit);
-        let mut entries = 0;
-        while entries < scan.limit {
-            let entry = match scan.direction {
-                Direction::Forward => range.next()?,
-                Direction::Backward => range.next_back()?,
-            };
-            let Some((key, value)) = entry else { break };
-            visit(key, value);
-            entries += 1;
-        }
-        Ok(entries)
+        Ok(range.visit(scan.direction, scan.limit, visit)?)
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {

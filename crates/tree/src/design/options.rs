@@ -46,6 +46,9 @@ pub struct BlockOptions {
     pub verify: Verify,
     /// How blocks of mapped tables are used.
     pub mapped: Mapped,
+    /// Whether it is kept in memory where parts of blocks begin that are used in place and held to their checksums once: a
+    /// search then asks memory for the part that can have its key, and not for the block.
+    pub signposts: bool,
 }
 
 /// How blocks of mapped tables are used, where they are not compressed.
@@ -231,13 +234,14 @@ impl Default for BlockOptions {
     fn default() -> Self {
         Self {
             size: ByteSize(4 << 10),
-            restart_interval: 16,
+            restart_interval: 8,
             index: BlockIndex::None,
             index_load: 0.75,
             align: false,
             checksum: Checksum::Crc32c,
             verify: Verify::Once,
             mapped: Mapped::InPlace,
+            signposts: true,
         }
     }
 }

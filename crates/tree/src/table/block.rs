@@ -7,6 +7,7 @@ use types::{HashedKey, common_prefix};
 use super::fingerprints::{Fingerprints, Matches};
 use super::format::{TAIL_BYTES, Tail};
 use super::hash_index::{self, Bucket};
+use super::signposts::Part;
 use super::{delta, fixed_pairs, plain, whole};
 use crate::design::BlockIndex;
 
@@ -134,19 +135,25 @@ impl Layout {
         }
     }
 
-    /// The last restart point whose key is at or below `target`, or the first one.
+    /// The last of some restart points whose key is at or below `target`, or the first of them.
     #[inline]
-    pub(super) fn seek_restart(&self, bytes: &[u8], target: &[u8]) -> Option<usize> {
+    pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         match self.entries {
-            Entries::Delta => self.seek_among::<delta::Delta>(bytes, target),
-            Entries::Whole => self.seek_among::<whole::Whole>(bytes, target),
-            Entries::Pairs => self.seek_among::<fixed_pairs::Pairs>(bytes, target),
+            Entries::Delta => self.seek_among::<delta::Delta>(bytes, among, target),
+            Entries::Whole => self.seek_among::<whole::Whole>(bytes, among, target),
+            Entries::Pairs => self.seek_among::<fixed_pairs::Pairs>(bytes, among, target),
         }
     }
 
-    fn seek_among<E: EntryCodec>(&self, bytes: &[u8], target: &[u8]) -> Option<usize> {
+    /// All restart points.
+    #[inline]
+    pub(super) fn all_restarts(&self) -> Range<usize> {
+        0..self.restart_count
+    }
+
+    fn seek_among<E: EntryCodec>(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         let entries = &bytes[..self.entries_end];
-        let (mut low, mut high) = (0, self.restart_count);
+        let (mut low, mut high) = (among.start, among.end);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
             let head = E::head(entries, self.restart(bytes, middle)?)?;
@@ -189,6 +196,20 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
     })
 }
 
+/// Looks a key up in the part of a block without an index that can have it; `None` where the block turns out to be damaged.
+#[inline]
+pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Found> {
+    let work = |layout: &Layout| match layout.entries {
+        Entries::Delta => layout.find_in_part::<delta::Delta>(block, part, key),
+        Entries::Whole => layout.find_in_part::<whole::Whole>(block, part, key),
+        Entries::Pairs => layout.find_in_part::<fixed_pairs::Pairs>(block, part, key),
+    };
+    match Tail::of(block) {
+        Some(tail) => with_layout(&tail, block, work),
+        None => work(&fixed_pairs::layout_of_marked(block)?),
+    }
+}
+
 /// Hands the layout of a block to `work`, which is compiled twice: for the default format, whose layout never
 /// comes to stand in memory, and for the others. A layout that is handed on whole is written and read in pieces
 /// of different sizes, for which a processor waits as long as for a search.
@@ -229,7 +250,23 @@ impl Layout {
                 Bucket::Collision => {}
             }
         }
-        self.find_behind::<E>(block, self.seek_among::<E>(block, key.bytes)?, key.bytes)
+        let restart = self.seek_among::<E>(block, self.all_restarts(), key.bytes)?;
+        self.find_behind::<E>(block, restart, key.bytes)
+    }
+
+    #[inline]
+    fn find_in_part<E: EntryCodec>(&self, block: &[u8], part: &Part, target: &[u8]) -> Option<Found> {
+        if part.restarts.len() == 1 {
+            let (start, end) = self.ends(part);
+            return E::find_between(&block[..self.entries_end], start, end, target);
+        }
+        self.find_behind::<E>(block, self.seek_among::<E>(block, part.restarts.clone(), target)?, target)
+    }
+
+    /// Where a part begins and ends.
+    #[inline]
+    pub(super) fn ends(&self, part: &Part) -> (usize, usize) {
+        (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))
     }
 
     /// Looks for a key among entries with its fingerprint, `first` and the others, where every `interval`-th entry

@@ -2,8 +2,10 @@
 
 use types::{Bytes, Direction, Entry};
 
-use super::block::{EntryHead, Layout};
+use super::block::{Entries, EntryCodec, EntryHead, Layout};
 use super::block_bytes::BlockBytes;
+use super::signposts::Part;
+use super::{delta, fixed_pairs, whole};
 use crate::merge::head;
 
 /// Entries that a forward walk decodes at once: what decoding them has in common, and what a merge does between
@@ -101,11 +103,16 @@ impl<'t> BlockCursor<'t> {
     #[inline]
     pub(super) fn entry(&self) -> Entry<'_> {
         let Some(entry) = self.entries.get(self.at) else { return Entry { key: &[], value: None } };
-        let value = match (&self.block, entry.value_start) {
-            (None, _) | (_, TOMBSTONE) => None,
-            (Some(block), start) => block.get(start as usize..entry.value_end as usize),
-        };
-        Entry { key: entry.key(&self.keys), value }
+        entry.entry(self.block.as_deref().unwrap_or_default(), &self.keys)
+    }
+
+    /// Hands the decoded entries behind the current one, going forward, to `pass`, and moves to each that it lets pass, as far
+    /// as it does.
+    #[inline]
+    pub(super) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
+        let block = self.block.as_deref().unwrap_or_default();
+        let behind = self.entries.get(self.at + 1..).unwrap_or_default();
+        self.at += behind.iter().take_while(|entry| pass(entry.entry(block, &self.keys))).count();
     }
 
     /// Whether the current entry is a tombstone.
@@ -143,9 +150,16 @@ impl<'t> BlockCursor<'t> {
     /// After [`enter`](Self::enter): moves to the first entry in the direction of the walk that is at or behind
     /// `target` (at or above it going forward, at or below it going backward); `Some(false)` where there is
     /// none.
-    pub(super) fn seek(&mut self, target: &[u8]) -> Option<bool> {
-        let restart = self.layout.seek_restart(self.block.as_deref()?, target)?;
-        self.next_at = self.layout.restart(self.block.as_deref()?, restart)?;
+    ///
+    /// `part` can have `target`, where that is known.
+    pub(super) fn seek(&mut self, target: &[u8], part: Option<&Part>) -> Option<bool> {
+        let (block, layout) = (self.block.as_deref()?, &self.layout);
+        let among = part.map_or_else(|| layout.all_restarts(), |part| part.restarts.clone());
+        let restart = layout.seek_restart(block, among.clone(), target)?;
+        self.next_at = match part {
+            Some(part) if restart == among.start => layout.ends(part).0,
+            _ => layout.restart(block, restart)?,
+        };
         self.restarts_left = restart + 1;
         self.forget();
         let target_head = head(target);
@@ -246,12 +260,23 @@ impl<'t> BlockCursor<'t> {
     /// Decodes the entries from offset `at` to `end`, `limit` of them at most, and not many more than
     /// [`KEY_BYTES_AT_ONCE`] of keys; returns where it stopped. What `keys` holds is the key before the first of them.
     #[inline]
-    fn decode(&mut self, mut at: usize, end: usize, limit: usize) -> Option<usize> {
+    fn decode(&mut self, at: usize, end: usize, limit: usize) -> Option<usize> {
+        match self.layout.entries {
+            Entries::Delta => self.decode_as::<delta::Delta>(at, end, limit),
+            Entries::Whole => self.decode_as::<whole::Whole>(at, end, limit),
+            Entries::Pairs => self.decode_as::<fixed_pairs::Pairs>(at, end, limit),
+        }
+    }
+
+    /// As [`decode`](Self::decode), of entries that are written in one way.
+    #[inline(never)]
+    fn decode_as<E: EntryCodec>(&mut self, mut at: usize, end: usize, limit: usize) -> Option<usize> {
         let block = self.block.as_deref()?;
+        let entries = &block[..self.layout.entries_end];
         let mut last = LastKey::of(&self.keys);
         let most_bytes = self.keys.len() + KEY_BYTES_AT_ONCE;
         while at < end && self.entries.len() < limit && self.keys.len() <= most_bytes {
-            let entry = self.layout.entry(block, at)?;
+            let entry = E::head(entries, at)?;
             at = entry.value.end;
             let key_start = self.keys.len();
             let head = last.append(block, &entry, &mut self.keys)?;
@@ -268,6 +293,15 @@ impl<'t> BlockCursor<'t> {
 }
 
 impl Decoded {
+    #[inline]
+    fn entry<'a>(&self, block: &'a [u8], keys: &'a [u8]) -> Entry<'a> {
+        let value = match self.value_start {
+            TOMBSTONE => None,
+            start => block.get(start as usize..self.value_end as usize),
+        };
+        Entry { key: self.key(keys), value }
+    }
+
     #[inline]
     fn key<'a>(&self, keys: &'a [u8]) -> &'a [u8] {
         &keys[self.key_start as usize..self.key_end as usize]
@@ -289,7 +323,9 @@ impl LastKey {
 
     /// Appends the key of `entry` to `keys`, which end with this one, and is that key from then on. Returns its
     /// head; `None` where it shares more than there is.
-    #[inline]
+    // A call takes as long as what it does.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     fn append(&mut self, block: &[u8], entry: &EntryHead, keys: &mut Vec<u8>) -> Option<u128> {
         let start = keys.len();
         if entry.shared > start - self.start {
@@ -383,7 +419,7 @@ mod tests {
         let below: Vec<_> = all.iter().rev().filter(|key| key.as_slice() <= target).cloned().collect();
         for (direction, expected) in [(Direction::Forward, above), (Direction::Backward, below)] {
             cursor.enter(BlockBytes::Own(block.clone()), direction).unwrap();
-            assert_eq!(cursor.seek(target), Some(!expected.is_empty()));
+            assert_eq!(cursor.seek(target, None), Some(!expected.is_empty()));
             if let Some((first, others)) = expected.split_first() {
                 assert_eq!(cursor.key(), first);
                 assert_eq!(walk(&mut cursor), others);
@@ -415,7 +451,7 @@ mod tests {
             assert!(seen.is_empty());
             for at in [0, 7, 1500, 2999] {
                 cursor.enter(BlockBytes::Own(block.clone()), direction).unwrap();
-                assert_eq!(cursor.seek(&keys[at]), Some(true));
+                assert_eq!(cursor.seek(&keys[at], None), Some(true));
                 assert!(cursor.key() == keys[at]);
             }
         }

@@ -22,6 +22,8 @@ pub(crate) struct Holding<'t> {
     pub(super) readers: Option<Readers<'t>>,
     /// How many blocks are read at once.
     pub(super) read_ahead: ReadAhead,
+    /// The entries that the range is expected to take of the run, if it said so.
+    pub(super) expected: Option<u64>,
 }
 
 /// A reader for each table, until it is taken.
@@ -59,7 +61,7 @@ impl<'t> Holding<'t> {
             TableReaders::Eager => Some(Readers::new(tables, direction)),
         };
         let read_ahead = ReadAhead::new(&tables[first], options.read_ahead, expected);
-        Self { tables, first, references, readers, read_ahead }
+        Self { tables, first, references, readers, read_ahead, expected }
     }
 }
 

@@ -29,6 +29,7 @@ mod reader;
 mod reseal;
 mod run_cursor;
 mod samples;
+mod signposts;
 mod store;
 mod stride;
 mod whole;

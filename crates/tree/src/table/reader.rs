@@ -1,5 +1,7 @@
 //! An open table: its filter and fence in memory, its blocks on storage or in the cache.
 
+mod fence_view;
+
 use std::collections::HashMap;
 use std::ops::{Bound, Range};
 use std::path::PathBuf;
@@ -9,20 +11,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bloom::Filter;
 use cache::BlockId;
 use compression::{Decompressor, RAW};
-use fence::{Fence, FenceError, ReadError, TableView};
+use fence::{Fence, FenceError};
 use memory::prefetch;
 use storage::{Purpose, ReadFile};
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
+use self::fence_view::View;
 use super::Properties;
 use super::ahead::Ahead;
-use super::block::{Found, Layout, find_noting};
+use super::block::{Found, Layout, find_in_part, find_noting};
 use super::block_bytes::BlockBytes;
 use super::checked::CheckedBlocks;
 use super::context::{TableContext, table_path};
 use super::directory::{BlockPlace, Directory};
 use super::footer::{FOOTER_BYTES, Footer, Section};
 use super::format::TAIL_BYTES;
+use super::signposts::{Part, Signposts};
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 use crate::design::{Checksum, Mapped, Verify};
@@ -69,6 +73,8 @@ struct TableFile {
     ahead: Ahead,
     /// The blocks whose checksums were compared, where once is enough.
     checked: Option<CheckedBlocks>,
+    /// Where the restart points of those stand.
+    signposts: Option<Signposts>,
 }
 
 /// What stands behind a stored block.
@@ -78,14 +84,6 @@ struct Trailer {
     stored_len: usize,
     /// Its bytes before compression.
     raw_len: usize,
-}
-
-/// A table as its fence sees it, reading on behalf of one operation.
-struct View<'a> {
-    file: &'a TableFile,
-    counters: &'a Counters,
-    /// Whether the operation is a get: then blocks that the fence looks into count as searched.
-    is_get: bool,
 }
 
 impl Table {
@@ -133,6 +131,8 @@ impl Table {
             && codec_of_first_block(&*file, &directory)? == Some(RAW);
         let checks_once = is_in_place && block.verify == Verify::Once;
         let checked = checks_once.then(|| CheckedBlocks::new(directory.len()));
+        let signposts = (checks_once && block.signposts)
+            .then(|| Signposts::new(directory.len(), &properties.smallest, &properties.largest));
         let file = TableFile {
             context: Arc::clone(context),
             id,
@@ -147,6 +147,7 @@ impl Table {
             fence_checksums,
             is_in_place,
             checked,
+            signposts,
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
@@ -185,7 +186,9 @@ impl Table {
 
     /// Bytes of memory of the fence and of what it needs.
     pub(crate) fn fence_bytes(&self) -> usize {
-        self.fence.memory_bytes() + self.file.directory.memory_bytes() + self.file.fence_checksums.len() * 4
+        let signposts = self.file.signposts.as_ref().map_or(0, Signposts::memory_bytes);
+        let directory = self.file.directory.memory_bytes() + self.file.fence_checksums.len() * 4;
+        self.fence.memory_bytes() + directory + signposts
     }
 
     /// Marks the table as named by no version: its file is removed when the last user lets go of it.
@@ -256,9 +259,13 @@ impl Table {
         counters.fence_searches.bump();
         let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
-        self.prefetch_block(index, SEARCHED_BYTES);
+        let part = self.part(index, key.bytes);
+        match &part {
+            Some(part) => self.prefetch_entries(index, part.start..part.end.unwrap_or(usize::MAX)),
+            None => self.prefetch_block(index, SEARCHED_BYTES),
+        }
         let bytes = self.file.block(index, counters)?;
-        self.find_in(index, &bytes, key, value, counters)
+        self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
     /// Looks keys up behind the filter, and hands `answer` each one's place, what was found, and its value.
@@ -300,26 +307,30 @@ impl Table {
         let blocks = self.file.blocks_by_number(&indexes, counters)?;
         for (at, (key, index)) in keys.into_iter().zip(indexes).enumerate() {
             let mut value = Vec::new();
-            let found = self.find_in(index, &blocks[&index], key, &mut value, counters)?;
+            let found = self.find_in(index, &blocks[&index], None, key, &mut value, counters)?;
             answer(at, found, value);
         }
         Ok(())
     }
 
-    /// Looks a key up in the one block that can have it.
+    /// Looks a key up in the one block that can have it, in the part that can have it where that is known.
     fn find_in(
         &self,
         index: u32,
         bytes: &[u8],
+        part: Option<&Part>,
         key: HashedKey<'_>,
         value: &mut Vec<u8>,
         counters: &Counters,
     ) -> Result<Lookup> {
         counters.blocks_searched.bump();
-        let found = find_noting(bytes, key, |is_answered| {
-            counters.block_index_probes.bump();
-            counters.block_index_answers.add(u64::from(is_answered));
-        });
+        let found = match part {
+            Some(part) => find_in_part(bytes, part, key.bytes),
+            None => find_noting(bytes, key, |is_answered| {
+                counters.block_index_probes.bump();
+                counters.block_index_answers.add(u64::from(is_answered));
+            }),
+        };
         match found {
             Some(Found::Value(range)) => {
                 value.extend_from_slice(&bytes[range]);
@@ -362,6 +373,12 @@ impl Table {
         self.file.directory.place(index).map(|place| place.len)
     }
 
+    /// The bytes that so many entries take in data blocks, by the average.
+    pub(super) fn expected_bytes(&self, entries: u64) -> usize {
+        let bytes = entries.saturating_mul(self.block_bytes()) / self.file.properties.entries.max(1);
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
     /// Data blocks by their numbers, from the cache or, together, from storage.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         self.file.blocks_together(indexes, counters)
@@ -370,20 +387,42 @@ impl Table {
     /// Asks memory for what is read first of a data block, where it is used in place: of its first `bytes`, at most.
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
-        if self.file.is_in_place
-            && let Some(place) = self.file.directory.place(index)
-            && let Some(block) = self.file.mapped(place)
-        {
-            // What is looked at first stands at the end: the trailer, and where the parts of the block are.
-            prefetch(block, place.len.saturating_sub(TRAILER_BYTES + TAIL_BYTES));
-            self.prefetch_entries(&block[..place.len.min(bytes)]);
+        if self.file.is_in_place {
+            self.prefetch_tail(index);
+            self.prefetch_entries(index, 0..bytes);
         }
     }
 
-    /// Asks memory for what is read first of the entries in a block, or in the beginning of one.
+    /// The part of a data block that can have a key, where it is known; and asks memory for what stands behind the entries
+    /// of that block, as whoever looks into it needs it, before what is known is there itself.
     #[inline]
-    pub(super) fn prefetch_entries(&self, block: &[u8]) {
-        self.file.ahead.prefetch(block);
+    pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
+        let signposts = self.file.signposts.as_ref()?;
+        self.prefetch_tail(index);
+        signposts.part(index, key)
+    }
+
+    /// Asks memory for the end of a data block that is used in place: the trailer, and where the parts of the block are.
+    #[inline]
+    fn prefetch_tail(&self, index: u32) {
+        if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
+            prefetch(block, block.len().saturating_sub(TRAILER_BYTES + TAIL_BYTES));
+        }
+    }
+
+    /// Asks memory for what is read first of the entries in a part of a data block that is used in place.
+    #[inline]
+    pub(super) fn prefetch_entries(&self, index: u32, part: Range<usize>) {
+        if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
+            let end = part.end.min(block.len());
+            self.prefetch(&block[part.start.min(end)..end]);
+        }
+    }
+
+    /// Asks memory for what is read first of some entries of a block, or of all.
+    #[inline]
+    pub(super) fn prefetch(&self, entries: &[u8]) {
+        self.file.ahead.prefetch(entries);
     }
 
     /// Tells storage that data blocks are about to be read one after the other, where they are used in place.
@@ -509,6 +548,9 @@ impl TableFile {
         let kind = if is_checked { Checksum::None } else { self.properties.checksum };
         let trailer = self.trailer(stored, place, kind)?;
         if !is_checked {
+            if let Some(signposts) = &self.signposts {
+                signposts.learn(index, &stored[..trailer.stored_len]);
+            }
             self.checked.iter().for_each(|checked| checked.insert(index));
         }
         Ok(Some(&stored[..trailer.stored_len]))
@@ -611,66 +653,6 @@ impl TableFile {
             return Err(self.damaged(place.offset, "the block has impossible lengths"));
         }
         Ok(Trailer { codec, stored_len, raw_len })
-    }
-
-    /// A part of the fence, with the checksums of the pieces it touches checked.
-    fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
-        if range.start > range.end || range.end > self.footer.fence.len {
-            return Err(self.damaged(self.footer.fence.offset, "the fence tells of a page outside of itself"));
-        }
-        let chunk = FENCE_CHUNK_BYTES as u64;
-        let start = range.start / chunk * chunk;
-        let end = range.end.next_multiple_of(chunk).min(self.footer.fence.len);
-        let bytes = self.file.read(self.footer.fence.offset + start, (end - start) as usize)?;
-        for (index, piece) in bytes.chunks(FENCE_CHUNK_BYTES).enumerate() {
-            let at = start + (index * FENCE_CHUNK_BYTES) as u64;
-            let offset = self.footer.fence.offset + at;
-            let expected = self.fence_checksums.get((at / chunk) as usize);
-            if expected != Some(&checksum(self.seal, offset, piece)) {
-                return Err(self.damaged(offset, "the fence does not match its checksum"));
-            }
-        }
-        Ok(bytes.slice((range.start - start) as usize..(range.end - start) as usize))
-    }
-}
-
-impl TableView for View<'_> {
-    fn block_count(&self) -> u32 {
-        self.file.directory.len()
-    }
-
-    fn stored_bytes(&self) -> u64 {
-        self.file.footer.fence.len
-    }
-
-    fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
-        Ok(self.file.read_fence(range)?)
-    }
-
-    fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
-        let id = self.file.block_id(self.file.footer.fence.offset + range.start);
-        if let Some(page) = self.file.context.cache.get(&id) {
-            self.counters.fence_pages_from_cache.bump();
-            return Ok(page);
-        }
-        let page = self.file.read_fence(range)?;
-        self.counters.fence_pages_read.bump();
-        self.file.context.cache.insert(id, page.clone());
-        Ok(page)
-    }
-
-    fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
-        let bytes = self.file.block(block, self.counters)?;
-        self.counters.blocks_searched.add(u64::from(self.is_get));
-        let key = Layout::of(&bytes).and_then(|layout| layout.first_key(&bytes));
-        let key = key.ok_or_else(|| self.file.damaged(0, format!("block {block} is damaged inside")))?;
-        Ok(match bytes {
-            BlockBytes::Own(bytes) => bytes.slice(key),
-            BlockBytes::InPlace(_) => {
-                let at = self.file.place(block)?.offset + key.start as u64;
-                self.file.file.read(at, key.len())?
-            }
-        })
     }
 }
 

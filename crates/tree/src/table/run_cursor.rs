@@ -11,6 +11,7 @@ use super::block_cursor::BlockCursor;
 use super::holding::{Holding, Reader, Readers, first_block};
 use super::read_ahead::ReadAhead;
 use super::reader::Table;
+use super::signposts::Part;
 use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
@@ -30,6 +31,8 @@ pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
     /// The block, where it is not used in place.
     block: Option<BlockBytes<'t>>,
+    /// The part of it that can have the bound, where it is known.
+    part: Option<Part>,
 }
 
 /// The most bytes of a block that are asked for from memory before it is walked.
@@ -67,6 +70,8 @@ pub(crate) struct RunCursor<'t> {
     read_ahead: ReadAhead,
     /// The key that a range which reads several blocks at once does not go beyond, if there is one.
     read_to: Option<Box<[u8]>>,
+    /// The bytes of the blocks behind the one being walked that a range is expected to need.
+    asked_bytes: usize,
     /// Blocks read and not yet entered; the first is the one that comes behind `block` in `direction`.
     ahead: VecDeque<Bytes>,
 }
@@ -99,7 +104,7 @@ impl<'t> RunCursor<'t> {
     /// A cursor for a range over what it holds of a run, on its way to the first entry in `direction` that `from`
     /// allows; it goes on to `to` at most.
     pub(crate) fn approach(
-        Holding { tables, first, references, mut readers, read_ahead }: Holding<'t>,
+        Holding { tables, first, references, mut readers, read_ahead, expected }: Holding<'t>,
         (from, to): (Bound<&[u8]>, Bound<&[u8]>),
         direction: Direction,
         counters: &AllCounters,
@@ -118,6 +123,7 @@ impl<'t> RunCursor<'t> {
             walked: 0,
             read_ahead,
             read_to: None,
+            asked_bytes: usize::MAX,
             ahead: VecDeque::new(),
         });
         cursor.block = match from {
@@ -130,13 +136,40 @@ impl<'t> RunCursor<'t> {
             cursor.read_to = Some(key.into());
         }
         // What is used in place is not looked at before all runs have asked for theirs.
-        let block = if cursor.tables[first].is_in_place() {
-            cursor.tables[first].prefetch_block(cursor.block, PREFETCHED_BYTES);
-            None
-        } else {
-            Some(cursor.cached_block(first, counters)?)
+        let table: &'t Table = &tables[first];
+        if !table.is_in_place() {
+            let block = Some(cursor.cached_block(first, counters)?);
+            return Ok(Approach { cursor, block, part: None });
+        }
+        let part = match from {
+            Bound::Unbounded => None,
+            Bound::Included(key) | Bound::Excluded(key) => table.part(cursor.block, key),
         };
-        Ok(Approach { cursor, block })
+        match &part {
+            Some(part) => cursor.prefetch_from(table, part, expected),
+            None => table.prefetch_block(cursor.block, PREFETCHED_BYTES),
+        }
+        Ok(Approach { cursor, block: None, part })
+    }
+
+    /// Asks memory for what a range reads first that begins in a part of a block and takes so many entries, if that is known.
+    fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
+        let asked_bytes = expected.map_or(usize::MAX, |entries| table.expected_bytes(entries));
+        let block_bytes = table.stored_len(self.block).unwrap_or(0);
+        let end = part.end.unwrap_or(block_bytes);
+        match self.direction {
+            Direction::Forward => {
+                let to = end.saturating_add(asked_bytes);
+                table.prefetch_entries(self.block, part.start..to.min(part.start + PREFETCHED_BYTES));
+                self.asked_bytes = to.saturating_sub(block_bytes);
+                if expected.is_some() && self.asked_bytes > 0 && self.block + 1 < table.block_count() {
+                    table.prefetch_block(self.block + 1, self.asked_bytes);
+                }
+            }
+            Direction::Backward => {
+                table.prefetch_entries(self.block, part.start.saturating_sub(asked_bytes)..end);
+            }
+        }
     }
 
     /// A cursor for a compaction, at the first entry of the run that is at or above `low`; it ends in the first
@@ -169,6 +202,7 @@ impl<'t> RunCursor<'t> {
             walked: 0,
             read_ahead: ReadAhead::default(),
             read_to: None,
+            asked_bytes: usize::MAX,
             ahead: VecDeque::new(),
         };
         let standing = match low {
@@ -182,6 +216,13 @@ impl<'t> RunCursor<'t> {
     #[inline]
     pub(crate) fn entry(&self) -> Entry<'_> {
         self.cursor.entry()
+    }
+
+    /// Hands the decoded entries behind the current one, going forward, to `pass`, and moves to each that it lets pass, as far
+    /// as it does.
+    #[inline]
+    pub(crate) fn pass(&mut self, pass: impl FnMut(Entry<'_>) -> bool) {
+        self.cursor.pass(pass);
     }
 
     /// Whether the current entry is a tombstone.
@@ -233,7 +274,14 @@ impl<'t> RunCursor<'t> {
         let step = if self.direction == Direction::Forward { 1 } else { u32::MAX };
         let next = self.block.wrapping_add(step);
         if next < end {
-            self.tables[at].prefetch_block(next, PREFETCHED_BYTES);
+            let len = self.tables[at].stored_len(self.block).unwrap_or(0);
+            self.asked_bytes = match self.asked_bytes {
+                0 | usize::MAX => usize::MAX,
+                asked => asked.saturating_sub(len),
+            };
+            if self.asked_bytes > 0 {
+                self.tables[at].prefetch_block(next, self.asked_bytes.min(PREFETCHED_BYTES));
+            }
         }
         self.walked += 1;
         if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {
@@ -295,7 +343,7 @@ impl<'t> RunCursor<'t> {
             None => table.block(self.block, counters.local())?,
         };
         if !table.is_in_place() {
-            table.prefetch_entries(&block[..block.len().min(PREFETCHED_BYTES)]);
+            table.prefetch(&block[..block.len().min(PREFETCHED_BYTES)]);
         }
         Ok(block)
     }
@@ -335,12 +383,12 @@ impl<'t> RunCursor<'t> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = self.tables[at].seek(key, counters.local())?;
         self.enter_block(counters)?;
-        self.seek_in_block(key, counters)
+        self.seek_in_block(key, None, counters)
     }
 
     /// Moves to the first entry in direction of the block that is entered, or of the next one, at or behind `key`.
-    fn seek_in_block(&mut self, key: &[u8], counters: &AllCounters) -> Result<bool> {
-        match self.cursor.seek(key) {
+    fn seek_in_block(&mut self, key: &[u8], part: Option<&Part>, counters: &AllCounters) -> Result<bool> {
+        match self.cursor.seek(key, part) {
             Some(true) => Ok(true),
             Some(false) => self.advance_block(counters),
             None => Err(self.damage()),
@@ -359,16 +407,16 @@ impl<'t> Approach<'t> {
         from: Bound<&[u8]>,
         counters: &AllCounters,
     ) -> Result<Option<Box<RunCursor<'t>>>> {
-        let Self { mut cursor, block } = self;
+        let Self { mut cursor, block, part } = self;
         match block {
             Some(block) => cursor.cursor.enter(block, cursor.direction).ok_or_else(|| cursor.damage())?,
             None => cursor.enter_block(counters)?,
         }
         let standing = match from {
             Bound::Unbounded => cursor.advance(counters)?,
-            Bound::Included(key) => cursor.seek_in_block(key, counters)?,
+            Bound::Included(key) => cursor.seek_in_block(key, part.as_ref(), counters)?,
             Bound::Excluded(key) => {
-                let standing = cursor.seek_in_block(key, counters)?;
+                let standing = cursor.seek_in_block(key, part.as_ref(), counters)?;
                 if standing && cursor.cursor.key() == key { cursor.advance(counters)? } else { standing }
             }
         };

@@ -19,12 +19,14 @@ const LENGTHS_BYTES: usize = 8;
 /// An entry is large if it takes so many times the bytes that are asked for of it.
 const LARGE: usize = 4;
 
-/// The distance between entries, if a block begins with its entries and all have one size. A walk waits for each that begins
-/// elsewhere.
+/// The distance between entries, if a block begins with its entries and all have one size, and what is asked for of each, in
+/// bytes. A walk waits for each that begins elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stride {
-    step_bytes: usize,
-    asked_bytes: usize,
+    step: usize,
+    /// How far before a step what is asked for begins.
+    early: usize,
+    asked: usize,
 }
 
 impl Stride {
@@ -37,10 +39,15 @@ impl Stride {
         if stored < properties.value_bytes || matches!(directory, Directory::Aligned { .. }) {
             return None;
         }
-        let step_bytes = (stored / entries) as usize;
-        // The first key of a block stands there whole, so that other entries begin up to as many bytes behind the step.
-        let asked_bytes = 2 * (LENGTHS_BYTES + (properties.key_bytes / entries) as usize);
-        (step_bytes >= LARGE * asked_bytes.max(LINE_BYTES)).then_some(Self { step_bytes, asked_bytes })
+        let step = (stored / entries) as usize;
+        // The first key of a block stands there whole, so that other entries begin up to as many bytes behind the step. Restart
+        // points, too, take bytes, which makes the step longer than entries are: by a byte or two, or, where a second key
+        // stands there whole, by a few.
+        let key_bytes = (properties.key_bytes / entries) as usize;
+        let early = LENGTHS_BYTES + key_bytes / 2;
+        let asked = early + LENGTHS_BYTES + 2 * key_bytes;
+        let is_large = step >= LARGE * asked.max(LINE_BYTES);
+        is_large.then_some(Self { step, early, asked })
     }
 
     /// Asks memory for the lengths and keys in a block.
@@ -55,10 +62,9 @@ impl Stride {
     /// Where lengths and keys stand in a block of `len` bytes.
     #[inline]
     fn parts(self, len: usize) -> impl Iterator<Item = Range<usize>> {
-        (0..len).step_by(self.step_bytes).map(move |at| {
-            // Restart points, too, take bytes of a block, which makes the step longer than entries are by a byte or two.
-            let start = at.saturating_sub(LENGTHS_BYTES);
-            start..(start + self.asked_bytes).min(len)
+        (0..len).step_by(self.step).map(move |at| {
+            let start = at.saturating_sub(self.early);
+            start..(start + self.asked).min(len)
         })
     }
 }

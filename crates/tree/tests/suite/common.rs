@@ -9,6 +9,7 @@ use lsmbench_tree::{AXES, Design, Mode, OpenOptions, Snapshot, Tree, WriteBatch}
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Memory, Storage};
+use types::Direction;
 
 /// The model of a tree.
 pub(crate) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -351,13 +352,29 @@ fn check_range(
             }
     };
     let mut expected = model.iter().filter(|(key, _)| inside(key));
-    for front in ends {
-        let (got, wanted) = match front {
-            true => (range.next(), expected.next()),
-            false => (range.next_back(), expected.next_back()),
-        };
-        let got = got.map_err(|error| error.to_string())?.map(|(key, value)| (key.to_vec(), value.to_vec()));
-        expect(&got, &wanted.map(|(key, value)| (key.clone(), value.clone())))?;
+    for same in ends.chunk_by(|one, next| one == next) {
+        let front = same[0];
+        let mut wanted = Vec::new();
+        for _ in same {
+            let entry = if front { expected.next() } else { expected.next_back() };
+            wanted.extend(entry.map(|(key, value)| (key.clone(), value.clone())));
+        }
+        let mut got = Vec::new();
+        // In one loop, or one by one.
+        if same.len().is_multiple_of(2) {
+            let direction = if front { Direction::Forward } else { Direction::Backward };
+            let visited = range.visit(direction, same.len(), |key, value| {
+                got.push((key.to_vec(), value.to_vec()));
+            });
+            expect(&visited.map_err(|error| error.to_string())?, &got.len())?;
+        } else {
+            for _ in same {
+                let entry = if front { range.next() } else { range.next_back() };
+                let entry = entry.map_err(|error| error.to_string())?;
+                got.extend(entry.map(|(key, value)| (key.to_vec(), value.to_vec())));
+            }
+        }
+        expect(&got, &wanted)?;
     }
     Ok(())
 }

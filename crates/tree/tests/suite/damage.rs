@@ -7,6 +7,7 @@ use lsmbench_tree::{AXES, Design, Error, Mode, OpenOptions, verify};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Purpose, Storage, Unsynced};
+use types::Direction;
 
 use crate::common::{Model, memory, open, small_design};
 use crate::probe::{gated_disk, in_time, is_a};
@@ -187,6 +188,8 @@ fn flipped_bits_under_no_checksum_do_no_harm() {
                 for front in [true, false] {
                     let mut range = tree.range(..).unwrap();
                     while let Ok(Some(_)) = if front { range.next() } else { range.next_back() } {}
+                    let direction = if front { Direction::Forward } else { Direction::Backward };
+                    let _ = tree.range(..).unwrap().visit(direction, usize::MAX, |_, _| {});
                 }
             }
         }

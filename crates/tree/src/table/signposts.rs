@@ -1,0 +1,320 @@
+//! Where the restart points of blocks stand, and with which keys: in memory, of each block that was looked into.
+//!
+//! A search that knows only the block asks memory for all of it, 64 lines for 4 KiB, and halves its way to a restart point.
+//! With the heads of a few keys it asks for the part that can have the key. They are learnt when a block is held to its
+//! checksum, which reads all of it in any case; the file knows nothing of them.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::block::Layout;
+use crate::design::BlockIndex;
+
+/// The most parts of a block that are told apart.
+const MOST_PARTS: usize = 6;
+
+/// The bytes of a key that it is told apart by.
+const HEAD_BYTES: usize = size_of::<u64>();
+
+/// What is known of each block of a table.
+pub(super) struct Signposts {
+    /// What all keys of the table begin with.
+    prefix: Box<[u8]>,
+    rows: Box<[Row]>,
+}
+
+/// What is known of a block, half a cache line: as numbers of two bytes, the lowest first, four to a word,
+///
+/// ```text
+/// u8 parts, u8 shift
+/// u16 restart points
+/// u16 × 5   where the second to sixth part begin
+/// u16 × 5   by how much the heads of their first keys are above that of the second, shifted to the right
+/// u64       the head of the first key of the second part
+/// ```
+///
+/// Who learns a block again writes the same.
+#[repr(align(32))]
+#[derive(Default)]
+struct Row([AtomicU64; WORDS]);
+
+/// The words of a row.
+const WORDS: usize = 4;
+
+/// The number of a row that tells how many parts there are, and how far heads are shifted.
+const PARTS: usize = 0;
+
+/// The number that tells how many restart points there are.
+const RESTARTS: usize = 1;
+
+/// The numbers that tell where parts begin, less one: the first part begins with the entries.
+const STARTS: usize = 1;
+
+/// The numbers that tell of heads, less one.
+const HEADS: usize = 6;
+
+/// The word that is a head.
+const BASE: usize = 3;
+
+/// The part of a block that can have a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its restart points, at least one: the last one at or below the key is among them, if there is any in the block.
+    pub(super) restarts: Range<usize>,
+    /// Where it begins in the block; 0 if with the entries.
+    pub(super) start: usize,
+    /// Where it ends, if not with the entries.
+    pub(super) end: Option<usize>,
+}
+
+impl Signposts {
+    /// Of a table of so many blocks, whose keys lie between two; nothing is known of any block.
+    pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
+        let prefix = smallest[..types::common_prefix(smallest, largest)].into();
+        Self { prefix, rows: (0..blocks).map(|_| Row::default()).collect() }
+    }
+
+    /// Learns a block, where its restart points are what a search goes by.
+    pub(super) fn learn(&self, index: u32, block: &[u8]) {
+        if let Some(words) = self.words(block) {
+            self.rows[index as usize].store(words);
+        }
+    }
+
+    /// What a row tells of a block; `None` where there is nothing to tell, or where the block is damaged.
+    fn words(&self, block: &[u8]) -> Option<[u64; WORDS]> {
+        let layout = Layout::of(block)?;
+        let restarts = u16::try_from(layout.restart_count).ok()?;
+        if layout.index != BlockIndex::None || layout.has_bounds || restarts < 2 {
+            return None;
+        }
+        let parts = layout.restart_count.min(MOST_PARTS);
+        let mut numbers = [0u16; 4 * WORDS];
+        let mut heads = [0; MOST_PARTS];
+        for part in 1..parts {
+            let at = layout.restart(block, first_restart(part, parts, layout.restart_count))?;
+            numbers[STARTS + part] = u16::try_from(at).ok()?;
+            heads[part] = self.head(block.get(layout.entry(block, at)?.suffix)?);
+        }
+        let (base, last) = (heads[1], heads[parts - 1]);
+        let shift = (u64::BITS - last.checked_sub(base)?.leading_zeros()).saturating_sub(u16::BITS);
+        for part in 1..parts {
+            numbers[HEADS + part] = (heads[part].checked_sub(base)? >> shift) as u16;
+        }
+        numbers[PARTS] = parts as u16 | (shift as u16) << 8;
+        numbers[RESTARTS] = restarts;
+        let mut words = [0; WORDS];
+        for (at, number) in numbers.into_iter().enumerate() {
+            words[at / 4] |= u64::from(number) << (16 * (at % 4));
+        }
+        words[BASE] = base;
+        Some(words)
+    }
+
+    /// The bytes of a key behind what all keys of the table begin with; of a key that does not begin so, less or more than
+    /// those of all that do.
+    #[inline]
+    fn head(&self, key: &[u8]) -> u64 {
+        match key.strip_prefix(&*self.prefix) {
+            Some(rest) => head(rest),
+            None if key < &*self.prefix => 0,
+            None => u64::MAX,
+        }
+    }
+
+    /// The part of a block that can have `key`; `None` where nothing is known of the block.
+    #[inline]
+    pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
+        let words = self.rows.get(index as usize)?.load();
+        let number = |at: usize| (words[at / 4] >> (16 * (at % 4))) as u16;
+        let (parts, shift) = (usize::from(number(PARTS) as u8), number(PARTS) >> 8);
+        if parts == 0 {
+            return None;
+        }
+        // The first part that can have the key, and the last one: of those between nothing but the heads is known.
+        let (mut from, mut to) = (0, 0);
+        if let Some(above) = self.head(key).checked_sub(words[BASE]) {
+            let above = above >> shift;
+            for part in 1..parts {
+                let head = u64::from(number(HEADS + part));
+                from += usize::from(head < above);
+                to += usize::from(head <= above);
+            }
+        }
+        let (restarts, end) = (usize::from(number(RESTARTS)), to + 1);
+        Some(Part {
+            restarts: first_restart(from, parts, restarts)..first_restart(end, parts, restarts),
+            start: if from == 0 { 0 } else { usize::from(number(STARTS + from)) },
+            end: (end < parts).then(|| usize::from(number(STARTS + end))),
+        })
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.rows) + self.prefix.len()
+    }
+}
+
+impl Row {
+    fn store(&self, words: [u64; WORDS]) {
+        for (at, word) in words.into_iter().enumerate().rev() {
+            // Who sees the first word sees the others.
+            self.0[at].store(word, if at == 0 { Ordering::Release } else { Ordering::Relaxed });
+        }
+    }
+
+    #[inline]
+    fn load(&self) -> [u64; WORDS] {
+        let first = self.0[0].load(Ordering::Acquire);
+        let [_, behind @ ..] = &self.0;
+        let [second, third, fourth] = behind.each_ref().map(|word| word.load(Ordering::Relaxed));
+        [first, second, third, fourth]
+    }
+}
+
+/// The restart point that a part begins with.
+#[inline]
+fn first_restart(part: usize, parts: usize, restarts: usize) -> usize {
+    // Of 32 bits, whose division takes half as long.
+    (part as u32 * restarts as u32 / parts as u32) as usize
+}
+
+/// The first bytes of a key as a number, zeros behind its end.
+#[inline]
+fn head(key: &[u8]) -> u64 {
+    match key.first_chunk::<HEAD_BYTES>() {
+        Some(head) => u64::from_be_bytes(*head),
+        None => key
+            .iter()
+            .enumerate()
+            .fold(0, |head, (at, byte)| head | u64::from(*byte) << (8 * (HEAD_BYTES - 1 - at))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use types::{Bytes, Direction, Entry, KeyHash};
+
+    use super::super::block::{find, find_in_part};
+    use super::super::block_builder::BlockBuilder;
+    use super::super::block_bytes::BlockBytes;
+    use super::super::block_cursor::BlockCursor;
+    use super::super::format::tests::formats;
+    use super::*;
+    use crate::design::BlockOptions;
+
+    type Keys = std::collections::BTreeSet<Vec<u8>>;
+
+    /// Blocks of `keys` in every format that goes by restart points alone, with their names.
+    fn blocks(keys: &Keys, restart_interval: u32) -> Vec<(String, Bytes)> {
+        let options = BlockOptions { restart_interval, ..BlockOptions::default() };
+        let block = |(name, format): (String, Box<dyn crate::block::BlockFormat>)| {
+            let mut builder = BlockBuilder::new(&*format, &options);
+            for key in keys {
+                builder.add(Entry { key, value: Some(key) }, KeyHash(0));
+            }
+            (name, Bytes::copy_from(&builder.finish(<[u8]>::to_vec)))
+        };
+        formats().into_iter().map(block).collect()
+    }
+
+    /// Signposts of a table with one block, which they learnt, among others.
+    fn signposts(keys: &Keys, block: &[u8]) -> Signposts {
+        let (smallest, largest) = (keys.first().unwrap(), keys.last().unwrap());
+        let signposts = Signposts::new(3, smallest, largest);
+        signposts.learn(1, block);
+        assert_eq!((signposts.part(0, smallest), signposts.part(2, largest)), (None, None));
+        signposts
+    }
+
+    /// Compares what is found in the part for a key with what is found in the block.
+    fn check(signposts: &Signposts, block: &Bytes, key: &[u8]) {
+        let layout = Layout::of(block).unwrap();
+        let Some(part) = signposts.part(1, key) else {
+            assert!(layout.restart_count < 2 || layout.has_bounds, "a block with nothing to tell");
+            return;
+        };
+        let restart = layout.seek_restart(block, layout.all_restarts(), key).unwrap();
+        assert!(part.restarts.contains(&restart), "{restart} for {key:?}, not in {part:?}");
+        let (start, end) = layout.ends(&part);
+        assert_eq!(start, layout.restart(block, part.restarts.start).unwrap());
+        assert_eq!(end, layout.restart(block, part.restarts.end).unwrap_or(layout.entries_end));
+        let hashed = types::HashedKey { bytes: key, hash: KeyHash(0) };
+        assert_eq!(find_in_part(block, &part, key), find(block, hashed));
+        for direction in [Direction::Forward, Direction::Backward] {
+            let walk = |part| {
+                let mut cursor = BlockCursor::default();
+                cursor.enter(BlockBytes::Own(block.clone()), direction).unwrap();
+                let mut keys = Vec::new();
+                let mut stands = cursor.seek(key, part).unwrap();
+                while stands {
+                    keys.push(cursor.key().to_vec());
+                    stands = cursor.advance().unwrap();
+                }
+                keys
+            };
+            assert_eq!(walk(Some(&part)), walk(None));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_part_has_the_key_if_the_block_has_it(
+            prefix in proptest::collection::vec(any::<u8>(), 0..12),
+            middle in prop_oneof![Just(0), Just(7), Just(9)],
+            rests in proptest::collection::btree_set(proptest::collection::vec(0u8..4, 0..6), 1..120),
+            targets in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..20),
+            interval in 1u32..20,
+        ) {
+            // Keys that share many bytes, but for the first, have heads that do not tell them apart.
+            let key = |rest: &Vec<u8>| {
+                let first = rest.first().copied().unwrap_or(0);
+                [&prefix[..], &[first], &vec![7; middle], rest].concat()
+            };
+            let keys: Keys = rests.iter().map(key).collect();
+            for (_, block) in blocks(&keys, interval) {
+                let signposts = signposts(&keys, &block);
+                for key in &keys {
+                    check(&signposts, &block, key);
+                    check(&signposts, &block, &[&key[..], &[0]].concat());
+                    check(&signposts, &block, &key[..key.len() / 2]);
+                }
+                targets.iter().for_each(|target| check(&signposts, &block, target));
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_is_in_one_part_of_many() {
+        let keys: Keys = (0..37u32).map(|at| format!("user{:012}", at * 9973).into_bytes()).collect();
+        let (name, block) = blocks(&keys, 4).swap_remove(0);
+        assert_eq!(name, "delta");
+        let signposts = signposts(&keys, &block);
+        let parts: Vec<Part> = keys.iter().map(|key| signposts.part(1, key).unwrap()).collect();
+        // Ten restart points are in six parts; the key at one of them may be in the part before, as far as heads tell.
+        assert!(parts.iter().all(|part| part.restarts.len() <= 4), "{parts:?}");
+        assert!(parts.iter().filter(|part| part.restarts.len() > 2).count() <= MOST_PARTS, "{parts:?}");
+        let parts: std::collections::BTreeSet<usize> = parts.iter().map(|part| part.start).collect();
+        assert_eq!(parts.len(), MOST_PARTS);
+    }
+
+    #[test]
+    fn a_damaged_block_has_none() {
+        let keys: Keys = (0..100u8).map(|at| vec![at]).collect();
+        for (_, whole) in blocks(&keys, 8) {
+            for at in 0..whole.len() {
+                let mut block = whole.to_vec();
+                block[at] ^= 0xff;
+                let signposts = signposts(&keys, &block);
+                for key in &keys {
+                    if let Some(part) = signposts.part(1, key) {
+                        let _ = find_in_part(&block, &part, key);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -26,4 +26,6 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
 #[inline]
 pub fn prefetch_all(bytes: &[u8]) {
     (0..bytes.len()).step_by(LINE_BYTES).for_each(|at| prefetch(bytes, at));
+    // Where they begin inside a line, they may end in one more.
+    prefetch(bytes, bytes.len().saturating_sub(1));
 }

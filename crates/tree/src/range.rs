@@ -233,7 +233,7 @@ impl<'t> Range<'t> {
         });
         self.is_done = !matches!(moved, Ok(true));
         // The first one was counted where it was stepped to.
-        self.given_out += visited as u64 - 1;
+        self.given_out += (visited as u64).saturating_sub(1);
         moved.map(|_| visited)
     }
 
@@ -361,17 +361,24 @@ impl Bounds {
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
         // What is expected of each run is its share of them, by bytes.
-        let all_bytes = expected.map_or(0, |_| {
-            let runs = view.version.runs.iter().filter(|run| !run.overlapping(low, high).is_empty());
-            runs.map(|run| run.bytes).sum::<u64>()
-        });
-        for run in &view.version.runs {
-            let tables = run.overlapping(low, high);
+        let runs = &view.version.runs;
+        // One run takes no memory for it.
+        let overlapping: Vec<_> = match &runs[..] {
+            [] | [_] => Vec::new(),
+            runs => runs.iter().map(|run| run.overlapping(low, high)).collect(),
+        };
+        let overlapped = runs.iter().zip(&overlapping).filter(|(_, tables)| !tables.is_empty());
+        let all_bytes: u64 = overlapped.map(|(run, _)| run.bytes).sum();
+        for (at, run) in runs.iter().enumerate() {
+            let tables = overlapping.get(at).cloned().unwrap_or_else(|| run.overlapping(low, high));
             let passes = passes_range_filter(run, &tables, low, high, counters.local());
             if passes == Some(false) || tables.is_empty() {
                 continue;
             }
-            let share = |entries: u64| entries.saturating_mul(run.bytes).div_ceil(all_bytes.max(1));
+            let share = |entries: u64| match all_bytes {
+                0 => entries,
+                all => entries.saturating_mul(run.bytes).div_ceil(all),
+            };
             let holding = Holding::new(&run.tables, tables, direction, options, expected.map(share));
             approaches.push((passes, RunCursor::approach(holding, (from, to), direction, counters)?));
         }

@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(
             text(&params, &given, &budget),
             "create_if_missing=true;write_buffer_size=16777216;max_write_buffer_number=3;\
-             block_based_table_factory={block_cache=67108864;block_size=4096;block_restart_interval=16;\
+             block_based_table_factory={block_cache=67108864;block_size=4096;block_restart_interval=8;\
              filter_policy=bloomfilter:10:false};compression=kZSTD;compression_opts=-14:3:0:0;\
              max_background_jobs=2;memtable_prefix_bloom_size_ratio=0.015625;memtable_whole_key_filtering=true;\
              use_direct_reads=true;use_direct_io_for_flush_and_compaction=true;num_levels=5"

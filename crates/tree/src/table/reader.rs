@@ -261,7 +261,10 @@ impl Table {
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
         let part = self.part(index, key.bytes);
         match &part {
-            Some(part) => self.prefetch_entries(index, part.start..part.end.unwrap_or(usize::MAX)),
+            Some(part) => {
+                let end = part.end.unwrap_or(usize::MAX).min(part.start + SEARCHED_BYTES);
+                self.prefetch_entries(index, part.start..end);
+            }
             None => self.prefetch_block(index, SEARCHED_BYTES),
         }
         let bytes = self.file.block(index, counters)?;

@@ -70,8 +70,9 @@ pub(crate) struct RunCursor<'t> {
     read_ahead: ReadAhead,
     /// The key that a range which reads several blocks at once does not go beyond, if there is one.
     read_to: Option<Box<[u8]>>,
-    /// The bytes of the blocks behind the one being walked that a range is expected to need.
-    asked_bytes: usize,
+    /// The bytes of the blocks behind the one being walked that a range is expected to need, if that is known: of one that went
+    /// on behind what it was expected to take it is not.
+    expected_bytes: Option<usize>,
     /// Blocks read and not yet entered; the first is the one that comes behind `block` in `direction`.
     ahead: VecDeque<Bytes>,
 }
@@ -123,7 +124,7 @@ impl<'t> RunCursor<'t> {
             walked: 0,
             read_ahead,
             read_to: None,
-            asked_bytes: usize::MAX,
+            expected_bytes: None,
             ahead: VecDeque::new(),
         });
         cursor.block = match from {
@@ -154,21 +155,20 @@ impl<'t> RunCursor<'t> {
 
     /// Asks memory for what a range reads first that begins in a part of a block and takes so many entries, if that is known.
     fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
-        let asked_bytes = expected.map_or(usize::MAX, |entries| table.expected_bytes(entries));
+        let expected_bytes = expected.map_or(PREFETCHED_BYTES, |entries| table.expected_bytes(entries));
         let block_bytes = table.stored_len(self.block).unwrap_or(0);
         let end = part.end.unwrap_or(block_bytes);
-        match self.direction {
-            Direction::Forward => {
-                let to = end.saturating_add(asked_bytes);
-                table.prefetch_entries(self.block, part.start..to.min(part.start + PREFETCHED_BYTES));
-                self.asked_bytes = to.saturating_sub(block_bytes);
-                if expected.is_some() && self.asked_bytes > 0 && self.block + 1 < table.block_count() {
-                    table.prefetch_block(self.block + 1, self.asked_bytes);
-                }
-            }
-            Direction::Backward => {
-                table.prefetch_entries(self.block, part.start.saturating_sub(asked_bytes)..end);
-            }
+        if self.direction == Direction::Backward {
+            table.prefetch_entries(self.block, part.start.saturating_sub(expected_bytes)..end);
+            return;
+        }
+        let to = end.saturating_add(expected_bytes);
+        table.prefetch_entries(self.block, part.start..to.min(part.start + PREFETCHED_BYTES));
+        self.expected_bytes = expected.map(|_| to.saturating_sub(block_bytes));
+        if let Some(bytes @ 1..) = self.expected_bytes
+            && self.block + 1 < table.block_count()
+        {
+            table.prefetch_block(self.block + 1, bytes.min(PREFETCHED_BYTES));
         }
     }
 
@@ -202,7 +202,7 @@ impl<'t> RunCursor<'t> {
             walked: 0,
             read_ahead: ReadAhead::default(),
             read_to: None,
-            asked_bytes: usize::MAX,
+            expected_bytes: None,
             ahead: VecDeque::new(),
         };
         let standing = match low {
@@ -273,15 +273,12 @@ impl<'t> RunCursor<'t> {
         let end = self.blocks_of(at);
         let step = if self.direction == Direction::Forward { 1 } else { u32::MAX };
         let next = self.block.wrapping_add(step);
-        if next < end {
-            let len = self.tables[at].stored_len(self.block).unwrap_or(0);
-            self.asked_bytes = match self.asked_bytes {
-                0 | usize::MAX => usize::MAX,
-                asked => asked.saturating_sub(len),
-            };
-            if self.asked_bytes > 0 {
-                self.tables[at].prefetch_block(next, self.asked_bytes.min(PREFETCHED_BYTES));
-            }
+        let len = self.tables[at].stored_len(self.block).unwrap_or(0);
+        self.expected_bytes =
+            self.expected_bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes.saturating_sub(len));
+        let bytes = self.expected_bytes.unwrap_or(PREFETCHED_BYTES);
+        if next < end && bytes > 0 {
+            self.tables[at].prefetch_block(next, bytes.min(PREFETCHED_BYTES));
         }
         self.walked += 1;
         if self.direction == Direction::Forward && self.walked % BLOCKS_AHEAD == BLOCKS_WALKED {

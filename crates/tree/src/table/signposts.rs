@@ -1,10 +1,12 @@
-//! Where the restart points of blocks stand, and with which keys: in memory, of each block that was looked into.
+//! Where parts of blocks begin, and with which keys: in memory, of each block that was looked into.
 //!
 //! A search that knows only the block asks memory for all of it, 64 lines for 4 KiB, and halves its way to a restart point.
 //! With the heads of a few keys it asks for the part that can have the key. They are learnt when a block is held to its
-//! checksum, which reads all of it in any case; the file knows nothing of them.
+//! checksum, which reads all of it in any case; the file knows nothing of them. Where the heads of keys are the same, because
+//! they share more than all keys of the table do, the part is most of the block.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::Layout;
@@ -20,7 +22,9 @@ const HEAD_BYTES: usize = size_of::<u64>();
 pub(super) struct Signposts {
     /// What all keys of the table begin with.
     prefix: Box<[u8]>,
-    rows: Box<[Row]>,
+    blocks: u32,
+    /// A row for each block, once there was something to tell of one.
+    rows: OnceLock<Box<[Row]>>,
 }
 
 /// What is known of a block, half a cache line: as numbers of two bytes, the lowest first, four to a word,
@@ -71,13 +75,14 @@ impl Signposts {
     /// Of a table of so many blocks, whose keys lie between two; nothing is known of any block.
     pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
         let prefix = smallest[..types::common_prefix(smallest, largest)].into();
-        Self { prefix, rows: (0..blocks).map(|_| Row::default()).collect() }
+        Self { prefix, blocks, rows: OnceLock::new() }
     }
 
     /// Learns a block, where its restart points are what a search goes by.
     pub(super) fn learn(&self, index: u32, block: &[u8]) {
         if let Some(words) = self.words(block) {
-            self.rows[index as usize].store(words);
+            let rows = self.rows.get_or_init(|| (0..self.blocks).map(|_| Row::default()).collect());
+            rows[index as usize].store(words);
         }
     }
 
@@ -111,8 +116,8 @@ impl Signposts {
         Some(words)
     }
 
-    /// The bytes of a key behind what all keys of the table begin with; of a key that does not begin so, less or more than
-    /// those of all that do.
+    /// The bytes of a key behind what all keys of the table begin with; of a key that does not begin so, no more or no less
+    /// than those of all that do.
     #[inline]
     fn head(&self, key: &[u8]) -> u64 {
         match key.strip_prefix(&*self.prefix) {
@@ -125,7 +130,7 @@ impl Signposts {
     /// The part of a block that can have `key`; `None` where nothing is known of the block.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
-        let words = self.rows.get(index as usize)?.load();
+        let words = self.rows.get()?.get(index as usize)?.load();
         let number = |at: usize| (words[at / 4] >> (16 * (at % 4))) as u16;
         let (parts, shift) = (usize::from(number(PARTS) as u8), number(PARTS) >> 8);
         if parts == 0 {
@@ -151,7 +156,7 @@ impl Signposts {
 
     /// Bytes of memory.
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.rows) + self.prefix.len()
+        self.rows.get().map_or(0, |rows| size_of_val(&**rows)) + self.prefix.len()
     }
 }
 
@@ -302,16 +307,53 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_block_has_none() {
+    fn blocks_with_nothing_to_tell_take_no_memory() {
+        let keys: Keys = (0..100u8).map(|at| vec![at]).collect();
+        let build = |options: BlockOptions| {
+            let mut builder = BlockBuilder::new(&*formats()[0].1, &options);
+            keys.iter().for_each(|key| builder.add(Entry { key, value: Some(key) }, KeyHash(0)));
+            builder.finish(<[u8]>::to_vec)
+        };
+        let usual = BlockOptions::default();
+        let one_part = BlockOptions { restart_interval: 4096, ..usual };
+        let indexed = BlockOptions { index: BlockIndex::Hash, ..usual };
+        for (options, rows) in [(usual, 3), (one_part, 0), (indexed, 0)] {
+            let signposts = signposts(&keys, &build(options));
+            assert_eq!(signposts.memory_bytes(), rows * size_of::<Row>(), "{options:?}");
+            assert_eq!(signposts.part(1, &[50]).is_some(), rows > 0, "{options:?}");
+        }
+    }
+
+    /// A part can begin where two bytes just tell it.
+    #[test]
+    fn parts_begin_anywhere_in_a_large_block() {
+        let keys: Keys = (0..60u8).map(|at| vec![at; 530]).collect();
+        for (name, block) in blocks(&keys, 1) {
+            assert!(block.len() > 60_000 && block.len() < 1 << 16, "{name}: {}", block.len());
+            let signposts = signposts(&keys, &block);
+            keys.iter().for_each(|key| check(&signposts, &block, key));
+        }
+    }
+
+    #[test]
+    fn damage_never_panics() {
         let keys: Keys = (0..100u8).map(|at| vec![at]).collect();
         for (_, whole) in blocks(&keys, 8) {
             for at in 0..whole.len() {
                 let mut block = whole.to_vec();
                 block[at] ^= 0xff;
                 let signposts = signposts(&keys, &block);
+                let block = Bytes::copy_from(&block);
                 for key in &keys {
-                    if let Some(part) = signposts.part(1, key) {
-                        let _ = find_in_part(&block, &part, key);
+                    let Some(part) = signposts.part(1, key) else { continue };
+                    let _ = find_in_part(&block, &part, key);
+                    for direction in [Direction::Forward, Direction::Backward] {
+                        let mut cursor = BlockCursor::default();
+                        cursor.enter(BlockBytes::Own(block.clone()), direction).expect("it was learnt");
+                        let mut stands = cursor.seek(key, Some(&part));
+                        while stands == Some(true) {
+                            stands = cursor.advance();
+                        }
                     }
                 }
             }

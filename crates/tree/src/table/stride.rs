@@ -50,7 +50,7 @@ impl Stride {
         is_large.then_some(Self { step, early, asked })
     }
 
-    /// Asks memory for the lengths and keys in a block.
+    /// Asks memory for the lengths and keys in a block, or behind one of its restart points.
     #[inline]
     pub(super) fn prefetch(self, block: &[u8]) {
         for part in self.parts(block.len()) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use lsmbench_tree::{AXES, Counts, Mode};
 use storage::{Counting, Purpose, Storage};
 use toml::Value;
+use types::Direction;
 
 use crate::common::{memory, open, small_design};
 
@@ -149,6 +150,37 @@ fn range_filters_keep_empty_ranges_from_reading() {
             let (low, high) = (key(number * 100), key(number * 100 + 9));
             let mut range = tree.range((Bound::Included(&low[..]), Bound::Excluded(&high[..]))).unwrap();
             assert!(range.next_back().unwrap().is_some(), "{bloom}: key {number}");
+        }
+    }
+}
+
+/// What a range hands on in one loop counts as what it gives out one by one.
+#[test]
+fn what_a_range_visits_is_counted() {
+    let tree = open(&small_design(""), Mode::Counted, &memory(), Path::new(DIRECTORY));
+    (0..300).for_each(|number| tree.put(&key(number), &[1; 30]).unwrap());
+    let all = tree.range(..).unwrap().visit(Direction::Forward, usize::MAX, |_, _| {}).unwrap();
+    assert_eq!((all, tree.stats().counts.range_entries), (300, 300));
+    for most in [0, 1, 7, 300, 301] {
+        let counted = |walk: &mut dyn FnMut(&mut lsmbench_tree::Range<'_>)| {
+            let before = tree.stats().counts;
+            walk(&mut tree.range(..).unwrap());
+            let counts = tree.stats().counts.since(&before);
+            (counts.ranges, counts.range_entries, counts.range_extra_entries, counts.range_sources)
+        };
+        for direction in [Direction::Forward, Direction::Backward] {
+            let visited = counted(&mut |range| {
+                assert_eq!(range.visit(direction, most, |_, _| {}).unwrap(), most.min(300));
+            });
+            let one_by_one = counted(&mut |range| {
+                for _ in 0..most {
+                    match direction {
+                        Direction::Forward => drop(range.next().unwrap()),
+                        Direction::Backward => drop(range.next_back().unwrap()),
+                    }
+                }
+            });
+            assert_eq!(visited, one_by_one, "{most} {direction:?}");
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Damaged files: every error names the file, and no answer is wrong.
 
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_tree::{AXES, Design, Error, Mode, OpenOptions, verify};
+use lsmbench_tree::{AXES, Design, Error, Mode, OpenOptions, Tree, verify};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Purpose, Storage, Unsynced};
 use types::Direction;
 
-use crate::common::{Model, memory, open, small_design};
+use crate::common::{Model, mapped_memory, memory, open, small_design};
 use crate::probe::{gated_disk, in_time, is_a};
 
 const DIRECTORY: &str = "tree";
@@ -42,7 +43,16 @@ fn read(storage: &Arc<dyn Storage>, name: &str) -> Vec<u8> {
 
 /// A copy of the store, file by file, with one file replaced.
 fn copy_with(storage: &Arc<dyn Storage>, name: &str, bytes: Option<&[u8]>) -> Arc<dyn Storage> {
-    let copy = memory();
+    copy_to(memory(), storage, name, bytes)
+}
+
+/// As [`copy_with`], to an empty storage.
+fn copy_to(
+    copy: Arc<dyn Storage>,
+    storage: &Arc<dyn Storage>,
+    name: &str,
+    bytes: Option<&[u8]>,
+) -> Arc<dyn Storage> {
     copy.create_directory(Path::new(DIRECTORY)).unwrap();
     for file in files(storage) {
         let content = match (file == name, bytes) {
@@ -112,12 +122,18 @@ fn a_damaged_block_ahead_is_told_when_a_range_gets_there() {
         bytes[middle] ^= 1;
         let damaged = copy_with(&storage, &name, Some(&bytes));
         let tree = open(&design, Mode::Counted, &damaged, Path::new(DIRECTORY));
+        let mut visited = 0;
+        let mut range = tree.range(..).unwrap();
+        let error = range.visit(Direction::Forward, usize::MAX, |_, _| visited += 1).unwrap_err();
+        assert!(error.is_damage(), "{error}");
+        assert_eq!(range.visit(Direction::Forward, 1, |_, _| {}).unwrap(), 0, "it is at its end");
         let mut range = tree.range(..).unwrap().expecting(260);
         let mut entries = 0;
         while range.next().is_ok_and(|entry| entry.is_some()) {
             entries += 1;
         }
         assert!(range.next().is_ok_and(|entry| entry.is_none()), "a range that failed is at its end");
+        assert_eq!(visited, entries, "what is before the damage is visited");
         entries
     };
     let one_by_one = given_out("0B");
@@ -179,20 +195,30 @@ fn flipped_bits_under_no_checksum_do_no_harm() {
             for at in (0..bytes.len()).step_by(5) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << (at % 8);
-                let copy = copy_with(&storage, &table, Some(&damaged));
-                let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(copy);
-                let Ok(tree) = options.open(DIRECTORY) else { continue };
-                for key in model.keys().step_by(3) {
-                    let _ = tree.get(key);
-                }
-                for front in [true, false] {
-                    let mut range = tree.range(..).unwrap();
-                    while let Ok(Some(_)) = if front { range.next() } else { range.next_back() } {}
-                    let direction = if front { Direction::Forward } else { Direction::Backward };
-                    let _ = tree.range(..).unwrap().visit(direction, usize::MAX, |_, _| {});
+                // Copied out of their files, and where they lie.
+                for copy in [memory(), mapped_memory()] {
+                    let copy = copy_to(copy, &storage, &table, Some(&damaged));
+                    let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(copy);
+                    let Ok(tree) = options.open(DIRECTORY) else { continue };
+                    look_at_all(&tree, &model);
                 }
             }
         }
+    }
+}
+
+/// Looks at much of a damaged store in every way, whatever it answers.
+fn look_at_all(tree: &Tree, model: &Model) {
+    for key in model.keys().step_by(3) {
+        let _ = tree.get(key);
+        let from = (Bound::Included(key.as_slice()), Bound::Unbounded);
+        let _ = tree.range(from).unwrap().expecting(3).visit(Direction::Forward, 3, |_, _| {});
+    }
+    for front in [true, false] {
+        let mut range = tree.range(..).unwrap();
+        while let Ok(Some(_)) = if front { range.next() } else { range.next_back() } {}
+        let direction = if front { Direction::Forward } else { Direction::Backward };
+        let _ = tree.range(..).unwrap().visit(direction, usize::MAX, |_, _| {});
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use memory::{LINE_BYTES, prefetch, prefetch_all};
+use memory::{LINE_BYTES, prefetch_all};
 
 use super::directory::Directory;
 use super::format::TAIL_BYTES;
@@ -54,7 +54,6 @@ impl Stride {
     #[inline]
     pub(super) fn prefetch(self, block: &[u8]) {
         for part in self.parts(block.len()) {
-            prefetch(block, part.end - 1);
             prefetch_all(&block[part]);
         }
     }

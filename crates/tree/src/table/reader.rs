@@ -259,11 +259,13 @@ impl Table {
         counters.fence_searches.bump();
         let view = View { file: &self.file, counters, is_get: true };
         let index = self.fence.find(key, &view).map_err(|error| self.file.fence_error(error))?;
-        let mut part = None;
-        if self.file.is_in_place {
-            part = self.part(index, Some(key.bytes));
-            let (start, end) = part.as_ref().map_or((0, None), |part| (part.start, part.end));
-            self.prefetch_entries(index, start..end.unwrap_or(usize::MAX).min(start + SEARCHED_BYTES));
+        let part = self.part(index, key.bytes);
+        match &part {
+            Some(part) => {
+                let end = part.end.unwrap_or(usize::MAX).min(part.start + SEARCHED_BYTES);
+                self.prefetch_entries(index, part.start..end);
+            }
+            None => self.prefetch_block(index, SEARCHED_BYTES),
         }
         let bytes = self.file.block(index, counters)?;
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
@@ -394,12 +396,13 @@ impl Table {
         }
     }
 
-    /// The part of a data block that can have a key, where it is known. Whoever asks is about to look into the block, which is
-    /// used in place: so memory is asked for what stands behind its entries, before what is known is there itself.
+    /// The part of a data block that can have a key, where it is known; and asks memory for what stands behind the entries
+    /// of that block, as whoever looks into it needs it, before what is known is there itself.
     #[inline]
-    pub(super) fn part(&self, index: u32, key: Option<&[u8]>) -> Option<Part> {
+    pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
+        let signposts = self.file.signposts.as_ref()?;
         self.prefetch_tail(index);
-        self.file.signposts.as_ref()?.part(index, key?)
+        signposts.part(index, key)
     }
 
     /// Asks memory for the end of a data block that is used in place: the trailer, and where the parts of the block are.

@@ -142,14 +142,13 @@ impl<'t> RunCursor<'t> {
             let block = Some(cursor.cached_block(first, counters)?);
             return Ok(Approach { cursor, block, part: None });
         }
-        let key = match from {
+        let part = match from {
             Bound::Unbounded => None,
-            Bound::Included(key) | Bound::Excluded(key) => Some(key),
+            Bound::Included(key) | Bound::Excluded(key) => table.part(cursor.block, key),
         };
-        let part = table.part(cursor.block, key);
         match &part {
             Some(part) => cursor.prefetch_from(table, part, expected),
-            None => table.prefetch_entries(cursor.block, 0..PREFETCHED_BYTES),
+            None => table.prefetch_block(cursor.block, PREFETCHED_BYTES),
         }
         Ok(Approach { cursor, block: None, part })
     }

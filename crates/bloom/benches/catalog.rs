@@ -4,7 +4,6 @@
 
 use std::hint::black_box;
 
-use catalog::Choice;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use lsmbench_bloom::{CATALOG, Filter, FilterInput, FilterPolicy};
 use rand::{Rng, SeedableRng};
@@ -31,9 +30,9 @@ fn keys_of(hashes: &[KeyHash]) -> KeyList {
 
 fn policies() -> impl Iterator<Item = (&'static str, Box<dyn FilterPolicy>)> {
     CATALOG
-        .variants
+        .variants()
         .iter()
-        .map(|variant| (variant.kind, CATALOG.build(&Choice::default_of(variant)).expect("defaults build")))
+        .map(|variant| (variant.kind, CATALOG.build(&variant.default_choice()).expect("defaults build")))
 }
 
 fn build(criterion: &mut Criterion) {

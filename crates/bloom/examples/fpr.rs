@@ -26,9 +26,10 @@ fn main() {
         "{:<12} {:>9} {:>12} {:>12} {:>8} {:>14}",
         "filter", "bits/key", "theory", "measured", "ratio", "sampling error"
     );
-    for variant in CATALOG.variants.iter().filter(|variant| variant.defaults().contains_key("bits_per_key")) {
+    for variant in CATALOG.variants().iter().filter(|variant| variant.defaults().contains_key("bits_per_key"))
+    {
         for bits_per_key in BITS_PER_KEY {
-            let policy = CATALOG.build(&catalog::Choice::default_of(variant)).expect("defaults build");
+            let policy = CATALOG.build(&variant.default_choice()).expect("defaults build");
             let input = FilterInput { hashes: &hashes, bits_per_key: Some(bits_per_key), keys: Some(&keys) };
             let filter = policy.open(Bytes::copy_from(&policy.build(&input))).expect("just built");
             let (theory, measured) = (filter.expected_fpr(), measure(&*filter));

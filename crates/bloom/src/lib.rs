@@ -41,10 +41,11 @@ pub use growing::Growing;
 
 /// All filters. The first is the baseline, the last the oracle.
 #[rustfmt::skip] // One line each, whatever their number.
-pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
-    axis: "bloom",
-    summary: "the filter that lets a lookup skip runs without its key",
-    variants: &[
+pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
+    catalog::origin!(),
+    "bloom",
+    "the filter that lets a lookup skip runs without its key",
+    &[
         none::VARIANT,
         standard::VARIANT,
         blocked::VARIANT,
@@ -62,4 +63,4 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
         grafite::VARIANT,
         perfect::VARIANT,
     ],
-};
+);

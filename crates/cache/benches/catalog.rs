@@ -22,7 +22,7 @@ const REQUESTS: usize = 1 << 16;
 
 /// The catalog's caches, sized to hold [`HELD`] blocks, with their labels.
 fn caches() -> impl Iterator<Item = (String, Box<dyn Cache>)> {
-    CATALOG.variants.iter().map(|variant| {
+    CATALOG.variants().iter().map(|variant| {
         let mut table = variant.defaults();
         if table.contains_key("capacity") {
             table.insert("capacity".to_owned(), Value::String(format!("{}B", HELD * BLOCK_BYTES)));

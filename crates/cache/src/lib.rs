@@ -36,10 +36,11 @@ pub use cache::{BlockId, Cache};
 pub use simulate::{Request, Score, belady, replay};
 
 /// All caches. The first is the baseline, the last the oracle.
-pub static CATALOG: Catalog<dyn Cache> = Catalog {
-    axis: "cache",
-    summary: "which blocks stay in memory, within a budget of bytes",
-    variants: &[
+pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
+    catalog::origin!(),
+    "cache",
+    "which blocks stay in memory, within a budget of bytes",
+    &[
         none::VARIANT,
         lru::VARIANT,
         fifo::VARIANT,
@@ -59,4 +60,4 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog {
         foyer::VARIANT,
         unbounded::VARIANT,
     ],
-};
+);

@@ -167,7 +167,7 @@ mod tests {
             .map(|_| request(random.random_range(0..400).min(random.random_range(0..400))))
             .collect();
         let bound = belady(&trace, 1000, 0);
-        for variant in CATALOG.variants.iter().filter(|variant| !variant.oracle) {
+        for variant in CATALOG.variants().iter().filter(|variant| !variant.oracle) {
             let mut table = variant.defaults();
             table.insert("kind".to_owned(), Value::from(variant.kind));
             if table.contains_key("capacity") {

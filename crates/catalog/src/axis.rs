@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::{Catalog, Choice, ChoiceError, Limit};
+use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 
 /// What lists, sweeps and error texts need of a catalog, whatever it builds.
 pub trait Axis: Sync {
@@ -49,6 +49,8 @@ pub struct VariantInfo {
     pub oracle: bool,
     /// What it cannot do.
     pub limits: &'static [Limit],
+    /// The crate that it comes from.
+    pub origin: Origin,
 }
 
 impl<T: ?Sized> Axis for Catalog<T> {
@@ -61,15 +63,16 @@ impl<T: ?Sized> Axis for Catalog<T> {
     }
 
     fn variants(&self) -> Vec<VariantInfo> {
-        let info = |variant: &crate::Variant<T>| VariantInfo {
+        let info = |variant: &&'static crate::Variant<T>| VariantInfo {
             kind: variant.kind,
             summary: variant.summary,
             reference: variant.reference,
             defaults: variant.defaults(),
             oracle: variant.oracle,
             limits: variant.limits,
+            origin: self.origin_of(variant),
         };
-        self.variants.iter().map(info).collect()
+        Self::variants(self).iter().map(info).collect()
     }
 
     fn baseline(&self) -> Choice {

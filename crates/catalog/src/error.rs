@@ -24,6 +24,35 @@ impl ChoiceError {
     }
 }
 
+/// A variant that cannot be added to a catalog.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum AdditionError {
+    /// The variant does not say which crate it comes from.
+    #[error("{axis}: variant \"{kind}\" does not name its crate; write Variant::new(…).from(origin!())")]
+    NoOrigin {
+        /// The axis.
+        axis: &'static str,
+        /// The name of the variant.
+        kind: &'static str,
+    },
+    /// Another variant has the name.
+    #[error("{axis}: there is a variant \"{kind}\" already; give yours another name")]
+    Taken {
+        /// The axis.
+        axis: &'static str,
+        /// The name of the variant.
+        kind: &'static str,
+    },
+    /// The catalog was read before.
+    #[error("{axis}: variant \"{kind}\" comes too late; add it before any variant of the axis is looked up")]
+    Closed {
+        /// The axis.
+        axis: &'static str,
+        /// The name of the variant.
+        kind: &'static str,
+    },
+}
+
 /// `did you mean …; ` where one of `names` is close to `wrong`, else nothing.
 pub fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names

@@ -4,39 +4,54 @@ use std::collections::HashSet;
 
 use toml::{Table, Value};
 
-use crate::{Catalog, Variant};
+use crate::{Catalog, Variant, label};
 
-/// Checks a whole catalog and reports every law that is broken.
-///
-/// * names are unique, lower-case words joined by hyphens, and the summary is one line without a full stop;
-/// * the reference text holds exactly the default parameters;
-/// * every variant can be built from its defaults, refuses a parameter it does not have, and its label
-///   reads back as the same choice.
+/// Checks a whole catalog and reports every law that is broken: names are unique, and every variant keeps the laws of
+/// [`check_variant`].
 ///
 /// # Errors
 /// One line per broken law.
 pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     let mut broken = Vec::new();
     let mut seen = HashSet::new();
-    if catalog.variants.is_empty() {
+    if catalog.variants().is_empty() {
         broken.push(format!("{}: the catalog is empty", catalog.axis));
     }
-    for variant in catalog.variants {
-        let name = format!("{}: {}", catalog.axis, variant.kind);
+    for variant in catalog.variants() {
         if !seen.insert(variant.kind) {
-            broken.push(format!("{name}: the name stands twice"));
+            broken.push(format!("{}: {}: the name stands twice", catalog.axis, variant.kind));
         }
-        if variant.kind.is_empty()
-            || !variant.kind.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-        {
-            broken.push(format!("{name}: a name is lower-case words joined by hyphens"));
-        }
-        if variant.summary.is_empty() || variant.summary.contains('\n') || variant.summary.ends_with('.') {
-            broken.push(format!("{name}: the summary is one line without a full stop"));
-        }
-        broken.extend(check_reference(variant).err().map(|error| format!("{name}: {error}")));
-        broken.extend(check_choice(catalog, variant.kind).err().map(|error| format!("{name}: {error}")));
+        broken.extend(check_variant(catalog.axis, variant).err());
     }
+    all_kept(broken)
+}
+
+/// Checks what every variant of any axis owes its users:
+///
+/// * the name consists of lower-case words joined by hyphens, and the summary is one line without a full stop;
+/// * the reference text holds exactly the default parameters;
+/// * it can be built from its defaults, rejects a parameter it does not have, and its label and its TOML read back
+///   as the same choice.
+///
+/// # Errors
+/// One line per broken law.
+pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(), String> {
+    let mut broken = Vec::new();
+    let name = format!("{axis}: {}", variant.kind);
+    if variant.kind.is_empty()
+        || !variant.kind.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    {
+        broken.push(format!("{name}: a name is lower-case words joined by hyphens"));
+    }
+    if variant.summary.is_empty() || variant.summary.contains('\n') || variant.summary.ends_with('.') {
+        broken.push(format!("{name}: the summary is one line without a full stop"));
+    }
+    broken.extend(check_reference(variant).err().map(|error| format!("{name}: {error}")));
+    broken.extend(check_choice(axis, variant).err().map(|error| format!("{name}: {error}")));
+    all_kept(broken)
+}
+
+fn all_kept(broken: Vec<String>) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
@@ -51,18 +66,17 @@ fn check_reference<T: ?Sized>(variant: &Variant<T>) -> Result<(), String> {
     Ok(())
 }
 
-fn check_choice<T: ?Sized>(catalog: &Catalog<T>, kind: &str) -> Result<(), String> {
-    let choice = catalog.choose(&Value::String(kind.to_owned())).map_err(|e| e.to_string())?;
-    if choice.label() != kind {
+fn check_choice<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(), String> {
+    let choice = variant.choose(axis, Table::new(), &[]).map_err(|e| e.to_string())?;
+    let (kind, given) = label::parse(&choice.label())?;
+    if kind != variant.kind || !given.is_empty() {
         return Err(format!("the label of the defaults is \"{}\"", choice.label()));
     }
-    if catalog.choose(&choice.to_toml()).as_ref() != Ok(&choice) {
+    if variant.choose(axis, choice.params().clone(), &[]).as_ref() != Ok(&choice) {
         return Err("its TOML does not read back".to_owned());
     }
-    let mut misspelt = Table::new();
-    misspelt.insert("kind".to_owned(), Value::String(kind.to_owned()));
-    misspelt.insert("no_such_parameter".to_owned(), Value::Integer(1));
-    match catalog.choose(&Value::Table(misspelt)) {
+    let misspelt = Table::from_iter([("no_such_parameter".to_owned(), Value::Integer(1))]);
+    match variant.choose(axis, misspelt, &[]) {
         Err(error) if error.message.contains("no_such_parameter") => Ok(()),
         Err(error) => Err(format!("a misspelt parameter is refused without being named: {error}")),
         Ok(_) => Err("a misspelt parameter is accepted".to_owned()),

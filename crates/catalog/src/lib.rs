@@ -5,17 +5,21 @@
 //! list`, error texts, conformance suites, benches, charts and documentation all walk the catalog.
 
 mod axis;
+mod catalog;
 mod choice;
 mod error;
 mod label;
 pub mod laws;
+mod origin;
 mod quantity;
 mod reading;
 mod variant;
 
 pub use axis::{Axis, VariantInfo};
-pub use choice::Choice;
-pub use error::{ChoiceError, suggestion};
+pub use catalog::Catalog;
+pub use choice::{Choice, OldName};
+pub use error::{AdditionError, ChoiceError, suggestion};
+pub use origin::Origin;
 pub use quantity::{ByteSize, Count, Time};
 pub use reading::read_value;
-pub use variant::{Build, Catalog, Limit, Variant};
+pub use variant::{Build, Limit, Variant};

@@ -1,4 +1,4 @@
-//! Variants and the catalog that lists them.
+//! A variant of an axis: its name, its parameters and how it is built.
 
 use std::fmt;
 
@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
+use crate::choice::OldName;
 use crate::error::suggestion;
 use crate::reading::read_value;
-use crate::{Choice, ChoiceError, label};
+use crate::{Choice, ChoiceError, Origin};
 
-/// How a variant comes to be from its parameters.
+/// How a component is built from its parameters.
 pub trait Build<T: ?Sized> {
     /// The parameters, with their defaults; `deny_unknown_fields` and `default` are expected of them.
     type Params: Serialize + DeserializeOwned + Default;
@@ -56,6 +57,12 @@ pub struct Variant<T: ?Sized> {
     pub oracle: bool,
     /// What it cannot do.
     pub limits: &'static [Limit],
+    /// The crate that it comes from; `None` means the crate of its catalog.
+    pub origin: Option<Origin>,
+    /// Earlier names of the variant, which TOML still accepts with a deprecation message.
+    pub old_kinds: &'static [&'static str],
+    /// Earlier names of parameters with the names that replaced them: `("seek_price", "read_triggered")`.
+    pub old_parameters: &'static [(&'static str, &'static str)],
     build: fn(Table) -> Result<Box<T>, ChoiceError>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,
     defaults: fn() -> Table,
@@ -74,6 +81,9 @@ impl<T: ?Sized> Variant<T> {
             reference,
             oracle: false,
             limits: &[],
+            origin: None,
+            old_kinds: &[],
+            old_parameters: &[],
             build: |params| {
                 B::build(read_params(params).map_err(|error| params_error(&error))?)
                     .map_err(ChoiceError::whole)
@@ -95,6 +105,106 @@ impl<T: ?Sized> Variant<T> {
     pub const fn limited(mut self, limits: &'static [Limit]) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// Names the crate that the variant comes from: `origin!()` in that crate. A variant that is
+    /// [added](crate::Catalog::add) from outside must have one, because manifests name crate and version.
+    #[must_use]
+    pub const fn from(mut self, origin: Origin) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    /// Declares earlier names of the variant.
+    #[must_use]
+    pub const fn formerly(mut self, old_kinds: &'static [&'static str]) -> Self {
+        self.old_kinds = old_kinds;
+        self
+    }
+
+    /// Declares earlier names of parameters, each with the name that replaced it.
+    #[must_use]
+    pub const fn renamed(mut self, old_parameters: &'static [(&'static str, &'static str)]) -> Self {
+        self.old_parameters = old_parameters;
+        self
+    }
+
+    /// Reads the parameters of a choice on `axis`: missing ones take their defaults, earlier names become today's,
+    /// and the component is built once, so that a choice that exists can be built. `others` are keys that the same
+    /// table might have held; they only help to explain an unknown key.
+    ///
+    /// # Errors
+    /// Unknown parameters, values of the wrong type, values that the variant rejects.
+    pub fn choose(&self, axis: &'static str, given: Table, others: &[&str]) -> Result<Choice, ChoiceError> {
+        let (given, old_names) = self.with_new_names(axis, given)?;
+        let defaults = self.defaults();
+        if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
+            return Err(self.unknown_parameter(axis, key, others));
+        }
+        // One value at a time, so that an error can name the key.
+        for (key, value) in &given {
+            let alone = |value| (self.normalize)(Table::from_iter([(key.clone(), value)]));
+            read_value(value, alone).map_err(|message| {
+                ChoiceError::at(key, format!("{axis}: {}: {key}: {message}", self.kind))
+            })?;
+        }
+        let choice = Choice::new(self.kind, self.normalize(given)?, defaults).with_old_names(old_names);
+        self.build_of(axis, &choice)?;
+        Ok(choice)
+    }
+
+    /// Parameters under today's names, and the earlier names that were used.
+    fn with_new_names(
+        &self,
+        axis: &'static str,
+        mut given: Table,
+    ) -> Result<(Table, Vec<OldName>), ChoiceError> {
+        let mut old_names = Vec::new();
+        for (old, new) in self.old_parameters {
+            let Some(value) = given.remove(*old) else { continue };
+            if given.insert((*new).to_owned(), value).is_some() {
+                let twice = format!("\"{old}\" is the earlier name of \"{new}\"; give it once");
+                return Err(ChoiceError::at(*old, format!("{axis}: {}: {twice}", self.kind)));
+            }
+            old_names.push(OldName { axis, old: (*old).to_owned(), new });
+        }
+        Ok((given, old_names))
+    }
+
+    fn unknown_parameter(&self, axis: &str, key: &str, others: &[&str]) -> ChoiceError {
+        let defaults = self.defaults();
+        let known: Vec<&str> = defaults.keys().map(String::as_str).chain(others.iter().copied()).collect();
+        let list = if known.is_empty() {
+            "it takes none".to_owned()
+        } else {
+            format!("it takes {}", known.join(", "))
+        };
+        let hint = suggestion(key, known.iter().copied().chain(["kind"]));
+        ChoiceError::at(key, format!("{axis}: {} has no parameter \"{key}\"; {hint}{list}", self.kind))
+    }
+
+    /// Builds the component of a choice on `axis`.
+    ///
+    /// # Errors
+    /// Values that the variant rejects.
+    pub fn build_of(&self, axis: &str, choice: &Choice) -> Result<Box<T>, ChoiceError> {
+        self.build(choice.params().clone()).map_err(|error| ChoiceError {
+            message: format!("{axis}: {}: {}", self.kind, error.message),
+            ..error
+        })
+    }
+
+    /// Builds the component from `params`; missing parameters take their defaults.
+    ///
+    /// # Errors
+    /// Unknown parameters, values of the wrong type, values that the variant rejects.
+    pub fn build(&self, params: Table) -> Result<Box<T>, ChoiceError> {
+        (self.build)(params)
+    }
+
+    /// The variant with its defaults.
+    pub fn default_choice(&self) -> Choice {
+        Choice::new(self.kind, self.defaults(), self.defaults())
     }
 
     /// The parameters with their defaults.
@@ -128,143 +238,4 @@ fn params_error(error: &toml::de::Error) -> ChoiceError {
         .and_then(|rest| rest.split_once('"'))
         .map(|(key, _)| key.to_owned());
     ChoiceError { key, message }
-}
-
-/// Variants that are in a build only if a feature of the package is asked for, since they take many other packages:
-/// their axis, their name, and the feature.
-const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
-
-/// All variants of one axis. Order has meaning: the baseline first, the textbook next, then the rest.
-pub struct Catalog<T: ?Sized + 'static> {
-    /// The name of the axis in TOML: `bloom`.
-    pub axis: &'static str,
-    /// One line that says what the axis decides.
-    pub summary: &'static str,
-    /// The variants, in the order in which lists and charts show them.
-    pub variants: &'static [Variant<T>],
-}
-
-impl<T: ?Sized> Catalog<T> {
-    /// The variant of this name.
-    ///
-    /// # Errors
-    /// Names the closest variant and all there are.
-    pub fn variant(&self, kind: &str) -> Result<&'static Variant<T>, ChoiceError> {
-        self.variants.iter().find(|variant| variant.kind == kind).ok_or_else(|| {
-            if let Some((axis, _, feature)) =
-                OPTIONAL.iter().find(|(axis, name, _)| *axis == self.axis && *name == kind)
-            {
-                let message = format!("{axis}: {kind} is not in this build; build with --features {feature}");
-                return ChoiceError::whole(message);
-            }
-            ChoiceError::whole(format!(
-                "{}: no variant \"{kind}\"; {}there are {}",
-                self.axis,
-                suggestion(kind, self.kinds()),
-                self.kinds().collect::<Vec<_>>().join(", ")
-            ))
-        })
-    }
-
-    /// The names of all variants, in order.
-    pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
-        self.variants.iter().map(|variant| variant.kind)
-    }
-
-    /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or
-    /// `{ kind = "blocked", bits_per_key = 12 }`. The parameters are completed with their defaults and
-    /// the component is built once on trial, so that a choice that exists can be built.
-    ///
-    /// # Errors
-    /// Unknown variants and parameters, values of the wrong type, values the variant refuses.
-    pub fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
-        self.choose_beside(value, &[])
-    }
-
-    /// As [`choose`](Self::choose), from a table that might have held `others` too, which are told of where a key is
-    /// none that there is.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError> {
-        let (kind, given) = match value {
-            Value::String(text) => {
-                label::parse(text).map_err(|e| ChoiceError::whole(format!("{}: {e}", self.axis)))?
-            }
-            Value::Table(table) => self.split_kind(table)?,
-            other => {
-                let message = format!(
-                    "{}: a value of type {} is no choice; write \"{kind}\" or {{ kind = \"{kind}\", … }}",
-                    self.axis,
-                    other.type_str(),
-                    kind = self.variants[0].kind,
-                );
-                return Err(ChoiceError::whole(message));
-            }
-        };
-        let variant = self.variant(&kind)?;
-        let defaults = variant.defaults();
-        if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
-            return Err(self.unknown_parameter(variant, key, others));
-        }
-        // One value at a time, so that an error can say which.
-        for (key, value) in &given {
-            let alone = |value| (variant.normalize)(Table::from_iter([(key.clone(), value)]));
-            read_value(value, alone).map_err(|message| {
-                ChoiceError::at(key, format!("{}: {}: {key}: {message}", self.axis, variant.kind))
-            })?;
-        }
-        let choice = Choice::new(variant.kind, variant.normalize(given)?, defaults);
-        self.build(&choice)?;
-        Ok(choice)
-    }
-
-    /// Builds the component that `choice` names.
-    ///
-    /// # Errors
-    /// As [`choose`](Self::choose).
-    pub fn build(&self, choice: &Choice) -> Result<Box<T>, ChoiceError> {
-        let variant = self.variant(choice.kind())?;
-        (variant.build)(choice.params().clone()).map_err(|error| ChoiceError {
-            message: format!("{}: {}: {}", self.axis, variant.kind, error.message),
-            ..error
-        })
-    }
-
-    /// The baseline: the first variant with its defaults.
-    pub fn baseline(&self) -> Choice {
-        Choice::default_of(&self.variants[0])
-    }
-
-    /// Every variant with its defaults, in order.
-    pub fn all(&self) -> impl Iterator<Item = Choice> {
-        self.variants.iter().map(Choice::default_of)
-    }
-
-    fn split_kind(&self, table: &Table) -> Result<(String, Table), ChoiceError> {
-        let mut params = table.clone();
-        match params.remove("kind") {
-            Some(Value::String(kind)) => Ok((kind, params)),
-            Some(_) => Err(ChoiceError::at("kind", format!("{}: kind must be a string", self.axis))),
-            None => Err(ChoiceError::whole(format!(
-                "{}: the table has no kind; write {{ kind = \"{}\", … }}",
-                self.axis, self.variants[0].kind
-            ))),
-        }
-    }
-
-    fn unknown_parameter(&self, variant: &Variant<T>, key: &str, others: &[&str]) -> ChoiceError {
-        let defaults = variant.defaults();
-        let known: Vec<&str> = defaults.keys().map(String::as_str).chain(others.iter().copied()).collect();
-        let list = if known.is_empty() {
-            "it takes none".to_owned()
-        } else {
-            format!("it takes {}", known.join(", "))
-        };
-        let hint = suggestion(key, known.iter().copied().chain(["kind"]));
-        ChoiceError::at(
-            key,
-            format!("{}: {} has no parameter \"{key}\"; {hint}{list}", self.axis, variant.kind),
-        )
-    }
 }

@@ -63,14 +63,15 @@ impl Build<dyn Shape> for Fancy {
 
 const FANCY_REFERENCE: &str = "bits_per_key = 10\npage = \"4KiB\"\nhasher = \"xxh3\"\n";
 
-static CATALOG: Catalog<dyn Shape> = Catalog {
-    axis: "shape",
-    summary: "a made-up axis",
-    variants: &[
+static CATALOG: Catalog<dyn Shape> = Catalog::new(
+    catalog::origin!(),
+    "shape",
+    "a made-up axis",
+    &[
         Variant::new::<Plain>("plain", "nothing to set", ""),
         Variant::new::<Fancy>("fancy", "three parameters", FANCY_REFERENCE),
     ],
-};
+);
 
 fn choose(toml: &str) -> Result<Choice, String> {
     let value = toml::from_str::<toml::Table>(&format!("x = {toml}")).unwrap().remove("x").unwrap();
@@ -84,10 +85,11 @@ fn the_laws_hold() {
 
 #[test]
 fn a_reference_that_differs_from_the_defaults_breaks_a_law() {
-    static WRONG: Catalog<dyn Shape> = Catalog {
-        axis: "shape",
-        summary: "",
-        variants: &[
+    static WRONG: Catalog<dyn Shape> = Catalog::new(
+        catalog::origin!(),
+        "shape",
+        "",
+        &[
             Variant::new::<Fancy>(
                 "fancy",
                 "wrong default",
@@ -96,7 +98,7 @@ fn a_reference_that_differs_from_the_defaults_breaks_a_law() {
             Variant::new::<Fancy>("fancy", "a name twice", FANCY_REFERENCE),
             Variant::new::<Fancy>("Not_A_Name", "a bad name", "bits_per_key = 10\n"),
         ],
-    };
+    );
     let broken = laws::check(&WRONG).unwrap_err();
     for law in
         ["bits_per_key = 12", "the name stands twice", "lower-case words", "Not_A_Name: the reference says"]

@@ -37,7 +37,7 @@ fn pick(criterion: &mut Criterion, name: &str, made_by: Option<&str>) {
     for (kind, policy) in policies() {
         for tables in TABLES {
             let maker = made_by.unwrap_or(kind);
-            let choice = Choice::default_of(CATALOG.variant(maker).expect("it is listed"));
+            let choice = CATALOG.variant(maker).expect("it is listed").default_choice();
             let shape = tree(&*CATALOG.build(&choice).expect("defaults build"), tables);
             group.bench_with_input(BenchmarkId::new(kind, tables), &shape, |bencher, shape| {
                 bencher.iter(|| policy.pick(black_box(shape)));

@@ -41,10 +41,11 @@ pub use shape::{InvalidEdit, Level, Levels, Place, Placed, Run, RunId, Shape, Ta
 pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simulate};
 
 /// All policies. The first is the baseline and the oracle of write amplification.
-pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog {
-    axis: "compaction",
-    summary: "which runs are merged, when, and into which level",
-    variants: &[
+pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
+    catalog::origin!(),
+    "compaction",
+    "which runs are merged, when, and into which level",
+    &[
         none::VARIANT,
         leveled::VARIANT,
         leveled_partial::VARIANT,
@@ -61,4 +62,4 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog {
         time_window::VARIANT,
         fifo::VARIANT,
     ],
-};
+);

@@ -31,10 +31,11 @@ pub use dictionaries::Dictionaries;
 pub use shrunk::make_room;
 
 /// All codecs and selectors. The first is the baseline.
-pub static CATALOG: Catalog<dyn Compression> = Catalog {
-    axis: "compression",
-    summary: "how a block's bytes are made fewer",
-    variants: &[
+pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
+    catalog::origin!(),
+    "compression",
+    "how a block's bytes are made fewer",
+    &[
         none::VARIANT,
         lz4::VARIANT,
         snappy::VARIANT,
@@ -50,7 +51,7 @@ pub static CATALOG: Catalog<dyn Compression> = Catalog {
         by_content::VARIANT,
         adaptive::VARIANT,
     ],
-};
+);
 
 /// The selectors among them, which a selector cannot pick in turn.
 static SELECTORS: [&str; 4] =

@@ -6,7 +6,6 @@
 use std::hint::black_box;
 use std::ops::Range;
 
-use catalog::Choice;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use lsmbench_fence::{CATALOG, Fence, FenceInput, FencePolicy, ReadError, Separators, TableView};
 use rand::{Rng, SeedableRng};
@@ -94,9 +93,9 @@ fn keys_of(shape: &str) -> Vec<Vec<u8>> {
 
 fn policies() -> impl Iterator<Item = (&'static str, Box<dyn FencePolicy>)> {
     CATALOG
-        .variants
+        .variants()
         .iter()
-        .map(|variant| (variant.kind, CATALOG.build(&Choice::default_of(variant)).expect("defaults build")))
+        .map(|variant| (variant.kind, CATALOG.build(&variant.default_choice()).expect("defaults build")))
 }
 
 fn open(criterion: &mut Criterion) {

@@ -169,7 +169,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 /// The fences to race; `binary` first, since it is what the others are measured by.
 fn open_all(separators: &Separators, kinds: &[String]) -> Vec<(String, Table, Box<dyn Fence>)> {
     let labels: Vec<String> = match kinds {
-        [] => CATALOG.variants.iter().map(|variant| variant.kind.to_owned()).collect(),
+        [] => CATALOG.variants().iter().map(|variant| variant.kind.to_owned()).collect(),
         kinds => std::iter::once("binary".to_owned()).chain(kinds.iter().cloned()).collect(),
     };
     let hashes: Vec<KeyHash> = (0..separators.len() as u64).map(|i| KeyHash(i << 20 | 1)).collect();

@@ -31,10 +31,11 @@ pub use separators::Separators;
 
 /// All fences. The first is the baseline, the last the oracle.
 #[rustfmt::skip] // One line each, whatever their number.
-pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
-    axis: "fence",
-    summary: "the index from a key to the block that can hold it",
-    variants: &[
+pub static CATALOG: Catalog<dyn FencePolicy> = Catalog::new(
+    catalog::origin!(),
+    "fence",
+    "the index from a key to the block that can hold it",
+    &[
         binary::VARIANT,
         branchless::VARIANT,
         interpolation::VARIANT,
@@ -49,4 +50,4 @@ pub static CATALOG: Catalog<dyn FencePolicy> = Catalog {
         page_search::VARIANT,
         free::VARIANT,
     ],
-};
+);

@@ -2,7 +2,6 @@
 
 use std::ops::{Bound, Range};
 
-use catalog::Choice;
 use lsmbench_fence::culling::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
 /// The files of a run by their smallest and largest keys.
@@ -98,8 +97,8 @@ fn the_catalog_keeps_its_laws() {
 
 #[test]
 fn every_way_finds_the_files_that_overlap() {
-    for variant in CATALOG.variants {
-        let culling = CATALOG.build(&Choice::default_of(variant)).unwrap();
+    for variant in CATALOG.variants() {
+        let culling = CATALOG.build(&variant.default_choice()).unwrap();
         check(&*culling).unwrap_or_else(|error| panic!("{}: {error}", variant.kind));
     }
 }

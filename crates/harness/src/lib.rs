@@ -1,4 +1,7 @@
-//! `lsmbench`: experiments on LSM-trees, from the command line.
+//! `lsmbench`: experiments on LSM-trees, from the command line, with components of this repository and of others.
+//!
+//! A crate that brings a component of its own needs this crate alone: [`Workbench`] runs the program with the
+//! component, and the crates of the axes are re-exported here.
 
 #[doc(hidden)]
 pub mod allocation;
@@ -26,15 +29,19 @@ mod run;
 mod scratch;
 mod subject;
 mod targets;
+mod workbench;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+pub use {bloom, cache, catalog, compaction, compression, fence, memtable, storage, tree, types, workload};
+
 use cli::{Cli, Command, OverrideArguments, RunArguments};
 use experiment::Overrides;
 use problem::Outcome;
 use run::{Ending, RunOptions};
+pub use workbench::Workbench;
 
 /// The answer is bad: wrong answers, damage found.
 const BAD_ANSWER: u8 = 1;
@@ -45,8 +52,8 @@ const BAD_REQUEST: u8 = 2;
 /// The user interrupted, as shells report it.
 const INTERRUPTED: u8 = 130;
 
-/// Does what the command line asks for, and says on standard error what went wrong; returns the exit code.
-pub fn main() -> ExitCode {
+/// Does what the command line asks for and returns the exit code. Errors are printed to standard error.
+fn obey_command_line() -> ExitCode {
     let cli = Cli::parse();
     match run_command(cli.command) {
         Ok(code) => ExitCode::from(code),

@@ -4,5 +4,5 @@
 static ALLOCATOR: lsmbench::allocation::Counting = lsmbench::allocation::Counting;
 
 fn main() -> std::process::ExitCode {
-    lsmbench::main()
+    lsmbench::Workbench::new().main()
 }

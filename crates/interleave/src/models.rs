@@ -148,11 +148,12 @@ fn epochs() {
 }
 
 /// The memtables that are modelled.
-static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog {
-    axis: "memtable",
-    summary: "those without locks",
-    variants: &[arena_skiplist::VARIANT, bplus::VARIANT],
-};
+static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
+    catalog::origin!(),
+    "memtable",
+    "those without locks",
+    &[arena_skiplist::VARIANT, bplus::VARIANT],
+);
 
 fn memtable(kind: &str) -> Arc<dyn Memtable> {
     let choice = MEMTABLES.choose(&kind.into()).expect("it is one of them");

@@ -34,10 +34,11 @@ pub use key_range::with_key_range;
 pub use memtable::{Memtable, MemtablePolicy, NewEntry};
 
 /// All memtables. The first is the baseline.
-pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
-    axis: "memtable",
-    summary: "the structure in which writes wait until they are flushed",
-    variants: &[
+pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog::new(
+    catalog::origin!(),
+    "memtable",
+    "the structure in which writes wait until they are flushed",
+    &[
         btree::VARIANT,
         sharded_btree::VARIANT,
         skiplist::VARIANT,
@@ -49,4 +50,4 @@ pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog {
         vector::VARIANT,
         hash_vector::VARIANT,
     ],
-};
+);

@@ -131,7 +131,8 @@ fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     let keys = popularity(KEYS, |rank| law.weight(rank));
     let held = 8_000.0;
     let bound = keys.best_static_share(held);
-    for variant in cache::CATALOG.variants.iter().filter(|variant| !variant.oracle && variant.kind != "none")
+    for variant in
+        cache::CATALOG.variants().iter().filter(|variant| !variant.oracle && variant.kind != "none")
     {
         let cache = cache(&format!("{}(capacity={}B)", variant.kind, held as u64 * BLOCK_BYTES));
         let hits = play(&*cache, &names, 100_000..200_000);

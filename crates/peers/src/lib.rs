@@ -30,10 +30,11 @@ pub use budget::{Budget, Codec, Filters, Log, Reads};
 pub use peer::{Engine, Identity, Missing, Peer, Stats, Store, UNEQUAL};
 
 /// All engines. The first is our own tree.
-pub static CATALOG: Catalog<Engine> = Catalog {
-    axis: "engine",
-    summary: "which engine runs: our own tree, or another one beside it",
-    variants: &[
+pub static CATALOG: Catalog<Engine> = Catalog::new(
+    catalog::origin!(),
+    "engine",
+    "which engine runs: our own tree, or another one beside it",
+    &[
         lsmbench::VARIANT,
         rocksdb::VARIANT,
         rocksdb::SPEEDB,
@@ -48,4 +49,4 @@ pub static CATALOG: Catalog<Engine> = Catalog {
         tidesdb::VARIANT,
         wiredtiger::VARIANT,
     ],
-};
+);

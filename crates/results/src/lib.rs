@@ -30,8 +30,8 @@ pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, MANIFEST_VERSION,
-    MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
+    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
+    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

@@ -50,6 +50,9 @@ pub struct Manifest {
     pub phases: Vec<String>,
     /// The cells, in order.
     pub cells: Vec<CellInfo>,
+    /// The variants that the designs of the cells use, each once, with the crate that each comes from.
+    #[serde(default)]
+    pub components: Vec<ComponentInfo>,
     /// Combinations that the sweep left out, and why.
     pub left_out: Vec<LeftOut>,
     /// The program.
@@ -107,6 +110,20 @@ pub struct FixtureFile {
     pub bytes: u64,
     /// Its XXH3-64, in hexadecimal.
     pub xxh3: String,
+}
+
+/// A variant that ran, and the crate that it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ComponentInfo {
+    /// Its axis: `bloom`.
+    pub axis: String,
+    /// Its name in TOML: `blocked`.
+    pub kind: String,
+    /// The package: `lsmbench-bloom`.
+    pub package: String,
+    /// The version of the package.
+    pub version: String,
 }
 
 /// One cell of the sweep.

@@ -7,7 +7,6 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use catalog::Choice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lsmbench_storage::{CATALOG, Purpose, Storage, StorageError};
 use rand::{RngExt, SeedableRng};
@@ -26,7 +25,7 @@ fn table_bytes() -> usize {
 
 /// Every back end that the file system of `directory` takes, in a directory of its own.
 fn back_ends(directory: &Path) -> impl Iterator<Item = (&'static str, Box<dyn Storage>)> {
-    let build = |kind| CATALOG.build(&Choice::default_of(CATALOG.variant(kind).expect("it is listed")));
+    let build = |kind| CATALOG.build(&CATALOG.variant(kind).expect("it is listed").default_choice());
     let back_ends = CATALOG.kinds().map(move |kind| (kind, build(kind).expect("defaults build")));
     back_ends.filter(|(kind, storage)| {
         storage.create_directory(directory).expect("it is there or can be made");

@@ -31,15 +31,9 @@ pub use recording::{Recording, Replay, Step};
 pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// All back ends. The first is the baseline.
-pub static CATALOG: Catalog<dyn Storage> = Catalog {
-    axis: "storage",
-    summary: "how files are read and written",
-    variants: &[
-        pread::VARIANT,
-        mmap::VARIANT,
-        direct::VARIANT,
-        uring::VARIANT,
-        memory::VARIANT,
-        simulated::VARIANT,
-    ],
-};
+pub static CATALOG: Catalog<dyn Storage> = Catalog::new(
+    catalog::origin!(),
+    "storage",
+    "how files are read and written",
+    &[pread::VARIANT, mmap::VARIANT, direct::VARIANT, uring::VARIANT, memory::VARIANT, simulated::VARIANT],
+);

@@ -12,11 +12,12 @@ use catalog::Catalog;
 pub use policy::{KeyBytes, KeyFormat, KeyFormatPolicy};
 
 /// All key formats. The first is the default.
-pub static FORMATS: Catalog<dyn KeyFormatPolicy> = Catalog {
-    axis: "key",
-    summary: "what keys look like",
-    variants: &[u64_be::VARIANT, decimal::VARIANT, user::VARIANT, recorded::VARIANT],
-};
+pub static FORMATS: Catalog<dyn KeyFormatPolicy> = Catalog::new(
+    catalog::origin!(),
+    "key",
+    "what keys look like",
+    &[u64_be::VARIANT, decimal::VARIANT, user::VARIANT, recorded::VARIANT],
+);
 
 /// The digits of a number of up to 64 bits, with leading zeros.
 const DIGITS: usize = 24;

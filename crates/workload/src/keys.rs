@@ -20,10 +20,11 @@ pub use distribution::{KeyDistribution, KeySampler, Scope, Standing};
 pub(crate) use zipf::check_theta;
 
 /// All distributions of keys. The first is the default.
-pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog {
-    axis: "keys",
-    summary: "which keys operations are about",
-    variants: &[
+pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog::new(
+    catalog::origin!(),
+    "keys",
+    "which keys operations are about",
+    &[
         uniform::VARIANT,
         zipfian::VARIANT,
         ycsb_scrambled::VARIANT,
@@ -34,4 +35,4 @@ pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog {
         normal::VARIANT,
         sequential::VARIANT,
     ],
-};
+);

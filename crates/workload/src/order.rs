@@ -108,7 +108,6 @@ fn sort_ties(format: &dyn KeyFormat, heads: &[(u128, u32)], index_at: &mut [u32]
 
 #[cfg(test)]
 mod tests {
-    use catalog::Choice;
 
     use super::*;
     use crate::format::FORMATS;
@@ -118,7 +117,7 @@ mod tests {
         let scattered =
             ["u64(scattered=true)", "decimal(scattered=true)", "decimal(bytes=40B, scattered=true)"];
         let scattered = scattered.map(|label| FORMATS.choose(&label.into()).unwrap());
-        let plain = ["u64", "decimal", "user"].map(|kind| Choice::default_of(FORMATS.variant(kind).unwrap()));
+        let plain = ["u64", "decimal", "user"].map(|kind| FORMATS.variant(kind).unwrap().default_choice());
         for choice in scattered.into_iter().chain(plain) {
             let format = FORMATS.build(&choice).unwrap().open(None).unwrap();
             let order = KeyOrder::new(&*format, 5000).unwrap();

@@ -11,11 +11,12 @@ use toml::Value;
 use crate::length::LengthDistribution;
 
 /// All distributions of range lengths, in entries. The first is the default.
-pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog {
-    axis: "range",
-    summary: "how many entries a range reads",
-    variants: &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
-};
+pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
+    catalog::origin!(),
+    "range",
+    "how many entries a range reads",
+    &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
+);
 
 /// What ranges look like: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0 }`.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +53,7 @@ impl RangeSpec {
                 spec.span = numbers(crate::spelling::read::<Count>("span", &span)?)?;
             }
             if !table.contains_key("kind") {
-                table.insert("kind".to_owned(), Value::String(LENGTHS.variants[0].kind.to_owned()));
+                table.insert("kind".to_owned(), Value::String(LENGTHS.variants()[0].kind.to_owned()));
             }
         }
         spec.length = LENGTHS.choose(&lengths).map_err(hint_at_common)?;
@@ -105,8 +106,8 @@ mod tests {
     #[test]
     fn the_catalog_keeps_its_laws() {
         catalog::laws::check(&LENGTHS).unwrap();
-        for variant in LENGTHS.variants {
-            let lengths = LENGTHS.build(&Choice::default_of(variant)).unwrap();
+        for variant in LENGTHS.variants() {
+            let lengths = LENGTHS.build(&variant.default_choice()).unwrap();
             for bits in [0, 1, u64::MAX / 2, u64::MAX] {
                 assert!((1..=lengths.max()).contains(&lengths.length(bits)), "{}", variant.kind);
             }

@@ -11,11 +11,12 @@ use types::MAX_VALUE_BYTES;
 use crate::length::LengthDistribution;
 
 /// All distributions of value sizes, in bytes. The first is the default.
-pub static SIZES: Catalog<dyn LengthDistribution> = Catalog {
-    axis: "value",
-    summary: "how long values are",
-    variants: &[fixed::VARIANT, uniform::VARIANT, pareto::VARIANT],
-};
+pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
+    catalog::origin!(),
+    "value",
+    "how long values are",
+    &[fixed::VARIANT, uniform::VARIANT, pareto::VARIANT],
+);
 
 /// What values look like: `{ kind = "fixed", bytes = 100, compressible = 0.5 }`.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +51,7 @@ impl ValueSpec {
                 }
             }
             if !table.contains_key("kind") {
-                table.insert("kind".to_owned(), Value::String(SIZES.variants[0].kind.to_owned()));
+                table.insert("kind".to_owned(), Value::String(SIZES.variants()[0].kind.to_owned()));
             }
         }
         spec.size = SIZES.choose(&sizes)?;

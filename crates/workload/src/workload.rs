@@ -91,7 +91,7 @@ fn read_key(value: Value) -> Result<Choice, ChoiceError> {
         let message = format!("a key has a format, not a kind; write {{ format = {kind}, … }}");
         return Err(ChoiceError::at("kind", message));
     }
-    let format = table.remove("format").unwrap_or_else(|| FORMATS.variants[0].kind.into());
+    let format = table.remove("format").unwrap_or_else(|| FORMATS.variants()[0].kind.into());
     table.insert("kind".to_owned(), format);
     FORMATS.choose(&Value::Table(table)).map_err(|error| {
         let renamed = error.key.as_deref() == Some("kind");

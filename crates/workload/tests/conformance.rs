@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use catalog::{Choice, laws};
+use catalog::laws;
 use lsmbench_workload as workload;
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal as NormalLaw};
 use workload::{
@@ -387,7 +387,7 @@ impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {
 #[test]
 fn canary_formats_are_caught() {
     let format =
-        FORMATS.build(&Choice::default_of(FORMATS.variant("u64").unwrap())).unwrap().open(None).unwrap();
+        FORMATS.build(&FORMATS.variant("u64").unwrap().default_choice()).unwrap().open(None).unwrap();
     let shared = WrongFormat(Arc::clone(&format), |id: KeyId| KeyId::present(id.index()));
     assert!(keys_differ(&shared).is_err());
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
@@ -410,6 +410,6 @@ fn impossible_formats_are_refused() {
         let error = FORMATS.choose(&label.into()).unwrap_err();
         assert!(error.message.contains(message), "{label}: {error}");
     }
-    let error = FORMATS.build(&Choice::default_of(FORMATS.variant("trace").unwrap())).unwrap().open(None);
+    let error = FORMATS.build(&FORMATS.variant("trace").unwrap().default_choice()).unwrap().open(None);
     assert!(error.err().unwrap().contains("no phase replays a raw trace"));
 }

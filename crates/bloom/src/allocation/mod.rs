@@ -53,10 +53,11 @@ impl LevelLoad {
 }
 
 /// All allocations. The first is the baseline.
-pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog {
-    axis: "allocation",
-    summary: "how the memory for filters is shared out over the levels",
-    variants: &[
+pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog::new(
+    catalog::origin!(),
+    "allocation",
+    "how the memory for filters is shared out over the levels",
+    &[
         uniform::VARIANT,
         monkey::VARIANT,
         inverse::VARIANT,
@@ -64,7 +65,7 @@ pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog {
         total::VARIANT,
         per_table::VARIANT,
     ],
-};
+);
 
 /// The most bits that a filter may be given: 128 GiB.
 const MAX_BITS: u64 = 1 << 40;
@@ -81,7 +82,6 @@ fn bits_param(bits: u64) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use catalog::Choice;
 
     use super::*;
 
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn the_catalog_keeps_its_laws() {
         catalog::laws::check(&ALLOCATIONS).unwrap();
-        assert_eq!(ALLOCATIONS.variants[0].kind, "uniform");
+        assert_eq!(ALLOCATIONS.variants()[0].kind, "uniform");
     }
 
     #[test]
@@ -110,8 +110,8 @@ mod tests {
             vec![LevelLoad { entries: 5e3, runs: 4.0 }, LevelLoad { entries: 1e6, runs: 10.0 }],
             vec![LevelLoad::default(), LevelLoad { entries: 1e6, runs: 1.0 }, LevelLoad::default()],
         ];
-        for variant in ALLOCATIONS.variants {
-            let allocation = ALLOCATIONS.build(&Choice::default_of(variant)).unwrap();
+        for variant in ALLOCATIONS.variants() {
+            let allocation = ALLOCATIONS.build(&variant.default_choice()).unwrap();
             for (levels, base) in trees.iter().flat_map(|levels| [0.1, 1.0, 5.0, 10.0].map(|b| (levels, b))) {
                 if allocation.keeps_budget() {
                     let spent = spent(&*allocation, base, levels);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_tree_without_entries_has_the_base_everywhere() {
         for kind in ["uniform", "monkey", "inverse"] {
-            let choice = Choice::default_of(ALLOCATIONS.variant(kind).unwrap());
+            let choice = ALLOCATIONS.variant(kind).unwrap().default_choice();
             let allocation = ALLOCATIONS.build(&choice).unwrap();
             assert!((allocation.bits_per_key(10.0, &[LevelLoad::default(); 3], 1) - 10.0).abs() < 1e-12);
         }

@@ -17,7 +17,7 @@ const HASHERS: [&str; 5] = ["xxh3", "foldhash", "ahash", "rustc-hash", "sip"];
 /// Every cache of the catalog, with every hash function and capacity of these that it takes.
 fn choices(capacities: &[&str], hashers: &[&str]) -> Vec<Choice> {
     let mut choices = Vec::new();
-    for variant in CATALOG.variants {
+    for variant in CATALOG.variants() {
         let mut base = Table::from_iter([("kind".to_owned(), Value::from(variant.kind))]);
         let is_param = |name: &str| variant.defaults().contains_key(name);
         let values = |name: &str, values: &[&str]| -> Vec<Option<Value>> {

@@ -79,7 +79,7 @@ fn every_model_tells_its_policy_from_all_others() {
 
 #[test]
 fn every_policy_that_evicts_in_shards_has_a_model() {
-    let sharded = CATALOG.variants.iter().filter(|variant| variant.defaults().contains_key("shards"));
+    let sharded = CATALOG.variants().iter().filter(|variant| variant.defaults().contains_key("shards"));
     for variant in sharded {
         let is_meant = |label: &str| label.split('(').next() == Some(variant.kind);
         assert!(MODELS.iter().any(|(label, _)| is_meant(label)), "{} has no model", variant.kind);

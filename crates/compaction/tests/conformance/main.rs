@@ -67,7 +67,7 @@ fn the_catalog_keeps_its_laws() {
     catalog::laws::check(&CATALOG).unwrap();
     let first = ["none", "leveled", "leveled-partial", "tiered", "lazy-leveled", "fluid"];
     assert_eq!(CATALOG.kinds().take(first.len()).collect::<Vec<_>>(), first);
-    assert!(CATALOG.variants[0].oracle);
+    assert!(CATALOG.variants()[0].oracle);
     for kind in CATALOG.kinds() {
         assert!(LABELS.iter().any(|label| chosen(label).kind() == kind), "{kind} is not tested");
     }

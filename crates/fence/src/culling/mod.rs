@@ -12,8 +12,9 @@ pub use policy::{Culling, LevelForm, RunIndex};
 pub use ranges::FileRanges;
 
 /// All ways to cull. The first is the baseline.
-pub static CATALOG: Catalog<dyn Culling> = Catalog {
-    axis: "culling",
-    summary: "the search across the files of a sorted run for those that can hold a key or a range",
-    variants: &[linear::VARIANT, binary::VARIANT, by_overlap::VARIANT],
-};
+pub static CATALOG: Catalog<dyn Culling> = Catalog::new(
+    catalog::origin!(),
+    "culling",
+    "the search across the files of a sorted run for those that can hold a key or a range",
+    &[linear::VARIANT, binary::VARIANT, by_overlap::VARIANT],
+);

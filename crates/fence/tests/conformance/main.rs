@@ -6,7 +6,6 @@ mod laws;
 mod table;
 
 use canary::{Canary, Fault};
-use catalog::Choice;
 use laws::{LAWS, Subject};
 use lsmbench_fence::{CATALOG, FencePolicy};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
@@ -17,7 +16,7 @@ use toml::Value;
 #[test]
 fn the_catalog_keeps_its_laws() {
     catalog::laws::check(&CATALOG).unwrap();
-    assert!(CATALOG.variants.last().unwrap().oracle);
+    assert!(CATALOG.variants().last().unwrap().oracle);
 }
 
 #[test]
@@ -57,7 +56,7 @@ fn no_fence_opens_what_another_stored() {
 
 #[test]
 fn impossible_page_lengths_are_refused_with_a_sentence() {
-    for variant in CATALOG.variants.iter().filter(|variant| variant.defaults().contains_key("page_bytes")) {
+    for variant in CATALOG.variants().iter().filter(|variant| variant.defaults().contains_key("page_bytes")) {
         for bytes in ["0", "100", "6KiB", "128KiB", "1TiB"] {
             let label = Value::String(format!("{}(page_bytes={bytes})", variant.kind));
             let error = CATALOG.choose(&label).unwrap_err().to_string();
@@ -93,8 +92,8 @@ proptest! {
 
 /// Every variant of the catalog with its defaults, and with the smallest pages where it has pages.
 fn subjects() -> impl Iterator<Item = Subject> {
-    CATALOG.variants.iter().flat_map(|variant| {
-        let mut choices = vec![Choice::default_of(variant)];
+    CATALOG.variants().iter().flat_map(|variant| {
+        let mut choices = vec![variant.default_choice()];
         if variant.defaults().contains_key("page_bytes") {
             let label = Value::String(format!("{}(page_bytes=512)", variant.kind));
             choices.push(CATALOG.choose(&label).unwrap());
@@ -108,5 +107,5 @@ fn subjects() -> impl Iterator<Item = Subject> {
 }
 
 fn policy(kind: &str) -> Box<dyn FencePolicy> {
-    CATALOG.build(&Choice::default_of(CATALOG.variant(kind).unwrap())).unwrap()
+    CATALOG.build(&CATALOG.variant(kind).unwrap().default_choice()).unwrap()
 }

@@ -52,7 +52,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fn run(input: &[u8]) -> bool {
     let Some((variant, stored)) = choose(input) else { return false };
-    let variants = CATALOG.variants.len();
+    let variants = CATALOG.variants().len();
     let choice = CATALOG.all().nth(variant % variants).expect("the number is one of the variants");
     let policy = CATALOG.build(&choice).expect("defaults build");
     let stored = Bytes::copy_from(stored);

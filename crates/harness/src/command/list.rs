@@ -72,6 +72,7 @@ fn as_json(axes: &[&dyn Axis]) -> String {
             "summary": variant.summary,
             "parameters": variant.defaults,
             "oracle": variant.oracle,
+            "crate": variant.origin.to_string(),
             "limits": variant.limits.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     };

@@ -186,7 +186,7 @@ fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
         false => arguments.design.iter().map(|name| named(name)).collect::<Outcome<_>>()?,
     };
     let modes: Vec<String> = match arguments.wal.is_empty() {
-        true => tree::wal::CATALOG.variants.iter().map(|variant| variant.kind.to_owned()).collect(),
+        true => tree::wal::CATALOG.variants().iter().map(|variant| variant.kind.to_owned()).collect(),
         false => arguments.wal.clone(),
     };
     let mut jobs = Vec::new();

@@ -58,7 +58,7 @@ pub(crate) fn own_tree() -> Choice {
 
 /// Whether it is our own tree.
 pub(crate) fn is_tree(engine: &Choice) -> bool {
-    engine.kind() == CATALOG.variants[0].kind
+    engine.kind() == CATALOG.variants()[0].kind
 }
 
 /// Another engine; nothing where it is our own tree.

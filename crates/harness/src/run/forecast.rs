@@ -175,7 +175,7 @@ impl Forecast {
 
     /// The mean length of a data block; `None` where blocks in memory are not as long as those in files.
     fn block_bytes(&self, stats: &Stats) -> Option<f64> {
-        let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants[0].kind;
+        let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants()[0].kind;
         let sum = |of: fn(&tree::LevelStats) -> u64| stats.levels.iter().map(of).sum::<u64>() as f64;
         is_plain.then(|| sum(|level| level.block_bytes) / sum(|level| level.blocks))
     }

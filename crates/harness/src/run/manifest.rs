@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest};
+use results::{CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cost::{clock_cost, harness_cost};
@@ -45,6 +45,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         seed: trials.seed,
         mode: trials.mode.name().to_owned(),
         quick: overrides.quick,
+        components: components(&experiment.cells),
         cells,
         build: environment::build_info(),
         machine,
@@ -89,6 +90,22 @@ fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.left_out =
         left_out.map(|left| LeftOut { label: left.label.clone(), reason: left.reason.clone() }).collect();
     manifest.ended = None;
+}
+
+/// The variants that the designs of cells use, in the order of axes and catalogs, each once.
+fn components(cells: &[Cell]) -> Vec<ComponentInfo> {
+    let used = |axis: &str, kind: &str| cells.iter().any(|cell| cell.design.choice(axis).kind() == kind);
+    let of_axis = |axis: &&'static dyn catalog::Axis| {
+        let name = axis.name();
+        let variants = axis.variants().into_iter().filter(move |variant| used(name, variant.kind));
+        variants.map(move |variant| ComponentInfo {
+            axis: name.to_owned(),
+            kind: variant.kind.to_owned(),
+            package: variant.origin.package.to_owned(),
+            version: variant.origin.version.to_owned(),
+        })
+    };
+    tree::AXES.iter().flat_map(of_axis).collect()
 }
 
 fn cell_info(cell: &Cell) -> CellInfo {

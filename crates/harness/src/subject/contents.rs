@@ -19,10 +19,11 @@ pub(super) trait Contents: Send + Sync {
 }
 
 /// All contents. The first is the default.
-pub(super) static CONTENTS: Catalog<dyn Contents> = Catalog {
-    axis: "content",
-    summary: "what the blocks of a codec hold",
-    variants: &[
+pub(super) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
+    catalog::origin!(),
+    "content",
+    "what the blocks of a codec hold",
+    &[
         Variant::new::<Entries>(
             "entries",
             "ascending keys of 16 bytes, each with a value of a workload",
@@ -33,7 +34,7 @@ pub(super) static CONTENTS: Catalog<dyn Contents> = Catalog {
         Variant::new::<Noise>("noise", "random bytes, which nothing compresses", ""),
         Variant::new::<FileBytes>("file", "the bytes of a file", "# The file.\nfile = \"\"\n"),
     ],
-};
+);
 
 /// The catalog as a menu for parameters.
 pub(super) enum ContentMenu {}
@@ -208,7 +209,7 @@ mod tests {
     fn every_content_has_the_bytes_that_were_asked_for() {
         catalog::laws::check(&CONTENTS).unwrap();
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for variant in CONTENTS.variants {
+        for variant in CONTENTS.variants() {
             let label = if variant.kind == "file" { "file(file=Cargo.toml)" } else { variant.kind };
             let choice = CONTENTS.choose(&Value::String(label.to_owned())).unwrap();
             let bytes = |seed| CONTENTS.build(&choice).unwrap().bytes(1000, seed, here).unwrap();

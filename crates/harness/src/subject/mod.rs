@@ -27,10 +27,11 @@ pub(crate) use bench::{Bench, PhaseResult};
 pub(crate) use seam::{Cost, Subject};
 
 /// All subjects, each by the name of its axis.
-pub(crate) static SUBJECTS: Catalog<dyn Subject> = Catalog {
-    axis: "component",
-    summary: "the axis that an experiment without a tree is about, and what it is put to",
-    variants: &[
+pub(crate) static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
+    catalog::origin!(),
+    "component",
+    "the axis that an experiment without a tree is about, and what it is put to",
+    &[
         memtable::VARIANT,
         bloom::VARIANT,
         fence::VARIANT,
@@ -41,7 +42,7 @@ pub(crate) static SUBJECTS: Catalog<dyn Subject> = Catalog {
         storage::VARIANT,
         hash::VARIANT,
     ],
-};
+);
 
 /// The key that names the subject of an experiment.
 pub(crate) const SUBJECT: &str = "subject";

@@ -28,10 +28,11 @@ pub(super) trait Requests: Send + Sync {
 }
 
 /// The streams that are no distribution of keys.
-static STREAMS: Catalog<dyn Requests> = Catalog {
-    axis: "requests",
-    summary: "which blocks a cache is asked for",
-    variants: &[
+static STREAMS: Catalog<dyn Requests> = Catalog::new(
+    catalog::origin!(),
+    "requests",
+    "which blocks a cache is asked for",
+    &[
         Variant::new::<ScanMixed>(
             "scan-mixed",
             "Zipf's law, and between its requests those of scans for blocks that come once",
@@ -44,7 +45,7 @@ static STREAMS: Catalog<dyn Requests> = Catalog {
             "# The file.\nfile = \"\"\n# The bytes of an integer.\nwidth = 4\n# Which of them comes first: \"big\" or \"little\".\nendian = \"big\"\n",
         ),
     ],
-};
+);
 
 /// A stream of requests as a parameter: one of the above, or any distribution of keys.
 #[derive(Clone)]

@@ -20,10 +20,11 @@ use catalog::Catalog;
 pub use hasher::KeyHasher;
 
 /// All hash functions. The choice changes filters on disk, so each table names the one it was written with.
-pub static CATALOG: Catalog<dyn KeyHasher> = Catalog {
-    axis: "hash",
-    summary: "the 64-bit hash of a key that filters and sharded structures share",
-    variants: &[
+pub static CATALOG: Catalog<dyn KeyHasher> = Catalog::new(
+    catalog::origin!(),
+    "hash",
+    "the 64-bit hash of a key that filters and sharded structures share",
+    &[
         xxh3::VARIANT,
         xxh3_128::VARIANT,
         rapidhash::VARIANT,
@@ -35,7 +36,7 @@ pub static CATALOG: Catalog<dyn KeyHasher> = Catalog {
         murmur3::VARIANT,
         siphash::VARIANT,
     ],
-};
+);
 
 #[cfg(test)]
 mod tests {
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn close_keys_fall_evenly_by_any_byte_of_the_hash() {
-        for variant in CATALOG.variants {
+        for variant in CATALOG.variants() {
             let choice = CATALOG.choose(&toml::Value::String(variant.kind.to_owned())).unwrap();
             let hasher = CATALOG.build(&choice).unwrap();
             for shift in (0..64).step_by(8) {

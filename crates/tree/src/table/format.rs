@@ -31,11 +31,12 @@ pub trait BlockFormat: Send + Sync {
 }
 
 /// All formats. The first is the baseline.
-pub static CATALOG: Catalog<dyn BlockFormat> = Catalog {
-    axis: "format",
-    summary: "how entries are laid out in a block; also written block.format",
-    variants: &[delta::VARIANT, plain::VARIANT, btree_page::VARIANT, fixed_pairs::VARIANT],
-};
+pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
+    catalog::origin!(),
+    "format",
+    "how entries are laid out in a block; also written block.format",
+    &[delta::VARIANT, plain::VARIANT, btree_page::VARIANT, fixed_pairs::VARIANT],
+);
 
 /// What finds the parts of a block of a format, given its tail.
 type LayoutOf = fn(&[u8], &Tail) -> Option<Layout>;

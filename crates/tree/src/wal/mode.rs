@@ -33,10 +33,11 @@ impl WalMode {
 }
 
 /// All modes. The first is the baseline.
-pub static CATALOG: Catalog<WalMode> = Catalog {
-    axis: "wal",
-    summary: "when a write is acknowledged, and so what it survives",
-    variants: &[
+pub static CATALOG: Catalog<WalMode> = Catalog::new(
+    catalog::origin!(),
+    "wal",
+    "when a write is acknowledged, and so what it survives",
+    &[
         Variant::new::<NoWal>("none", "no log: a crash of the process loses what was not flushed", ""),
         Variant::new::<Buffered>(
             "buffered",
@@ -56,7 +57,7 @@ pub static CATALOG: Catalog<WalMode> = Catalog {
         )
         .limited(&[Limit::NotDeterministic]),
     ],
-};
+);
 
 /// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]

@@ -52,7 +52,6 @@ impl OwnedKeys {
 
 #[cfg(test)]
 mod tests {
-    use catalog::Choice;
 
     use super::*;
     use crate::keys::{CATALOG, Scope};
@@ -61,7 +60,7 @@ mod tests {
     #[test]
     fn every_key_is_the_threads_own() {
         let steep = CATALOG.choose(&"zipfian(theta=40)".into()).unwrap();
-        for choice in CATALOG.variants.iter().map(Choice::default_of).chain([steep]) {
+        for choice in CATALOG.variants().iter().map(|variant| variant.default_choice()).chain([steep]) {
             let distribution = CATALOG.build(&choice).unwrap();
             for (thread, threads, existing) in [(0, 2, 2), (3, 4, 5), (6, 7, 1000), (0, 1, 1)] {
                 let scope = Scope { keys: existing, planned: existing, popularity: 1, thread, threads };

@@ -1,0 +1,182 @@
+//! The catalog of an axis: its variants in order, open to variants of other crates until the first look-up.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use toml::{Table, Value};
+
+use crate::error::suggestion;
+use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
+
+/// Variants that are in a build only if a feature of the package is asked for, since they take many other packages:
+/// their axis, their name, and the feature.
+const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
+
+/// All variants of one axis. Order has meaning: the baseline first, the textbook next, then the rest, oracles last.
+///
+/// Variants from other crates are [added](Self::add) before anything is looked up: the first look-up closes the
+/// catalog, so that a process sees one list from beginning to end. Additions stand in the order in which they came,
+/// behind the built-in variants and before the oracles that end the list.
+pub struct Catalog<T: ?Sized + 'static> {
+    /// The name of the axis in TOML: `bloom`.
+    pub axis: &'static str,
+    /// One line that says what the axis decides.
+    pub summary: &'static str,
+    /// The crate of the built-in variants.
+    origin: Origin,
+    built_in: &'static [Variant<T>],
+    added: Mutex<Vec<&'static Variant<T>>>,
+    /// All variants in order, once anything was looked up.
+    closed: OnceLock<Box<[&'static Variant<T>]>>,
+}
+
+impl<T: ?Sized> Catalog<T> {
+    /// A catalog of the variants that its crate, `origin`, brings.
+    pub const fn new(
+        origin: Origin,
+        axis: &'static str,
+        summary: &'static str,
+        built_in: &'static [Variant<T>],
+    ) -> Self {
+        Self { axis, summary, origin, built_in, added: Mutex::new(Vec::new()), closed: OnceLock::new() }
+    }
+
+    /// Adds a variant of another crate.
+    ///
+    /// # Errors
+    /// The variant does not say which crate it comes from, its name is taken, or the catalog is closed because
+    /// something was looked up already.
+    pub fn add(&self, variant: &'static Variant<T>) -> Result<(), AdditionError> {
+        let (axis, kind) = (self.axis, variant.kind);
+        if variant.origin.is_none() {
+            return Err(AdditionError::NoOrigin { axis, kind });
+        }
+        // A thread that panicked while it held the lock has left the list whole: a push is all that is done under it.
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.closed.get().is_some() {
+            return Err(AdditionError::Closed { axis, kind });
+        }
+        let mut taken = self.built_in.iter().chain(added.iter().copied());
+        if taken.any(|other| other.kind == kind || other.old_kinds.contains(&kind)) {
+            return Err(AdditionError::Taken { axis, kind });
+        }
+        added.push(variant);
+        Ok(())
+    }
+
+    /// All variants, in the order in which lists and charts show them. Closes the catalog.
+    pub fn variants(&self) -> &[&'static Variant<T>] {
+        self.closed.get_or_init(|| {
+            let added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+            let oracles = self.built_in.iter().rev().take_while(|variant| variant.oracle).count();
+            // A list of oracles alone has no end that additions stand before.
+            let end = if oracles == self.built_in.len() { oracles } else { self.built_in.len() - oracles };
+            let (first, last) = self.built_in.split_at(end);
+            first.iter().chain(added.iter().copied()).chain(last).collect()
+        })
+    }
+
+    /// The crate that a variant of this catalog comes from.
+    pub fn origin_of(&self, variant: &Variant<T>) -> Origin {
+        variant.origin.unwrap_or(self.origin)
+    }
+
+    /// The variant of this name.
+    ///
+    /// # Errors
+    /// Names the closest variant and all there are.
+    pub fn variant(&self, kind: &str) -> Result<&'static Variant<T>, ChoiceError> {
+        let named = self.variants().iter().find(|variant| variant.kind == kind);
+        let named =
+            named.or_else(|| self.variants().iter().find(|variant| variant.old_kinds.contains(&kind)));
+        named.copied().ok_or_else(|| {
+            if let Some((axis, _, feature)) =
+                OPTIONAL.iter().find(|(axis, name, _)| *axis == self.axis && *name == kind)
+            {
+                let message = format!("{axis}: {kind} is not in this build; build with --features {feature}");
+                return ChoiceError::whole(message);
+            }
+            ChoiceError::whole(format!(
+                "{}: no variant \"{kind}\"; {}there are {}",
+                self.axis,
+                suggestion(kind, self.kinds()),
+                self.kinds().collect::<Vec<_>>().join(", ")
+            ))
+        })
+    }
+
+    /// The names of all variants, in order.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
+        self.variants().iter().map(|variant| variant.kind)
+    }
+
+    /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or
+    /// `{ kind = "blocked", bits_per_key = 12 }`. The parameters are completed with their defaults and
+    /// the component is built once on trial, so that a choice that exists can be built.
+    ///
+    /// # Errors
+    /// Unknown variants and parameters, values of the wrong type, values the variant refuses.
+    pub fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
+        self.choose_beside(value, &[])
+    }
+
+    /// As [`choose`](Self::choose), from a table that might have held `others` too, which are told of where a key is
+    /// none that there is.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError> {
+        let (kind, given) = match value {
+            Value::String(text) => {
+                label::parse(text).map_err(|e| ChoiceError::whole(format!("{}: {e}", self.axis)))?
+            }
+            Value::Table(table) => self.split_kind(table)?,
+            other => {
+                let message = format!(
+                    "{}: a value of type {} is no choice; write \"{kind}\" or {{ kind = \"{kind}\", … }}",
+                    self.axis,
+                    other.type_str(),
+                    kind = self.baseline_variant().kind,
+                );
+                return Err(ChoiceError::whole(message));
+            }
+        };
+        let variant = self.variant(&kind)?;
+        let choice = variant.choose(self.axis, given, others)?;
+        Ok(if variant.kind == kind { choice } else { choice.written_as(self.axis, kind) })
+    }
+
+    /// Builds the component that `choice` names.
+    ///
+    /// # Errors
+    /// As [`choose`](Self::choose).
+    pub fn build(&self, choice: &Choice) -> Result<Box<T>, ChoiceError> {
+        self.variant(choice.kind())?.build_of(self.axis, choice)
+    }
+
+    fn baseline_variant(&self) -> &'static Variant<T> {
+        self.variants().first().expect("an axis has a baseline")
+    }
+
+    /// The baseline: the first variant with its defaults.
+    pub fn baseline(&self) -> Choice {
+        self.baseline_variant().default_choice()
+    }
+
+    /// Every variant with its defaults, in order.
+    pub fn all(&self) -> impl Iterator<Item = Choice> {
+        self.variants().iter().map(|variant| variant.default_choice())
+    }
+
+    fn split_kind(&self, table: &Table) -> Result<(String, Table), ChoiceError> {
+        let mut params = table.clone();
+        match params.remove("kind") {
+            Some(Value::String(kind)) => Ok((kind, params)),
+            Some(_) => Err(ChoiceError::at("kind", format!("{}: kind must be a string", self.axis))),
+            None => Err(ChoiceError::whole(format!(
+                "{}: the table has no kind; write {{ kind = \"{}\", … }}",
+                self.axis,
+                self.baseline_variant().kind
+            ))),
+        }
+    }
+}

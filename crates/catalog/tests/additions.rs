@@ -1,0 +1,118 @@
+//! Variants of other crates: where they stand in a catalog, when they come too late, and earlier names in TOML.
+
+use catalog::{AdditionError, Build, Catalog, Origin, Variant, origin};
+use lsmbench_catalog as catalog;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+/// A made-up component.
+trait Shape {
+    fn corners(&self) -> u32;
+}
+
+struct Polygon(u32);
+
+impl Shape for Polygon {
+    fn corners(&self) -> u32 {
+        self.0
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    corners: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { corners: 3 }
+    }
+}
+
+impl Build<dyn Shape> for Polygon {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Shape>, String> {
+        Ok(Box::new(Self(params.corners)))
+    }
+}
+
+const fn polygon(kind: &'static str) -> Variant<dyn Shape> {
+    Variant::new::<Polygon>(kind, "a polygon", "corners = 3\n")
+}
+
+static MINE: Variant<dyn Shape> = polygon("mine").from(origin!());
+static YOURS: Variant<dyn Shape> = polygon("yours").from(Origin { package: "yours", version: "2.0.0" });
+static STRAY: Variant<dyn Shape> = polygon("stray");
+
+#[test]
+fn additions_stand_before_the_oracles_in_the_order_in_which_they_came() {
+    static CATALOG: Catalog<dyn Shape> = Catalog::new(
+        origin!(),
+        "shape",
+        "a made-up axis",
+        &[polygon("first"), polygon("second"), polygon("bound").oracle(), polygon("limit").oracle()],
+    );
+    CATALOG.add(&MINE).unwrap();
+    CATALOG.add(&YOURS).unwrap();
+    let (axis, kind) = ("shape", "mine");
+    assert_eq!(CATALOG.add(&MINE), Err(AdditionError::Taken { axis, kind }));
+    assert_eq!(CATALOG.add(&STRAY), Err(AdditionError::NoOrigin { axis, kind: "stray" }));
+    let kinds: Vec<&str> = CATALOG.kinds().collect();
+    assert_eq!(kinds, ["first", "second", "mine", "yours", "bound", "limit"]);
+    assert_eq!(CATALOG.origin_of(CATALOG.variant("first").unwrap()).package, "lsmbench-catalog");
+    assert_eq!(CATALOG.origin_of(CATALOG.variant("yours").unwrap()).to_string(), "yours 2.0.0");
+    let choice = CATALOG.choose(&Value::from("yours(corners=5)")).unwrap();
+    assert_eq!(CATALOG.build(&choice).unwrap().corners(), 5);
+}
+
+#[test]
+fn a_catalog_is_closed_by_the_first_look_up() {
+    static CATALOG: Catalog<dyn Shape> =
+        Catalog::new(origin!(), "shape", "a made-up axis", &[polygon("first")]);
+    assert_eq!(CATALOG.kinds().count(), 1);
+    assert_eq!(CATALOG.add(&MINE), Err(AdditionError::Closed { axis: "shape", kind: "mine" }));
+    assert_eq!(CATALOG.kinds().count(), 1);
+}
+
+#[test]
+fn an_oracle_at_the_head_stays_there() {
+    static CATALOG: Catalog<dyn Shape> =
+        Catalog::new(origin!(), "shape", "a made-up axis", &[polygon("none").oracle(), polygon("textbook")]);
+    CATALOG.add(&MINE).unwrap();
+    assert_eq!(CATALOG.kinds().collect::<Vec<_>>(), ["none", "textbook", "mine"]);
+}
+
+#[test]
+fn earlier_names_are_read_and_reported() {
+    static CATALOG: Catalog<dyn Shape> = Catalog::new(
+        origin!(),
+        "shape",
+        "a made-up axis",
+        &[polygon("triangle")
+            .formerly(&["three-sided"])
+            .renamed(&[("edges", "corners"), ("sides", "corners")])],
+    );
+    let today = CATALOG.choose(&Value::from("triangle(corners=4)")).unwrap();
+    assert!(today.old_names().is_empty());
+    let old = CATALOG.choose(&Value::from("three-sided(edges=4)")).unwrap();
+    assert_eq!(old, today);
+    assert_eq!(old.label(), "triangle(corners=4)");
+    let reported: Vec<String> = old.old_names().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        reported,
+        [
+            "shape: \"edges\" is deprecated; write \"corners\"",
+            "shape: \"three-sided\" is deprecated; write \"triangle\""
+        ]
+    );
+    let both = Table::from_iter([
+        ("kind".to_owned(), Value::from("triangle")),
+        ("corners".to_owned(), Value::from(5)),
+        ("sides".to_owned(), Value::from(6)),
+    ]);
+    let error = CATALOG.choose(&Value::Table(both)).unwrap_err();
+    assert_eq!(error.message, "shape: triangle: \"sides\" is the earlier name of \"corners\"; give it once");
+    assert_eq!(error.key.as_deref(), Some("sides"));
+}

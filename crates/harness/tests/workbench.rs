@@ -1,0 +1,194 @@
+//! A filter of another crate in the whole program: listed, swept beside built-in filters, driven in trial processes.
+//!
+//! The test is a program of its own, as an outsider's is: with [`AS_PROGRAM`] set it is `lsmbench` with one more filter,
+//! otherwise it runs itself so.
+
+use std::process::{Command, ExitCode, Output};
+
+use lsmbench::bloom::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use lsmbench::catalog::{Build, Variant, origin};
+use lsmbench::types::{Bytes, KeyHash};
+use results::{Folder, Table, columns as c};
+use serde::{Deserialize, Serialize};
+
+/// The variable that makes this program `lsmbench` with the filter; trial processes inherit it.
+const AS_PROGRAM: &str = "LSMBENCH_TEST_AS_PROGRAM";
+
+static BYTE_MAP: Variant<dyn FilterPolicy> = Variant::new::<ByteMap>(
+    "byte-map",
+    "one byte per slot, two slots per key",
+    "# Slots per key.\nslots_per_key = 8\n",
+)
+.from(origin!());
+
+/// A name that a built-in filter has.
+static SECOND_BLOCKED: Variant<dyn FilterPolicy> =
+    Variant::new::<ByteMap>("blocked", "a name twice", "slots_per_key = 8\n").from(origin!());
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    slots_per_key: usize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { slots_per_key: 8 }
+    }
+}
+
+struct ByteMap(Params);
+
+impl Build<dyn FilterPolicy> for ByteMap {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self(params)))
+    }
+}
+
+/// The two slots of a key among `slots`.
+fn slots_of(hash: KeyHash, slots: usize) -> [usize; 2] {
+    [hash.0 as u32, (hash.0 >> 32) as u32].map(|half| half as usize % slots)
+}
+
+impl FilterPolicy for ByteMap {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let mut slots = vec![0; (input.hashes.len() * self.0.slots_per_key).max(1)];
+        input
+            .hashes
+            .iter()
+            .flat_map(|hash| slots_of(*hash, slots.len()))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .for_each(|slot| slots[slot] = 1);
+        slots
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+        if stored.is_empty() {
+            Err(DamagedFilter("no slots".to_owned()))
+        } else {
+            Ok(Box::new(Slots(stored)))
+        }
+    }
+}
+
+struct Slots(Bytes);
+
+impl Filter for Slots {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        slots_of(hash, self.0.len()).iter().all(|slot| self.0[*slot] == 1)
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        let set = self.0.iter().filter(|slot| **slot == 1).count();
+        (set as f64 / self.0.len() as f64).powi(2)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.0.len()
+    }
+}
+
+const EXPERIMENT: &str = r#"
+question = "Which filter lets fewest absent lookups through?"
+
+[design]
+memtable = { capacity = "32KiB" }
+
+[[phase]]
+name   = "load"
+insert = 3_000
+value  = { kind = "fixed", bytes = 32 }
+
+[[phase]]
+name       = "look"
+operations = 3_000
+mix        = "get"
+absent     = 0.5
+
+[sweep]
+"design.bloom" = ["none", "blocked", "byte-map(slots_per_key=16)"]
+
+[trials]
+count = 1
+mode  = "counted"
+
+[[chart]]
+kind = "bar"
+x    = "design.bloom"
+y    = "fpr"
+"#;
+
+fn main() -> ExitCode {
+    match std::env::var(AS_PROGRAM).as_deref() {
+        Ok("good") => lsmbench::Workbench::new().bloom(&BYTE_MAP).main(),
+        Ok("twice") => lsmbench::Workbench::new().bloom(&BYTE_MAP).bloom(&SECOND_BLOCKED).main(),
+        _ => {
+            a_filter_from_outside_is_listed_where_it_belongs();
+            a_filter_from_outside_runs_beside_built_in_ones();
+            a_name_twice_is_an_error_of_the_program();
+            println!("test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+/// Runs this program as `lsmbench` in a folder.
+fn lsmbench(form: &str, folder: &std::path::Path, arguments: &[&str]) -> Output {
+    let program = std::env::current_exe().expect("the test knows where it is");
+    let mut command = Command::new(program);
+    command.env(AS_PROGRAM, form).current_dir(folder).args(arguments);
+    command.output().expect("the program can be started")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn a_filter_from_outside_is_listed_where_it_belongs() {
+    let folder = tempfile::tempdir().unwrap();
+    let listed = lsmbench("good", folder.path(), &["list", "bloom", "--json"]);
+    let axes: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let variants = axes[0]["variants"].as_array().unwrap();
+    let place = |kind: &str| variants.iter().position(|variant| variant["kind"] == kind);
+    assert_eq!(place("byte-map"), Some(variants.len() - 2), "before the oracle");
+    assert_eq!(place("perfect"), Some(variants.len() - 1));
+    let mine = &variants[variants.len() - 2];
+    assert_eq!(mine["crate"], format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")));
+    assert!(variants[0]["crate"].as_str().unwrap().starts_with("lsmbench-bloom "), "{}", variants[0]);
+}
+
+fn a_filter_from_outside_runs_beside_built_in_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("filters.toml"), EXPERIMENT).unwrap();
+    let ran = lsmbench("good", folder.path(), &["run", "filters.toml", "--allow-debug"]);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let results = Folder::new(folder.path().join("results/filters"));
+    let table = Table::read(&results.runs()).unwrap();
+    let rows = table.rows().iter();
+    let looked = rows.filter(|row| row.get(&c::PHASE).to_string() == "look");
+    let fpr: Vec<f64> = looked
+        .filter(|row| row.get(&c::OPERATION).to_string() == "all")
+        .map(|row| row.get(&c::FPR).number().unwrap_or(1.0))
+        .collect();
+    assert_eq!(fpr.len(), 3, "three designs ran");
+    assert!(fpr[2] > 0.0 && fpr[2] < 0.1, "two of 16 slots per key let {} of absent keys through", fpr[2]);
+    assert!(folder.path().join("plots/filters").read_dir().unwrap().count() > 0, "charts were drawn");
+    let manifest = results::Manifest::read(&results.manifest()).unwrap();
+    let mine = manifest.components.iter().find(|one| one.kind == "byte-map").expect("the manifest names it");
+    assert_eq!((&*mine.axis, &*mine.package), ("bloom", env!("CARGO_PKG_NAME")));
+    let wrong = lsmbench("good", folder.path(), &["run", "filters.toml", "--set", "design.bloom=byte-mop"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let error = text(&wrong.stderr);
+    assert!(error.contains("did you mean \"byte-map\"?"), "{error}");
+}
+
+fn a_name_twice_is_an_error_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = lsmbench("twice", folder.path(), &["list"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let error = text(&refused.stderr);
+    assert!(error.contains("bloom: there is a variant \"blocked\" already"), "{error}");
+}

@@ -6,8 +6,7 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use types::{AlreadyHashed, Bytes, KeyHash};
 
 use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
@@ -22,15 +21,10 @@ const TAG: [u8; 4] = *b"perf";
 /// Builds exact sets.
 struct Perfect;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FilterPolicy> for Perfect {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self))
     }
 }

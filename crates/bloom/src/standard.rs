@@ -2,8 +2,8 @@
 //!
 //! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). The k positions are
 //! derived from one 64-bit hash, each by a further odd multiplication, and reduced to the array by their
-//! high bits; the array may have any length. The rate measured is within sampling error of theory from
-//! 0.1 to 24 bits per key (`examples/fpr.rs`).
+//! high bits; the array may have any length. The measured false-positive rate is within sampling error of
+//! theory from 0.1 to 24 bits per key.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};

@@ -10,8 +10,7 @@
 //! rest     the bytes behind the last word
 //! ```
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::compression::{Compression, DamagedBlock};
 use crate::{shrunk, words};
@@ -31,15 +30,10 @@ const HEAD_BYTES: usize = 9;
 /// The codec has no state.
 struct Bitpack;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Bitpack {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }

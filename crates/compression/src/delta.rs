@@ -9,8 +9,7 @@
 //! rest          the bytes behind the last word
 //! ```
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::compression::{Compression, DamagedBlock};
 use crate::{shrunk, words};
@@ -24,15 +23,10 @@ const TAG: u8 = 6;
 /// The codec has no state.
 struct Delta;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Delta {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }

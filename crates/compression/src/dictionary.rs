@@ -11,8 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::compression::{Compression, DamagedBlock};
 use crate::{shrunk, words};
@@ -26,15 +25,10 @@ const TAG: u8 = 7;
 /// The codec has no state.
 struct Dictionary;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Dictionary {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -15,8 +15,7 @@
 use std::sync::Arc;
 
 use ::fsst::{Compressor, ESCAPE_CODE};
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::compression::{Compression, DamagedBlock, Decode, Learner, RAW};
 use crate::dictionaries::Dictionaries;
@@ -43,11 +42,6 @@ const SYMBOL_BYTES: usize = 8;
 /// What is kept free for eight codes at once: their bytes, and those that the last one's may spill over.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 /// The codec before it learnt: symbols for each block.
 struct Fsst;
 
@@ -65,9 +59,9 @@ struct Symbols {
 }
 
 impl Build<dyn Compression> for Fsst {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }

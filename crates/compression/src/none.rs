@@ -1,8 +1,7 @@
 //! No compression: blocks are stored as they are. The baseline that every codec must pay against, and the
 //! reader of the blocks that other codecs could not make smaller.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::compression::{Compression, DamagedBlock, RAW};
 
@@ -12,15 +11,10 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
 /// The codec that copies.
 struct Uncompressed;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Uncompressed {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }

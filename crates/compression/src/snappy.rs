@@ -4,8 +4,7 @@
 //! By the `snap` crate. Input that does not compress is skipped ahead through in growing steps, so that no
 //! test for it is needed before. Source of the format: "Snappy compressed format description", 2011.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 
 use crate::compression::{Compression, DamagedBlock};
@@ -23,15 +22,10 @@ struct Snappy {
     encoders: Pool<Encoder>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Snappy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self { encoders: Pool::new() }))
     }
 }

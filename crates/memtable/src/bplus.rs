@@ -27,9 +27,8 @@ use std::sync::Arc;
 // Not watched by a model: it orders nothing.
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use crossbeam_utils::CachePadded;
-use serde::{Deserialize, Serialize};
 use types::{Direction, HashedKey, SequenceNumber};
 
 use crate::bplus_node::{
@@ -55,15 +54,10 @@ struct Policy {
     pool: Arc<MapPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }

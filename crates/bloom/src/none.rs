@@ -3,7 +3,7 @@
 use catalog::{Build, NoParams, Variant};
 use types::{Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
     Variant::new::<NoFilter>("none", "no filter: every run whose key range covers the key is searched", "");
@@ -24,11 +24,11 @@ impl FilterPolicy for NoFilter {
         Vec::new()
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         if stored.is_empty() {
             Ok(Box::new(Self))
         } else {
-            Err(DamagedFilter("bytes where there is no filter".to_owned()))
+            Err(CorruptFilter("bytes where there is no filter".to_owned()))
         }
     }
 }

@@ -9,7 +9,7 @@ use std::hash::BuildHasherDefault;
 use catalog::{Build, NoParams, Variant};
 use types::{AlreadyHashed, Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
@@ -34,7 +34,7 @@ impl FilterPolicy for Perfect {
         Head::new(TAG, 0, input.hashes).encode(input.hashes.iter().map(|hash| hash.0))
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (_, hashes) = Head::decode(&stored, TAG)?;
         Ok(Box::new(PerfectFilter { hashes: hashes.collect() }))
     }

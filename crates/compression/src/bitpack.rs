@@ -12,7 +12,7 @@
 
 use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
@@ -83,8 +83,8 @@ impl Compression for Bitpack {
         shrunk::append_whole(TAG, &encode(block), block, out)
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        decode(stored, out).ok_or_else(|| DamagedBlock::impossible("bitpack"))
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        decode(stored, out).ok_or_else(|| CorruptBlock::impossible("bitpack"))
     }
 }
 

@@ -11,7 +11,7 @@
 
 use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
@@ -86,8 +86,8 @@ impl Compression for Delta {
         shrunk::append_whole(TAG, &encode(block), block, out)
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        decode(stored, out).ok_or_else(|| DamagedBlock::impossible("delta"))
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        decode(stored, out).ok_or_else(|| CorruptBlock::impossible("delta"))
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
@@ -81,8 +81,8 @@ impl Compression for Dictionary {
         shrunk::append_whole(TAG, encode(block).as_deref().unwrap_or(block), block, out)
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        decode(stored, out).ok_or_else(|| DamagedBlock::impossible("dictionary"))
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        decode(stored, out).ok_or_else(|| CorruptBlock::impossible("dictionary"))
     }
 }
 

@@ -8,7 +8,7 @@
 use catalog::{Build, NoParams, Variant};
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::pool::Pool;
 use crate::shrunk;
 
@@ -49,8 +49,8 @@ impl Compression for Lz4 {
         })
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        let len = decompress_into(stored, out).map_err(|error| DamagedBlock(format!("lz4: {error}")))?;
-        if len == out.len() { Ok(()) } else { Err(DamagedBlock::length("lz4", len, out.len())) }
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        let len = decompress_into(stored, out).map_err(|error| CorruptBlock(format!("lz4: {error}")))?;
+        if len == out.len() { Ok(()) } else { Err(CorruptBlock::length("lz4", len, out.len())) }
     }
 }

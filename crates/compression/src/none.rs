@@ -3,7 +3,7 @@
 
 use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::compression::{Compression, CorruptBlock, RAW};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::new::<Uncompressed>("none", "blocks are stored as they are", "");
@@ -29,9 +29,9 @@ impl Compression for Uncompressed {
         RAW
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         if stored.len() != out.len() {
-            return Err(DamagedBlock::length("raw", stored.len(), out.len()));
+            return Err(CorruptBlock::length("raw", stored.len(), out.len()));
         }
         out.copy_from_slice(stored);
         Ok(())

@@ -7,7 +7,7 @@
 use catalog::{Build, NoParams, Variant};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::pool::Pool;
 use crate::shrunk;
 
@@ -41,12 +41,12 @@ impl Compression for Snappy {
         })
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        let damaged = |error: snap::Error| DamagedBlock(format!("snappy: {error}"));
-        let len = decompress_len(stored).map_err(damaged)?;
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        let corrupt = |error: snap::Error| CorruptBlock(format!("snappy: {error}"));
+        let len = decompress_len(stored).map_err(corrupt)?;
         if len != out.len() {
-            return Err(DamagedBlock::length("snappy", len, out.len()));
+            return Err(CorruptBlock::length("snappy", len, out.len()));
         }
-        Decoder::new().decompress(stored, out).map(drop).map_err(damaged)
+        Decoder::new().decompress(stored, out).map(drop).map_err(corrupt)
     }
 }

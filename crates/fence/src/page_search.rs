@@ -6,7 +6,7 @@
 use catalog::{Build, NoParams, Variant};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
-use crate::stored::damaged;
+use crate::stored::corrupt;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<PageSearch>(
     "page-search",
@@ -33,8 +33,8 @@ impl FencePolicy for PageSearch {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         match (table.stored_bytes(), table.block_count()) {
             (0, 1..) => Ok(Box::new(Self)),
-            (0, 0) => Err(damaged("a table without blocks")),
-            (bytes, _) => Err(damaged(format!("{bytes} bytes where there is no fence"))),
+            (0, 0) => Err(corrupt("a table without blocks")),
+            (bytes, _) => Err(corrupt(format!("{bytes} bytes where there is no fence"))),
         }
     }
 }

@@ -24,8 +24,8 @@ use crate::heads::{GROUP, HeadFence, HeadIndex};
 use crate::line::{Avx2, Avx512};
 use crate::line::{Compare, LINE, Line, Portable, Search, signed};
 use crate::stored;
-use crate::suffixes::{Bound, Place, Suffixes};
-use memory::{large, prefetch};
+use crate::suffixes::{Bound, PrefixOrder, Suffixes};
+use prefetch::{large, prefetch};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<STree>(
     "s-tree",
@@ -259,7 +259,7 @@ struct One<'a>(&'a Tree);
 
 impl Search for One<'_> {
     type Input = u64;
-    type Found = Bound;
+    type Output = Bound;
 
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, head: u64) -> Bound {
@@ -273,7 +273,7 @@ struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {
     type Input = &'a [u8];
-    type Found = usize;
+    type Output = usize;
 
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, key: &[u8]) -> usize {
@@ -298,9 +298,9 @@ fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
 #[inline(never)]
 fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
     match suffixes.place(key) {
-        Place::Below => 0,
-        Place::Above => suffixes.len(),
-        Place::Within(head) => suffixes.settle(One(tree).run(Portable, head), key),
+        PrefixOrder::Below => 0,
+        PrefixOrder::Above => suffixes.len(),
+        PrefixOrder::Within(head) => suffixes.settle(One(tree).run(Portable, head), key),
     }
 }
 
@@ -309,7 +309,7 @@ struct Many<'a>(&'a Tree);
 
 impl<'a> Search for Many<'a> {
     type Input = (&'a [u64], &'a mut [u32]);
-    type Found = u32;
+    type Output = u32;
 
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, (heads, ranks): Self::Input) -> u32 {

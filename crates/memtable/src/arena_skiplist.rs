@@ -20,7 +20,7 @@ use catalog::{Build, NoParams, Variant};
 use types::{HashedKey, SequenceNumber, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
-use crate::shared_arena::{Link, LinkWord, MAX_HEIGHT, MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{Link, LinkWord, MAX_HEIGHT, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::versions::{Probe, Versions, read_versions};
 
@@ -194,12 +194,12 @@ impl Versions for List {
 
     fn previous(&self, cursor: &mut Option<Self::Cursor>) {
         let record = cursor.map(|at| self.arena.record(at));
-        *cursor =
-            record.and_then(|Record { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
+        *cursor = record
+            .and_then(|VersionRecord { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
     }
 
     #[inline]
-    fn record<'a>(&'a self, cursor: &Self::Cursor) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a> {
         self.arena.record(*cursor)
     }
 }
@@ -260,7 +260,7 @@ mod tests {
         }
         for level in 0..list.height.load(Relaxed) {
             let mut link = list.link(list.front, level).load();
-            let mut before: Option<Record<'_>> = None;
+            let mut before: Option<VersionRecord<'_>> = None;
             while let Some(version) = link.target() {
                 let record = list.arena.record(version);
                 assert_eq!(link.hint(), hint(record.key));

@@ -17,7 +17,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use types::{HashedKey, SequenceNumber, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
-use crate::shared_arena::{MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
@@ -265,7 +265,7 @@ impl Versions for Tree {
         *cursor = cursor.take().and_then(|path| self.neighbour(path, LEFT));
     }
 
-    fn record<'a>(&'a self, cursor: &Path) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &Path) -> VersionRecord<'a> {
         let at = cursor.last().expect("a cursor stands at a node");
         self.arena.record(self.node(at).version)
     }

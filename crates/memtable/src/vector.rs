@@ -17,7 +17,7 @@ use catalog::{Build, NoParams, Variant};
 use parking_lot::RwLock;
 use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
 
-use crate::arena::{Arena, ChunkPool, Place};
+use crate::arena::{Arena, ChunkPool, RecordAddress};
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::radix::{self, Headed};
 
@@ -149,7 +149,7 @@ struct Log {
 #[derive(Clone, Copy)]
 struct Slot {
     sequence: SequenceNumber,
-    place: Place,
+    place: RecordAddress,
 }
 
 impl Log {

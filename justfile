@@ -67,10 +67,6 @@ docs:
     cargo run --release --quiet -- list --markdown > docs/variants.md
     cargo run --release --quiet -- list --columns > docs/results.md
 
-# Our default design beside Fjall, in one interleaved run.
-beside-fjall *arguments:
-    cargo run --release -p lsmbench-tree --example beside_fjall -- {{arguments}}
-
 # The tests under the address and the thread sanitizer, with a nightly toolchain.
 sanitize *which:
     .ci/sanitize {{which}}

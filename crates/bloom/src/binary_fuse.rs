@@ -13,7 +13,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::peel::{self, Selection};
 use crate::position::{reduce, remix};
 
@@ -73,7 +73,7 @@ impl FilterPolicy for BinaryFuse {
         }
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         match self.arity {
             3 => peel::open::<3, Segments<3>>(TAG_OF_THREE, &stored),
             _ => peel::open::<4, Segments<4>>(TAG_OF_FOUR, &stored),

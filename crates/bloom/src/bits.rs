@@ -3,8 +3,8 @@
 use types::KeyHash;
 
 use crate::position::{reduce, remix};
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 /// The words of a key among `words`, each with the bit to set in it, `probes` times.
 #[inline]

@@ -10,7 +10,7 @@ use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 use crate::probed::{Params, Probed};
 use crate::processor::Portable;
@@ -18,8 +18,8 @@ use crate::processor::Portable;
 use crate::processor::{Avx2, Avx512};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
     "blocked",
@@ -60,7 +60,7 @@ impl FilterPolicy for Blocked {
         Head::new(TAG, probes, input.hashes).encode(words)
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, LINE_WORDS)?;
         // Copied, because lines must lie on cache lines and stored bytes lie anywhere.
         let mut lines: Vec<Line> = large::zeros(words.len() / LINE_WORDS);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, reduce};
 use crate::stored::Head;
@@ -88,7 +88,7 @@ impl FilterPolicy for Cuckoo {
         Head { tag: TAG, probes: width, keys: table.stored }.encode(words.into_iter())
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (Head { probes: width, keys: stored, .. }, mut words) = Head::decode(&stored, TAG)?;
         let buckets = words.next().unwrap_or(0);
         let fits = |width| {
@@ -96,7 +96,7 @@ impl FilterPolicy for Cuckoo {
             Some(Packed::checked_words(places, width)? == words.len() as u64 && stored <= places)
         };
         if buckets == 0 || !(LEAST_WIDTH..=MOST_WIDTH).contains(&width) || fits(width) != Some(true) {
-            return Err(DamagedFilter(format!("{stored} tags of {width} bits in {buckets} buckets")));
+            return Err(CorruptFilter(format!("{stored} tags of {width} bits in {buckets} buckets")));
         }
         Ok(Box::new(Table { tags: Packed::from_words(words, width), buckets: buckets as usize, stored }))
     }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_numbers_are_refused() {
+    fn corrupt_numbers_are_refused() {
         let policy = Cuckoo { fingerprint_bits: 8 };
         for (width, buckets) in [(8, 0u64), (3, 1), (33, 1), (8, 3), (8, u64::MAX / 2)] {
             let stored = Head { tag: TAG, probes: width, keys: 0 }.encode([buckets, 0, 0].into_iter());

@@ -22,13 +22,13 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::growing::{Growing, GrowingBits, Places};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter_builder::{BitArrayBuilder, FilterBuilder, Places};
 use crate::position::{reduce, remix};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<DoubleProbe>(
     "double-probe",
@@ -125,7 +125,7 @@ impl FilterPolicy for DoubleProbe {
         }
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         match self.form {
             Form::Words => {
                 let (Head { probes: pairs, keys, .. }, words) = Head::decode_probed(&stored, WORDS_TAG, 1)?;
@@ -137,7 +137,7 @@ impl FilterPolicy for DoubleProbe {
                 let places = blocks.iter_mut().flat_map(|block| &mut block.0);
                 places.zip(&mut words).for_each(|(to, from)| *to = from);
                 if (0..blocks.len()).any(|index| blocks[index].partner(index) >= blocks.len()) {
-                    return Err(DamagedFilter("a block's partner is not there".to_owned()));
+                    return Err(CorruptFilter("a block's partner is not there".to_owned()));
                 }
                 Ok(Box::new(BlocksFilter { blocks, pairs: head.probes, keys: head.keys }))
             }
@@ -145,13 +145,17 @@ impl FilterPolicy for DoubleProbe {
     }
 
     /// Words only: partners of blocks are chosen by the loads of all keys.
-    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         let pairs = self.pairs(input);
         let bits = || {
             let words = self.budget.units(input, WORD_BITS);
-            Box::new(GrowingBits::new(Head::new(WORDS_TAG, pairs, input.hashes), words, DoubleProbes(pairs)))
+            Box::new(BitArrayBuilder::new(
+                Head::new(WORDS_TAG, pairs, input.hashes),
+                words,
+                DoubleProbes(pairs),
+            ))
         };
-        matches!(self.form, Form::Words).then(|| bits() as Box<dyn Growing>)
+        matches!(self.form, Form::Words).then(|| bits() as Box<dyn FilterBuilder>)
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -332,14 +336,14 @@ mod tests {
     }
 
     #[test]
-    fn a_partner_beyond_the_end_is_damage() {
+    fn a_partner_beyond_the_end_is_corruption() {
         let policy = <DoubleProbe as Build<_>>::build(Params { form: Form::Blocks, ..Params::default() })
             .ok()
             .unwrap();
         let stored = policy.build(&FilterInput { hashes: &hashes(500), bits_per_key: None, keys: None });
         assert!(policy.open(Bytes::copy_from(&stored)).is_ok());
-        let mut damaged = stored;
-        damaged[24] |= 0x7f;
-        assert!(policy.open(Bytes::copy_from(&damaged)).is_err());
+        let mut corrupt = stored;
+        corrupt[24] |= 0x7f;
+        assert!(policy.open(Bytes::copy_from(&corrupt)).is_err());
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::bits::BitArray;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 
@@ -95,7 +95,7 @@ impl FilterPolicy for Dynamic {
         filter.encode(input)
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         Ok(Box::new(DynamicFilter::decode(&stored)?))
     }
 }
@@ -137,24 +137,24 @@ impl DynamicFilter {
         Head::new(TAG, self.parts.len() as u32, input.hashes).encode(words.into_iter())
     }
 
-    fn decode(stored: &[u8]) -> Result<Self, DamagedFilter> {
+    fn decode(stored: &[u8]) -> Result<Self, CorruptFilter> {
         let (head, mut words) = Head::decode(stored, TAG)?;
         if head.probes > MOST_PARTS || words.len() < 3 * head.probes as usize {
-            return Err(DamagedFilter(format!("{} parts in {} words", head.probes, words.len())));
+            return Err(CorruptFilter(format!("{} parts in {} words", head.probes, words.len())));
         }
         let mut next = || words.next().expect("as many words as counted");
         let heads: Vec<[u64; 3]> = (0..head.probes).map(|_| [next(), next(), next()]).collect();
         let mut parts = Vec::with_capacity(heads.len());
         for [len, probes, keys] in heads {
             if len == 0 || len > words.len() as u64 || !(1..=u64::from(MAX_PROBES)).contains(&probes) {
-                return Err(DamagedFilter(format!("a part of {len} words with {probes} probes")));
+                return Err(CorruptFilter(format!("a part of {len} words with {probes} probes")));
             }
             let body: Vec<u64> = words.by_ref().take(len as usize).collect();
             parts.push(Part { bits: BitArray::from_words(body.into_iter()), probes: probes as u32, keys });
         }
         match words.len() {
             0 => Ok(Self { parts }),
-            left => Err(DamagedFilter(format!("{left} words belong to no part"))),
+            left => Err(CorruptFilter(format!("{left} words belong to no part"))),
         }
     }
 }

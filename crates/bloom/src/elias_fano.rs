@@ -5,7 +5,7 @@
 //! zeros lie before; every 512th zero's place is noted. Sources: Elias, "Efficient storage and retrieval by
 //! content and address of static files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section 3.
 
-use memory::large;
+use prefetch::large;
 
 use crate::packed::Packed;
 
@@ -141,7 +141,7 @@ impl EliasFano {
         start
     }
 
-    /// The low bits of a number. A damaged set tells of more numbers than it has; those are 0.
+    /// The low bits of a number. A corrupt set tells of more numbers than it has; those are 0.
     fn low(&self, index: u64) -> u64 {
         if self.low_bits > 0 && index < self.len { self.lows.get(index as usize) } else { 0 }
     }

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 use crate::stored::Head;
 use crate::theory;
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<FastBloom>(
     "fastbloom",
@@ -62,7 +62,7 @@ impl FilterPolicy for FastBloom {
         Head::new(TAG, probes, input.hashes).encode(bits.as_slice().iter().copied())
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
         let bits = BloomFilter::from_vec(large::collected(words)).hashes(head.probes);
         Ok(Box::new(FastBloomFilter { bits, keys: head.keys }))

@@ -6,7 +6,7 @@ use thiserror::Error;
 use types::{Bytes, HashedKey, KeyHash, KeyList};
 
 use crate::batch::{GROUP, in_groups};
-use crate::growing::Growing;
+use crate::filter_builder::FilterBuilder;
 
 /// How filters are built for new tables and opened for stored ones.
 pub trait FilterPolicy: Send + Sync {
@@ -17,12 +17,12 @@ pub trait FilterPolicy: Send + Sync {
     /// Opens stored bytes. Every length in them is checked before use.
     ///
     /// # Errors
-    /// If the bytes were not written by this policy or are damaged.
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter>;
+    /// If the bytes were not written by this policy or are corrupt.
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter>;
 
     /// An empty filter for the keys of `input`, which are yet to be added; `None` where all of them must be known at
     /// once.
-    fn grow(&self, _input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+    fn grow(&self, _input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         None
     }
 
@@ -129,5 +129,5 @@ pub trait Filter: Send + Sync {
 
 /// Stored filter bytes that cannot be right.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("damaged filter: {0}")]
-pub struct DamagedFilter(pub String);
+#[error("corrupt filter: {0}")]
+pub struct CorruptFilter(pub String);

@@ -24,13 +24,13 @@
 use std::ops::Bound;
 
 use catalog::{Build, Variant};
-use memory::large;
+use prefetch::large;
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
 use crate::budget::Budget;
 use crate::elias_fano::EliasFano;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::packed::MOST_WIDTH;
 use crate::position::{mix, reduce};
 use crate::stored::Head;
@@ -106,24 +106,24 @@ impl FilterPolicy for Grafite {
         Head::new(TAG, form, input.hashes).encode(words.into_iter())
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode(&stored, TAG)?;
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let damaged = || DamagedFilter("the codes are not those that its head tells of".to_owned());
+        let corrupt = || CorruptFilter("the codes are not those that its head tells of".to_owned());
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
-        let universe = Universe::decode(&mut words).ok_or_else(damaged)?;
+        let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let numbers_fit = 0 < different && different <= len.min(range) && len <= head.keys;
         if !numbers_fit || head.probes > MOST_WIDTH + 1 {
-            return Err(damaged());
+            return Err(corrupt());
         }
         let codes = match head.probes.checked_sub(1) {
             Some(low_bits) => EliasFano::from_words(&mut words, len, range, low_bits).map(Codes::Sparse),
             None if words.len() as u64 != range.div_ceil(64) => None,
             None => Some(Codes::Dense(large::collected(words))),
         };
-        Ok(Box::new(GrafiteFilter { universe, range, different, codes: codes.ok_or_else(damaged)? }))
+        Ok(Box::new(GrafiteFilter { universe, range, different, codes: codes.ok_or_else(corrupt)? }))
     }
 
     fn bits_per_key(&self) -> Option<f64> {

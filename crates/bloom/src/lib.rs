@@ -13,8 +13,8 @@ mod dynamic;
 mod elias_fano;
 mod fastbloom;
 mod filter;
+mod filter_builder;
 mod grafite;
-mod growing;
 mod none;
 mod packed;
 mod peel;
@@ -36,8 +36,8 @@ mod xor;
 use catalog::Catalog;
 
 pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
-pub use filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-pub use growing::Growing;
+pub use filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+pub use filter_builder::FilterBuilder;
 
 /// All filters. The first is the baseline, the last the oracle.
 #[rustfmt::skip] // One line each, whatever their number.

@@ -1,10 +1,9 @@
 //! No filter: every probe says "maybe". The baseline that every filter must pay against.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use types::{Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
     Variant::new::<NoFilter>("none", "no filter: every run whose key range covers the key is searched", "");
@@ -12,15 +11,10 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
 /// The policy and the filter in one: there is nothing to hold.
 struct NoFilter;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FilterPolicy> for NoFilter {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -30,11 +24,11 @@ impl FilterPolicy for NoFilter {
         Vec::new()
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         if stored.is_empty() {
             Ok(Box::new(Self))
         } else {
-            Err(DamagedFilter("bytes where there is no filter".to_owned()))
+            Err(CorruptFilter("bytes where there is no filter".to_owned()))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! An array of numbers of a few bits each, one after another without gaps.
 
-use memory::{large, prefetch};
+use prefetch::{large, prefetch};
 
 /// The widest number, in bits: one unaligned word must hold it wherever it begins in a byte.
 pub(crate) const MOST_WIDTH: u32 = 32;

@@ -8,7 +8,7 @@
 use types::KeyHash;
 
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput};
+use crate::filter::{CorruptFilter, Filter, FilterInput};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
 use crate::stored::Head;
@@ -116,22 +116,22 @@ fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<
 pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     tag: [u8; 4],
     stored: &[u8],
-) -> Result<Box<dyn Filter>, DamagedFilter> {
+) -> Result<Box<dyn Filter>, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag)?;
     if !(1..=MOST_WIDTH).contains(&head.probes) {
-        return Err(DamagedFilter(format!("fingerprints of {} bits", head.probes)));
+        return Err(CorruptFilter(format!("fingerprints of {} bits", head.probes)));
     }
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
             0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
-            keys => Err(DamagedFilter(format!("{keys} keys and no fingerprints"))),
+            keys => Err(CorruptFilter(format!("{keys} keys and no fingerprints"))),
         };
     };
     let fits = |selection: &S| {
         selection.len() > 0 && Packed::checked_words(selection.len(), head.probes) == Some(words.len() as u64)
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
-        return Err(DamagedFilter(format!("{} words are no array of {first} by {second}", words.len())));
+        return Err(CorruptFilter(format!("{} words are no array of {first} by {second}", words.len())));
     };
     let array = Packed::from_words(words, head.probes);
     Ok(Box::new(SumFilter { parts: Some((seed, selection, array)) }))

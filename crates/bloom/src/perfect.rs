@@ -6,11 +6,10 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use types::{AlreadyHashed, Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
@@ -22,15 +21,10 @@ const TAG: [u8; 4] = *b"perf";
 /// Builds exact sets.
 struct Perfect;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FilterPolicy> for Perfect {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FilterPolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FilterPolicy>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -40,7 +34,7 @@ impl FilterPolicy for Perfect {
         Head::new(TAG, 0, input.hashes).encode(input.hashes.iter().map(|hash| hash.0))
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (_, hashes) = Head::decode(&stored, TAG)?;
         Ok(Box::new(PerfectFilter { hashes: hashes.collect() }))
     }

@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bits::BitArray;
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 
@@ -97,10 +97,10 @@ impl FilterPolicy for Prefix {
         Head::new(TAG, probes, &entries).encode(words.into_iter())
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, 1)?;
         if words.next() != Some(self.front()) || words.len() == 0 {
-            return Err(DamagedFilter(format!("not prefixes of {} bytes", self.length)));
+            return Err(CorruptFilter(format!("not prefixes of {} bytes", self.length)));
         }
         let bits = BitArray::from_words(words);
         let Self { length, whole_keys, .. } = *self;

@@ -16,15 +16,15 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, reduce, remix};
 #[cfg(target_arch = "x86_64")]
 use crate::processor::Bmi2;
 use crate::processor::Portable;
 use crate::stored::Head;
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
     "quotient",
@@ -90,7 +90,7 @@ impl FilterPolicy for Quotient {
         Head { tag: TAG, probes: width, keys: keys.len() as u64 }.encode(words.into_iter())
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let slots = Slots::decode(&stored)?;
         #[cfg(target_arch = "x86_64")]
         if let Some(lookup) = Bmi2::detect() {
@@ -162,15 +162,15 @@ impl Slots {
 
     /// Stored after the head, whose number of probes is the width of remainders: the number of quotients, the
     /// width of offsets, the blocks, the offsets and the remainders.
-    fn decode(stored: &[u8]) -> Result<Self, DamagedFilter> {
-        let damaged = || DamagedFilter("the parts of a quotient filter do not fit together".to_owned());
+    fn decode(stored: &[u8]) -> Result<Self, CorruptFilter> {
+        let corrupt = || CorruptFilter("the parts of a quotient filter do not fit together".to_owned());
         let (head, mut words) = Head::decode(stored, TAG)?;
         let (Some(quotients), Some(offset_bits)) = (words.next(), words.next()) else {
-            return Err(damaged());
+            return Err(corrupt());
         };
         let widths = 1..=u64::from(MOST_WIDTH);
         if !widths.contains(&head.probes.into()) || !widths.contains(&offset_bits) {
-            return Err(damaged());
+            return Err(corrupt());
         }
         let (width, offset_bits) = (head.probes, offset_bits as u32);
         // Words in dependence on the number of blocks; the number that fits is found by halving.
@@ -187,10 +187,10 @@ impl Slots {
             if total(middle).is_some_and(|total| total < len) { low = middle + 1 } else { high = middle }
         }
         let Some([_, offsets, _]) = parts(low).filter(|parts| parts.iter().sum::<u64>() == len) else {
-            return Err(damaged());
+            return Err(corrupt());
         };
         if quotients == 0 || quotients > low * BLOCK as u64 {
-            return Err(damaged());
+            return Err(corrupt());
         }
         let mut next = || words.next().unwrap_or_default();
         let mut blocks: Vec<Block> = large::with_room(low as usize);
@@ -209,7 +209,7 @@ impl Slots {
         size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
     }
 
-    /// The slot at which the run of an occupied quotient ends; none in a damaged filter.
+    /// The slot at which the run of an occupied quotient ends; none in a corrupt filter.
     #[inline(always)]
     fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;

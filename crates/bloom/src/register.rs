@@ -11,13 +11,13 @@
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::position::{reduce, remix};
 use crate::probed::{Params, Probed};
 use crate::stored::Head;
 use crate::theory;
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Register>(
     "register",
@@ -57,7 +57,7 @@ impl FilterPolicy for Register {
         Head::new(TAG, probes, input.hashes).encode(words.into_iter())
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
         let (words, keys) = (large::collected(words), head.keys);
         Ok(match head.probes {
@@ -71,7 +71,7 @@ impl FilterPolicy for Register {
             8 => Box::new(RegisterFilter::<8> { words, keys }),
             9 => Box::new(RegisterFilter::<9> { words, keys }),
             MOST_PROBES => Box::new(RegisterFilter::<MOST_PROBES> { words, keys }),
-            probes => return Err(DamagedFilter(format!("{probes} probes; there are 1 to {MOST_PROBES}"))),
+            probes => return Err(CorruptFilter(format!("{probes} probes; there are 1 to {MOST_PROBES}"))),
         })
     }
 

@@ -29,14 +29,14 @@ use types::{Bytes, KeyHash};
 
 use crate::banding::{Banding, Equation, WIDTH};
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::position::mix;
 use crate::processor::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::{Avx512Popcnt, Popcnt};
 use crate::stored::Head;
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
     "ribbon",
@@ -114,7 +114,7 @@ impl FilterPolicy for Ribbon {
         encode(self.form, input, &layers, self.budget.units(input, 64))
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let system = decode(self.form, &stored)?;
         #[cfg(target_arch = "x86_64")]
         if let Some(lookup) = Avx512Popcnt::detect() {
@@ -314,26 +314,26 @@ struct OpenLayer {
 
 impl OpenLayer {
     /// Reads the layer whose first block is block number `first`.
-    fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, DamagedFilter> {
+    fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
         /// More rows could not have been stored; the bound keeps sums of them from overflowing.
         const MOST_ROWS: u64 = 1 << 40;
-        let mut next = || words.next().ok_or_else(|| damaged("layers end too early"));
+        let mut next = || words.next().ok_or_else(|| corrupt("layers end too early"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
-            return Err(damaged("share of spanned keys is no share"));
+            return Err(corrupt("share of spanned keys is no share"));
         }
         if rows == 0 || !rows.is_multiple_of(WIDTH as u64) || rows > MOST_ROWS {
-            return Err(damaged("rows are no whole blocks"));
+            return Err(corrupt("rows are no whole blocks"));
         }
         if buckets != 0 && buckets != rows.div_ceil(BUCKET as u64) || buckets.div_ceil(8) > words.len() as u64
         {
-            return Err(damaged("thresholds are not one for each bucket"));
+            return Err(corrupt("thresholds are not one for each bucket"));
         }
         let buckets = buckets as usize;
         let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         thresholds.truncate(buckets);
         if thresholds.iter().any(|threshold| usize::from(*threshold) > BUCKET) {
-            return Err(damaged("threshold is beyond its bucket"));
+            return Err(corrupt("threshold is beyond its bucket"));
         }
         Ok(Self { first, rows: rows as usize, seed, thresholds, spanned })
     }
@@ -351,14 +351,14 @@ impl OpenLayer {
     }
 }
 
-fn damaged(what: &str) -> DamagedFilter {
-    DamagedFilter(format!("a ribbon's {what}"))
+fn corrupt(what: &str) -> CorruptFilter {
+    CorruptFilter(format!("a ribbon's {what}"))
 }
 
-fn decode(form: Form, stored: &[u8]) -> Result<System, DamagedFilter> {
+fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag(form))?;
     if head.probes as usize > MOST_LAYERS {
-        return Err(damaged("layers are too many"));
+        return Err(corrupt("layers are too many"));
     }
     let (mut layers, mut blocks) = (Vec::new(), 0);
     for _ in 0..head.probes {
@@ -371,7 +371,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, DamagedFilter> {
         _ => Layout::spending(words.len(), blocks),
     };
     if words.len() != layout.offset(blocks) {
-        return Err(damaged("words are not those of its columns"));
+        return Err(corrupt("words are not those of its columns"));
     }
     // The first row of the last block is probed together with the block after it, of which nothing is used.
     let room = words.len() + layout.columns + 1;

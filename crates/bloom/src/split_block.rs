@@ -12,15 +12,15 @@ use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::Avx2;
 use crate::processor::Portable;
 use crate::stored::Head;
 use crate::theory;
-use memory::large;
-use memory::prefetch;
+use prefetch::large;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<SplitBlock>(
     "split-block",
@@ -79,7 +79,7 @@ impl FilterPolicy for SplitBlock {
         Head::new(TAG, LANES as u32, input.hashes).encode(words)
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, BLOCK_WORDS)?;
         let mut blocks: Vec<Block> = large::zeros(words.len() / BLOCK_WORDS);
         let lanes = words.flat_map(|word| [word as u32, (word >> LANE_BITS) as u32]);

@@ -2,15 +2,15 @@
 //!
 //! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). The k positions are
 //! derived from one 64-bit hash, each by a further odd multiplication, and reduced to the array by their
-//! high bits; the array may have any length. The rate measured is within sampling error of theory from
-//! 0.1 to 24 bits per key (`examples/fpr.rs`).
+//! high bits; the array may have any length. The measured false-positive rate is within sampling error of
+//! theory from 0.1 to 24 bits per key.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
 use crate::bits::{BitArray, places};
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
-use crate::growing::{Growing, GrowingBits, Places};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter_builder::{BitArrayBuilder, FilterBuilder, Places};
 use crate::probed::{Params, Probed};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
@@ -45,16 +45,16 @@ impl FilterPolicy for Standard {
         Head::new(TAG, probes, input.hashes).encode(bits.words())
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
         let bits = BitArray::from_words(words);
         Ok(Box::new(StandardFilter { bits, probes: head.probes, keys: head.keys }))
     }
 
-    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         let probes = self.0.probes(input, theory::standard_probes);
         let head = Head::new(TAG, probes, input.hashes);
-        Some(Box::new(GrowingBits::new(head, self.0.budget.units(input, 64), Probes(probes))))
+        Some(Box::new(BitArrayBuilder::new(head, self.0.budget.units(input, 64), Probes(probes))))
     }
 
     fn bits_per_key(&self) -> Option<f64> {

@@ -6,12 +6,12 @@
 
 use types::KeyHash;
 
-use crate::filter::DamagedFilter;
+use crate::filter::CorruptFilter;
 
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;
 
-/// The most probes a filter may make; it bounds the work that a damaged head can cause.
+/// The most probes a filter may make; it bounds the work that a corrupt head can cause.
 pub(crate) const MAX_PROBES: u32 = 64;
 
 /// Which variant wrote the bytes, and with which parameters.
@@ -49,12 +49,12 @@ impl Head {
     pub(crate) fn decode(
         stored: &[u8],
         tag: [u8; 4],
-    ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), DamagedFilter> {
+    ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), CorruptFilter> {
         let Some((head, body)) = stored.split_at_checked(HEAD_BYTES) else {
-            return Err(DamagedFilter(format!("{} bytes are too few for a filter", stored.len())));
+            return Err(CorruptFilter(format!("{} bytes are too few for a filter", stored.len())));
         };
         if head[..4] != tag {
-            return Err(DamagedFilter(format!(
+            return Err(CorruptFilter(format!(
                 "the tag is \"{}\" where \"{}\" belongs; another kind of filter may have been stored",
                 head[..4].escape_ascii(),
                 tag.escape_ascii()
@@ -64,7 +64,7 @@ impl Head {
         let probes = (number(0) >> 32) as u32;
         let (keys, words) = (number(8), number(16));
         if words.checked_mul(WORD_BYTES as u64) != Some(body.len() as u64) {
-            return Err(DamagedFilter(format!("{words} words do not fill {} bytes", body.len())));
+            return Err(CorruptFilter(format!("{words} words do not fill {} bytes", body.len())));
         }
         let words = body.chunks_exact(WORD_BYTES);
         Ok((
@@ -81,13 +81,13 @@ impl Head {
         stored: &[u8],
         tag: [u8; 4],
         unit_words: usize,
-    ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), DamagedFilter> {
+    ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), CorruptFilter> {
         let (head, words) = Self::decode(stored, tag)?;
         if head.probes == 0 || head.probes > MAX_PROBES {
-            return Err(DamagedFilter(format!("{} probes; there are 1 to {MAX_PROBES}", head.probes)));
+            return Err(CorruptFilter(format!("{} probes; there are 1 to {MAX_PROBES}", head.probes)));
         }
         if words.len() == 0 || !words.len().is_multiple_of(unit_words) {
-            return Err(DamagedFilter(format!("{} words in units of {unit_words}", words.len())));
+            return Err(CorruptFilter(format!("{} words in units of {unit_words}", words.len())));
         }
         Ok((head, words))
     }

@@ -32,7 +32,7 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
     /// Loads this much less likely than the likeliest do not count any more.
     const NEGLIGIBLE: f64 = 1e-17;
     /// Loads on either side of the likeliest that are looked at: more than ever count below a million keys
-    /// per block, and beyond that all rates are 1. It bounds the work that a damaged number can cause.
+    /// per block, and beyond that all rates are 1. It bounds the work that a corrupt number can cause.
     const MOST_LOADS: usize = 10_000;
     if blocks == 1 {
         return rate_at_load(keys);

@@ -10,7 +10,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use crate::peel::{self, Selection};
 use crate::position::reduce;
 
@@ -59,7 +59,7 @@ impl FilterPolicy for Xor {
         peel::build::<3, Thirds>(TAG, width, input)
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         peel::open::<3, Thirds>(TAG, &stored)
     }
 

@@ -8,11 +8,11 @@
 //! Per block 16 bytes of links and 1 of queue, per ghost about 30; a hit writes four nodes. Source: Megiddo
 //! and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
 
-use catalog::Variant;
+use catalog::{NoParams, Variant};
 
 use crate::cache::Cache;
 use crate::ghosts::Ghosts;
-use crate::policy::{Incoming, NoParams, Policy, Slot};
+use crate::policy::{Incoming, Policy, Slot};
 use crate::queue::{Links, PerSlot, Queue};
 use crate::sharded::{Sharded, sharded_reference};
 
@@ -33,15 +33,15 @@ pub(crate) struct Arc {
     is_often: PerSlot<bool>,
     share: f64,
     once_target: f64,
-    found: Found,
+    found: GhostHit,
 }
 
-/// Where the block that is to come in was remembered.
+/// The ghost list that held the incoming block, if any.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Found {
+enum GhostHit {
     #[default]
     Nowhere,
-    /// As well, and the first list fills the capacity alone, with no memory left to shorten.
+    /// In neither ghost list, and T1 alone fills the capacity without ghosts (case IV.A of the paper).
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,
@@ -53,7 +53,7 @@ impl Arc {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
         while over(self.once.weight() + self.once_ghosts.weight(), self.share) {
             if !self.once_ghosts.forget_oldest() {
-                self.found = Found::NowhereAndOnceIsFull;
+                self.found = GhostHit::NowhereAndOnceIsFull;
                 return;
             }
         }
@@ -93,13 +93,13 @@ impl Policy for Arc {
         let (once, often) = (self.once_ghosts.weight() as f64, self.often_ghosts.weight() as f64);
         let weight = incoming.weight as f64;
         if self.once_ghosts.take(incoming.hash) {
-            self.found = Found::InOnceGhosts;
+            self.found = GhostHit::InOnceGhosts;
             self.once_target = self.share.min(self.once_target + weight * (often / once).max(1.0));
         } else if self.often_ghosts.take(incoming.hash) {
-            self.found = Found::InOftenGhosts;
+            self.found = GhostHit::InOftenGhosts;
             self.once_target = (self.once_target - weight * (once / often).max(1.0)).max(0.0);
         } else {
-            self.found = Found::Nowhere;
+            self.found = GhostHit::Nowhere;
             self.make_room_to_remember(incoming.weight);
         }
     }
@@ -108,8 +108,8 @@ impl Policy for Arc {
         let once = self.once.weight() as f64;
         // The paper's REPLACE: on the border it is the second list that asks for room.
         let is_once_over =
-            once > self.once_target || (self.found == Found::InOftenGhosts && once >= self.once_target);
-        if self.found == Found::NowhereAndOnceIsFull
+            once > self.once_target || (self.found == GhostHit::InOftenGhosts && once >= self.once_target);
+        if self.found == GhostHit::NowhereAndOnceIsFull
             && let Some((slot, _)) = self.links.pop(&mut self.once)
         {
             return slot;
@@ -126,7 +126,7 @@ impl Policy for Arc {
     }
 
     fn admit(&mut self, slot: Slot, incoming: Incoming) {
-        let is_often = matches!(self.found, Found::InOnceGhosts | Found::InOftenGhosts);
+        let is_often = matches!(self.found, GhostHit::InOnceGhosts | GhostHit::InOftenGhosts);
         self.is_often.set(slot, is_often);
         let queue = if is_often { &mut self.often } else { &mut self.once };
         self.links.push(queue, slot, incoming.weight);

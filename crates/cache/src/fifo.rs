@@ -4,10 +4,10 @@
 //! counted. Per block 16 bytes of links; a hit touches none of them. Source: the page replacement that
 //! Belady measured first (IBM Systems Journal 5(2), 1966), with the anomaly that bears his name.
 
-use catalog::Variant;
+use catalog::{NoParams, Variant};
 
 use crate::cache::Cache;
-use crate::policy::{Incoming, NoParams, Policy, Slot};
+use crate::policy::{Incoming, Policy, Slot};
 use crate::queue::{Links, Queue};
 use crate::sharded::{Sharded, sharded_reference};
 

@@ -9,10 +9,10 @@
 
 use std::collections::BTreeMap;
 
-use catalog::Variant;
+use catalog::{NoParams, Variant};
 
 use crate::cache::Cache;
-use crate::policy::{Incoming, NoParams, Policy, Slot};
+use crate::policy::{Incoming, Policy, Slot};
 use crate::queue::{Links, PerSlot, Queue};
 use crate::sharded::{Sharded, sharded_reference};
 

@@ -1,7 +1,6 @@
 //! No cache: every block is read from storage. The baseline that every cache must pay against.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use types::Bytes;
 
 use crate::cache::{BlockId, Cache};
@@ -12,15 +11,10 @@ pub(crate) const VARIANT: Variant<dyn Cache> =
 /// The cache that declines every block.
 struct NoCache;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Cache> for NoCache {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Cache>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Cache>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -57,10 +57,6 @@ pub(crate) trait Policy: Send + Sized + 'static {
     fn remove(&mut self, slot: Slot);
 }
 
-/// Nothing to set.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct NoParams {}
-
 /// `percent` of `bytes`.
 pub(crate) fn share(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64

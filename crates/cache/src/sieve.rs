@@ -6,10 +6,10 @@
 //! hit touches one line beside the shell's. A scan through it is not resisted as by policies with a memory
 //! of the evicted. Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
 
-use catalog::Variant;
+use catalog::{NoParams, Variant};
 
 use crate::cache::Cache;
-use crate::policy::{Incoming, NoParams, Policy, Slot};
+use crate::policy::{Incoming, Policy, Slot};
 use crate::queue::{Links, PerSlot, Queue};
 use crate::sharded::{Sharded, sharded_reference};
 

@@ -6,8 +6,7 @@
 //! level and ⌊log₂ N⌋ levels. The report drops tombstones only where a merge makes a new deepest level; here
 //! they go, as with every policy, as soon as nothing older overlaps them.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::policy::CompactionPolicy;
 use crate::tiered::Tiered;
@@ -21,15 +20,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<BinaryC
 /// Builds [`Tiered`] with two runs per level.
 struct BinaryCounter;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn CompactionPolicy> for BinaryCounter {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn CompactionPolicy>, String> {
         Ok(Box::new(Tiered { runs_per_level: 2 }))
     }
 }

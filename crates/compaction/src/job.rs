@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use thiserror::Error;
 
-use crate::shape::{Levels, Place, Placed, Run, RunId, TableId, overlap};
+use crate::shape::{Levels, OutputRun, Placed, Run, RunId, TableId, overlap};
 
 /// What a policy wants done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,8 +117,8 @@ impl Job {
     }
 
     /// The place of the output; `new_run` is the number that a new run gets.
-    pub fn place(&self, new_run: RunId) -> Place {
-        Place { level: self.level, run: self.run.unwrap_or(new_run) }
+    pub fn place(&self, new_run: RunId) -> OutputRun {
+        OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
     }
 
     fn input_set(&self) -> Result<HashSet<TableId>, InvalidJob> {
@@ -253,7 +253,7 @@ mod tests {
             (0, 3, vec![table(3, "a", "m")]),
         ];
         runs.into_iter().fold(Levels::default(), |levels, (level, run, tables)| {
-            levels.edit(&[], Place { level, run }, &tables).unwrap()
+            levels.edit(&[], OutputRun { level, run }, &tables).unwrap()
         })
     }
 
@@ -297,14 +297,15 @@ mod tests {
         assert_eq!(validate(merge(&[2, 11], 1, Some(1))), Ok(()));
         assert_eq!(validate(merge(&[2], 1, Some(1))), Err(InvalidJob::OverlapsOutputRun(11)));
         // The hull of the inputs counts, not the inputs alone.
-        let levels = levels().edit(&[], Place { level: 1, run: 1 }, &[table(12, "q", "r")]).unwrap();
+        let levels = levels().edit(&[], OutputRun { level: 1, run: 1 }, &[table(12, "q", "r")]).unwrap();
         assert_eq!(merge(&[2, 11], 1, Some(1)).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
         // Of tables that are moved each counts for itself.
-        let levels = levels.edit(&[3, 10, 11], Place { level: 0, run: 9 }, &[table(20, "a", "b")]).unwrap();
-        let levels = levels.edit(&[2], Place { level: 0, run: 9 }, &[table(21, "s", "t")]).unwrap();
+        let levels =
+            levels.edit(&[3, 10, 11], OutputRun { level: 0, run: 9 }, &[table(20, "a", "b")]).unwrap();
+        let levels = levels.edit(&[2], OutputRun { level: 0, run: 9 }, &[table(21, "s", "t")]).unwrap();
         let moved = |inputs: &[TableId]| Job { action: Action::Move, ..merge(inputs, 1, Some(1)) };
         assert_eq!(moved(&[20, 21]).validate(&levels), Ok(()));
-        let levels = levels.edit(&[21], Place { level: 0, run: 9 }, &[table(22, "r", "t")]).unwrap();
+        let levels = levels.edit(&[21], OutputRun { level: 0, run: 9 }, &[table(22, "r", "t")]).unwrap();
         assert_eq!(moved(&[20, 22]).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
     }
 

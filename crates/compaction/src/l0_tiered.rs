@@ -1,9 +1,8 @@
-//! Leveled compaction behind a level 0 of several runs: the shape of most engines in use, and
-//! what the report of cs265 (section 2.5.3) calls lazy-leveled.
+//! Leveled compaction in the sense of `LevelDB` and `RocksDB`: several runs in level 0, one run in every other level.
+//! The report of cs265 (section 2.5.3) calls it lazy-leveled.
 //!
-//! It is [`leveled`](crate::leveled) with more than one run in level 0. A merge into level 1 then brings
-//! several buffers at once, so that level 1 is rewritten less often; lookups pay with the runs that wait.
-//! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; the exact
+//! It is the textbook's [`leveled`](crate::leveled) with more than one run in level 0. A compaction into level 1 then
+//! merges several buffers at once, so level 1 is rewritten less often. Lookups search more runs in exchange. With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; the exact
 //! form stands there, for keys in no order. With `trivial_moves`, a move that engines in use know by that name, tables that
 //! share no keys with others descend as they are, and merges take those alone whose keys meet: what comes in key order passes
 //! all levels without being written again.
@@ -16,7 +15,7 @@ use crate::policy::CompactionPolicy;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiered>(
     "l0-tiered",
-    "level 0 gathers runs, every other level holds one: fewer rewrites of level 1 for a few more runs",
+    "leveled as LevelDB and RocksDB do it: level 0 gathers runs, every other level holds one",
     "# Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
      level0_runs = 4\n\
      # How much larger each level is than the one above, 1.1 to 1000000.\n\

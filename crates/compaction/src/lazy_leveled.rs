@@ -22,12 +22,12 @@
 //! it is full, for the reasons given with [`leveled`](crate::leveled).
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
-use crate::{size_ratio, whole};
+use crate::size_ratio::{self, RunRatioParams};
+use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLeveled>(
     "lazy-leveled",
@@ -42,23 +42,11 @@ struct LazyLeveled {
     size_ratio: usize,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    size_ratio: u64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { size_ratio: 10 }
-    }
-}
-
 impl Build<dyn CompactionPolicy> for LazyLeveled {
-    type Params = Params;
+    type Params = RunRatioParams;
 
-    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
-        Ok(Box::new(Self { size_ratio: size_ratio::runs(params.size_ratio)? }))
+    fn build(params: RunRatioParams) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self { size_ratio: params.runs()? }))
     }
 }
 

@@ -37,7 +37,7 @@ use catalog::Catalog;
 pub use job::{Action, InvalidJob, Job};
 pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};
-pub use shape::{InvalidEdit, Level, Levels, Place, Placed, Run, RunId, Shape, TableId, TableShape};
+pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
 pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simulate};
 
 /// All policies. The first is the baseline and the oracle of write amplification.

@@ -1,8 +1,7 @@
 //! No compaction: every flush stays a run of its own. It bounds write amplification from below and read
 //! and space amplification from above.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
@@ -18,15 +17,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<NoCompa
 /// The policy that never has a job.
 struct NoCompaction;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn CompactionPolicy> for NoCompaction {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn CompactionPolicy>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -11,12 +11,11 @@
 //! runs more than with `leveled`, short ranges too; space is the same.
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 
 use crate::leveled_partial::LeveledPartial;
 use crate::picker::Picker;
 use crate::policy::CompactionPolicy;
-use crate::size_ratio;
+use crate::size_ratio::RunRatioParams;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeveling>(
     "one-leveling",
@@ -28,23 +27,11 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeve
 /// Builds [`LeveledPartial`] with a first level of T runs.
 struct OneLeveling;
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    size_ratio: u64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { size_ratio: 10 }
-    }
-}
-
 impl Build<dyn CompactionPolicy> for OneLeveling {
-    type Params = Params;
+    type Params = RunRatioParams;
 
-    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
-        let level0_runs = size_ratio::runs(params.size_ratio)?;
+    fn build(params: RunRatioParams) -> Result<Box<dyn CompactionPolicy>, String> {
+        let level0_runs = params.runs()?;
         Ok(Box::new(LeveledPartial {
             size_ratio: level0_runs as f64,
             level0_runs,
@@ -63,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_first_level_holds_one_buffer_less_than_t() {
-        let policy = OneLeveling::build(Params { size_ratio: 3 }).unwrap();
+        let policy = OneLeveling::build(RunRatioParams { size_ratio: 3 }).unwrap();
         assert_eq!(policy.pick(&shape(&[&[1, 1], &[8]])), None);
         assert_eq!(policy.pick(&shape(&[&[1, 1, 1], &[6]])).unwrap().inputs, [1, 2, 3, 4]);
         assert_eq!(policy.pick(&shape(&[&[1, 1], &[9], &[26]])).unwrap().inputs, [3, 4]);

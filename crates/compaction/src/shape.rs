@@ -83,9 +83,9 @@ pub struct Levels<T> {
     pub levels: Vec<Level<T>>,
 }
 
-/// Where new tables go in a level.
+/// The sorted run that receives the output tables of a flush or compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct OutputRun {
     /// The level.
     pub level: usize,
     /// The run: one that is there, which they join, or a new one. A new run takes the place of the newest
@@ -166,10 +166,10 @@ impl Shape {
 
 impl<T> Levels<T> {
     /// All tables with their places, from the newest run to the oldest, in key order inside a run.
-    pub fn tables(&self) -> impl Iterator<Item = (Place, &T)> {
+    pub fn tables(&self) -> impl Iterator<Item = (OutputRun, &T)> {
         self.levels.iter().enumerate().flat_map(|(level, runs)| {
             runs.runs.iter().flat_map(move |run| {
-                run.tables.iter().map(move |table| (Place { level, run: run.id }, table))
+                run.tables.iter().map(move |table| (OutputRun { level, run: run.id }, table))
             })
         })
     }
@@ -205,7 +205,7 @@ impl<T: Placed + Clone> Levels<T> {
     ///
     /// # Errors
     /// If a table to remove is not there, or `added` does not fit between the tables of its run.
-    pub fn edit(&self, removed: &[TableId], place: Place, added: &[T]) -> Result<Self, InvalidEdit> {
+    pub fn edit(&self, removed: &[TableId], place: OutputRun, added: &[T]) -> Result<Self, InvalidEdit> {
         let mut next = self.clone();
         next.apply(removed, place, added)?;
         Ok(next)
@@ -215,7 +215,7 @@ impl<T: Placed + Clone> Levels<T> {
     pub(crate) fn apply(
         &mut self,
         removed: &[TableId],
-        place: Place,
+        place: OutputRun,
         added: &[T],
     ) -> Result<(), InvalidEdit> {
         let to_remove: HashSet<TableId> = removed.iter().copied().collect();
@@ -240,7 +240,7 @@ impl<T: Placed + Clone> Levels<T> {
         removed.into_iter().min().map_or(Ok(()), |missing| Err(InvalidEdit::NoSuchTable(missing)))
     }
 
-    fn insert(&mut self, place: Place, new_run_index: usize, added: &[T]) -> Result<(), InvalidEdit> {
+    fn insert(&mut self, place: OutputRun, new_run_index: usize, added: &[T]) -> Result<(), InvalidEdit> {
         if added.is_empty() {
             return Ok(());
         }
@@ -280,32 +280,33 @@ mod tests {
     #[test]
     fn new_runs_are_the_newest_of_their_level() {
         let empty: Levels<TableShape> = Levels::default();
-        let one = empty.edit(&[], Place { level: 0, run: 1 }, &[table(1, "a", "m")]).unwrap();
-        let two = one.edit(&[], Place { level: 0, run: 2 }, &[table(2, "b", "z")]).unwrap();
+        let one = empty.edit(&[], OutputRun { level: 0, run: 1 }, &[table(1, "a", "m")]).unwrap();
+        let two = one.edit(&[], OutputRun { level: 0, run: 2 }, &[table(2, "b", "z")]).unwrap();
         assert_eq!(two.runs().map(|(_, run)| run.id).collect::<Vec<_>>(), [2, 1]);
-        let merged =
-            two.edit(&[1, 2], Place { level: 1, run: 3 }, &[table(3, "a", "f"), table(4, "g", "z")]).unwrap();
+        let merged = two
+            .edit(&[1, 2], OutputRun { level: 1, run: 3 }, &[table(3, "a", "f"), table(4, "g", "z")])
+            .unwrap();
         assert!(merged.runs_of(0).is_empty());
         assert_eq!(merged.runs_of(1)[0].tables.len(), 2);
-        assert_eq!(merged.edit(&[3, 4], Place { level: 0, run: 9 }, &[]).unwrap(), Levels::default());
+        assert_eq!(merged.edit(&[3, 4], OutputRun { level: 0, run: 9 }, &[]).unwrap(), Levels::default());
     }
 
     #[test]
     fn a_new_run_stands_where_the_newest_it_takes_over_from_stood() {
         let mut levels = Levels::default();
         for id in 1..=4 {
-            levels = levels.edit(&[], Place { level: 1, run: id }, &[table(id, "a", "z")]).unwrap();
+            levels = levels.edit(&[], OutputRun { level: 1, run: id }, &[table(id, "a", "z")]).unwrap();
         }
-        let merged = levels.edit(&[1, 2, 3], Place { level: 1, run: 9 }, &[table(9, "a", "z")]).unwrap();
+        let merged = levels.edit(&[1, 2, 3], OutputRun { level: 1, run: 9 }, &[table(9, "a", "z")]).unwrap();
         assert_eq!(merged.runs().map(|(_, run)| run.id).collect::<Vec<_>>(), [4, 9]);
-        let below = levels.edit(&[4], Place { level: 3, run: 9 }, &[table(9, "a", "z")]).unwrap();
+        let below = levels.edit(&[4], OutputRun { level: 3, run: 9 }, &[table(9, "a", "z")]).unwrap();
         let runs: Vec<_> = below.runs().map(|(level, run)| (level, run.id)).collect();
         assert_eq!(runs, [(1, 3), (1, 2), (1, 1), (3, 9)]);
     }
 
     #[test]
     fn edits_that_break_the_order_are_refused() {
-        let place = Place { level: 0, run: 1 };
+        let place = OutputRun { level: 0, run: 1 };
         let levels = Levels::default().edit(&[], place, &[table(1, "a", "m")]).unwrap();
         assert_eq!(levels.edit(&[1, 7], place, &[]), Err(InvalidEdit::NoSuchTable(7)));
         assert_eq!(levels.edit(&[], place, &[table(2, "m", "z")]), Err(InvalidEdit::Overlap(1, 2, 1)));

@@ -13,7 +13,7 @@ use thiserror::Error;
 use self::spread::{Stretch, cut, merge};
 use crate::job::{Action, InvalidJob, Job};
 use crate::policy::CompactionPolicy;
-use crate::shape::{InvalidEdit, Levels, Place, RunId, Shape, TableId, TableShape};
+use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
 
 /// More jobs than this without a flush between them, and the policy counts as one that never rests.
 const MAX_JOBS_PER_FLUSH: u64 = 10_000;
@@ -146,7 +146,7 @@ impl<'a> Simulator<'a> {
     /// If the policy breaks a law of its axis.
     pub fn flush(&mut self) -> Result<(), SimulationError> {
         let tables = self.tables_of(&[Stretch::flushed(self.load.writes_per_flush, self.load.distinct_keys)]);
-        let place = Place { level: 0, run: self.new_run() };
+        let place = OutputRun { level: 0, run: self.new_run() };
         self.report.flushes += 1;
         self.report.user_bytes_written += self.shape.buffer_bytes;
         self.report.flush_bytes += bytes_of(&tables);

@@ -1,6 +1,28 @@
 //! The size ratio T between levels, checked: as a factor of bytes, or as a number of runs; and the number of
 //! runs in level 0.
 
+use serde::{Deserialize, Serialize};
+
+/// The parameters of the policies whose only parameter is T, the number of runs that are merged into one.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RunRatioParams {
+    pub(crate) size_ratio: u64,
+}
+
+impl Default for RunRatioParams {
+    fn default() -> Self {
+        Self { size_ratio: 10 }
+    }
+}
+
+impl RunRatioParams {
+    /// The checked number of runs, as [`runs`].
+    pub(crate) fn runs(&self) -> Result<usize, String> {
+        runs(self.size_ratio)
+    }
+}
+
 /// A level of one run grows until it is `ratio` times as large as the one above; the parameter is `name`.
 ///
 /// Below 1.1 levels hardly differ in size and every flush would fall through dozens of them.

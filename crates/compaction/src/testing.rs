@@ -1,6 +1,6 @@
 //! Shapes for the unit tests of policies.
 
-use crate::shape::{Levels, Place, Shape, TableId, TableShape};
+use crate::shape::{Levels, OutputRun, Shape, TableId, TableShape};
 
 /// A tree with a buffer of one byte: for each level the bytes of its runs, the newest first. Every run is one
 /// table over all keys; tables are numbered from 1 in this order.
@@ -11,7 +11,7 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
         for bytes in runs.iter().rev() {
             let (smallest, largest) = ([0].into(), [255].into());
             let table = TableShape { id, bytes: *bytes, entries: 1, tombstones: 0, smallest, largest };
-            built = built.edit(&[], Place { level, run: id }, &[table]).expect("a new run fits");
+            built = built.edit(&[], OutputRun { level, run: id }, &[table]).expect("a new run fits");
             id -= 1;
         }
     }
@@ -33,7 +33,7 @@ pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
             TableShape { id, bytes: 100, entries: 10, tombstones: 0, smallest, largest }
         };
         let tables: Vec<TableShape> = (first..).zip(*keys).map(table).collect();
-        let place = Place { level: *level, run: 100 * (*level as u64 + 1) + run };
+        let place = OutputRun { level: *level, run: 100 * (*level as u64 + 1) + run };
         built = built.edit(&[], place, &tables).expect("a new run fits");
         id = first - 1;
     }

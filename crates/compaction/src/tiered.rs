@@ -10,12 +10,12 @@
 //! at most one for each level i with T^i ≤ N. The textbook's L·(T−1)/T to L agrees.
 
 use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
-use crate::{size_ratio, whole};
+use crate::size_ratio::RunRatioParams;
+use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>(
     "tiered",
@@ -30,23 +30,11 @@ pub(crate) struct Tiered {
     pub(crate) runs_per_level: usize,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Params {
-    size_ratio: u64,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { size_ratio: 10 }
-    }
-}
-
 impl Build<dyn CompactionPolicy> for Tiered {
-    type Params = Params;
+    type Params = RunRatioParams;
 
-    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
-        Ok(Box::new(Self { runs_per_level: size_ratio::runs(params.size_ratio)? }))
+    fn build(params: RunRatioParams) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self { runs_per_level: params.runs()? }))
     }
 }
 

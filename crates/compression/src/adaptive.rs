@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::compression::{Compression, CorruptBlock, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::picked::{self, Picked};
 
@@ -153,8 +153,8 @@ impl Compression for Adaptive {
         }
     }
 
-    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock::of_selector())
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
+        Err(CorruptBlock::of_selector())
     }
 
     fn sample_bytes(&self, level: usize) -> usize {

@@ -10,10 +10,9 @@
 //! rest     the bytes behind the last word
 //! ```
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
@@ -31,15 +30,10 @@ const HEAD_BYTES: usize = 9;
 /// The codec has no state.
 struct Bitpack;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Bitpack {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -89,8 +83,8 @@ impl Compression for Bitpack {
         shrunk::append_whole(TAG, &encode(block), block, out)
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        decode(stored, out).ok_or_else(|| DamagedBlock::impossible("bitpack"))
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        decode(stored, out).ok_or_else(|| CorruptBlock::impossible("bitpack"))
     }
 }
 

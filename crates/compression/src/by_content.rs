@@ -8,7 +8,7 @@ use std::sync::Arc;
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::compression::{Compression, CorruptBlock, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
@@ -72,8 +72,8 @@ impl Compression for ByContent {
         }
     }
 
-    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock::of_selector())
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
+        Err(CorruptBlock::of_selector())
     }
 
     fn sample_bytes(&self, level: usize) -> usize {

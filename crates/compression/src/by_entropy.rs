@@ -8,7 +8,7 @@ use std::sync::Arc;
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::compression::{Compression, CorruptBlock, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
@@ -82,8 +82,8 @@ impl Compression for ByEntropy {
         self.codecs[class].compress(level, block, out)
     }
 
-    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock::of_selector())
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
+        Err(CorruptBlock::of_selector())
     }
 
     fn sample_bytes(&self, level: usize) -> usize {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::dictionaries::Dictionaries;
 use crate::picked::Picked;
 
@@ -64,8 +64,8 @@ impl Compression for ByLevel {
         self.codec(level).compress(level, block, out)
     }
 
-    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock::of_selector())
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
+        Err(CorruptBlock::of_selector())
     }
 
     fn sample_bytes(&self, level: usize) -> usize {

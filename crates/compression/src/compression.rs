@@ -15,10 +15,10 @@ pub const RAW: u8 = 0;
 /// 1. What [`compress`](Self::compress) appended, [`decompress`](crate::decompress()) with the returned tag
 ///    and the original length gives back exactly.
 /// 2. A block that would not shrink is stored raw under the tag [`RAW`], so that no block ever grows.
-/// 3. Damaged input is an error or other bytes of the original length; never a panic, never a read or a
+/// 3. Corrupt input is an error or other bytes of the original length; never a panic, never a read or a
 ///    write outside.
 /// 4. What a codec that [learnt](Self::learn) appended, a [`Decompressor`](crate::Decompressor) opened with
-///    the dictionaries it left gives back, under laws 1 to 3; damaged dictionaries are an error, or decode to
+///    the dictionaries it left gives back, under laws 1 to 3; corrupt dictionaries are an error, or decode to
 ///    other bytes.
 pub trait Compression: Send + Sync {
     /// The tag under which blocks of this codec are stored, and which never changes its meaning; `None`
@@ -33,7 +33,7 @@ pub trait Compression: Send + Sync {
     ///
     /// # Errors
     /// If the bytes do not decode to exactly that length.
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock>;
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock>;
 
     /// The bytes of a table's first blocks that the codec wants to learn from before it compresses any of
     /// them; 0 where it learns nothing.
@@ -67,7 +67,7 @@ pub trait Compression: Send + Sync {
 }
 
 /// What decodes the blocks that were stored under one dictionary, without the number of that.
-pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), DamagedBlock> + Send + Sync>;
+pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
 /// How the dictionaries of a codec are read.
 #[derive(Clone, Copy, Debug)]
@@ -75,15 +75,15 @@ pub struct Learner {
     /// The tag of blocks that name a dictionary, and which never changes its meaning.
     pub(crate) tag: u8,
     /// Opens a dictionary.
-    pub(crate) open: fn(&[u8]) -> Result<Decode, DamagedBlock>,
+    pub(crate) open: fn(&[u8]) -> Result<Decode, CorruptBlock>,
 }
 
 /// Stored bytes that do not decompress.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("damaged block: {0}")]
-pub struct DamagedBlock(pub String);
+#[error("corrupt block: {0}")]
+pub struct CorruptBlock(pub String);
 
-impl DamagedBlock {
+impl CorruptBlock {
     /// What a selector says when it is asked to decompress: it has no tag.
     pub(crate) fn of_selector() -> Self {
         Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())

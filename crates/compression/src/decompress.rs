@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::compression::{Compression, DamagedBlock, Decode, Learner};
+use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
 /// What is needed to read any block, from every variant of the catalog.
@@ -28,10 +28,10 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
 /// # Errors
 /// If no codec has the tag, or the bytes do not decode to exactly that length; what `out` holds then is
 /// undefined, but nothing outside of it was touched.
-pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
     let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
     let (_, codec) = codec
-        .ok_or_else(|| DamagedBlock(format!("no codec has the tag {tag}, or the table has no dictionary")))?;
+        .ok_or_else(|| CorruptBlock(format!("no codec has the tag {tag}, or the table has no dictionary")))?;
     codec.decompress(stored, out)
 }
 
@@ -47,11 +47,11 @@ impl Decompressor {
     ///
     /// # Errors
     /// If the bytes are no dictionaries of codecs that are known.
-    pub fn open(dictionaries: &[u8]) -> Result<Self, DamagedBlock> {
-        let damaged = || DamagedBlock("the dictionaries of the table cannot be read".to_owned());
-        let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(damaged)?;
+    pub fn open(dictionaries: &[u8]) -> Result<Self, CorruptBlock> {
+        let corrupt = || CorruptBlock("the dictionaries of the table cannot be read".to_owned());
+        let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(corrupt)?;
         let open = |(tag, bytes): (u8, &[u8])| {
-            let learner = KNOWN.learners.iter().find(|learner| learner.tag == tag).ok_or_else(damaged)?;
+            let learner = KNOWN.learners.iter().find(|learner| learner.tag == tag).ok_or_else(corrupt)?;
             Ok((tag, (learner.open)(bytes)?))
         };
         Ok(Self { learnt: dictionaries.iter().map(open).collect::<Result<_, _>>()? })
@@ -62,7 +62,7 @@ impl Decompressor {
     /// # Errors
     /// As there.
     #[inline]
-    pub fn decompress(&self, tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+    pub fn decompress(&self, tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         if let Some((number, behind)) = stored.split_first()
             && let Some((own, decode)) = self.learnt.get(usize::from(*number))
             && *own == tag

@@ -11,10 +11,9 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
@@ -26,15 +25,10 @@ const TAG: u8 = 7;
 /// The codec has no state.
 struct Dictionary;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Dictionary {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -87,8 +81,8 @@ impl Compression for Dictionary {
         shrunk::append_whole(TAG, encode(block).as_deref().unwrap_or(block), block, out)
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        decode(stored, out).ok_or_else(|| DamagedBlock::impossible("dictionary"))
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        decode(stored, out).ok_or_else(|| CorruptBlock::impossible("dictionary"))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The symbols are trained on the first blocks of a table and stored there once; a block by itself is stored
 //! with symbols of its own. Training and compression are the `fsst-rs` crate's; decompression is ours, since
-//! damaged codes must be an error here. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access String
+//! corrupt codes must be an error here. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access String
 //! Compression" (PVLDB 13, 2020).
 //!
 //! ```text
@@ -15,10 +15,9 @@
 use std::sync::Arc;
 
 use ::fsst::{Compressor, ESCAPE_CODE};
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock, Decode, Learner, RAW};
+use crate::compression::{Compression, CorruptBlock, Decode, Learner, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::shrunk;
 
@@ -43,11 +42,6 @@ const SYMBOL_BYTES: usize = 8;
 /// What is kept free for eight codes at once: their bytes, and those that the last one's may spill over.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 /// The codec before it learnt: symbols for each block.
 struct Fsst;
 
@@ -65,9 +59,9 @@ struct Symbols {
 }
 
 impl Build<dyn Compression> for Fsst {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -102,8 +96,8 @@ impl Symbols {
     }
 
     /// Decodes to exactly the length of `out`.
-    fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        self.fill(codes, out).ok_or_else(|| DamagedBlock::impossible("fsst"))
+    fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        self.fill(codes, out).ok_or_else(|| CorruptBlock::impossible("fsst"))
     }
 
     fn fill(&self, mut codes: &[u8], mut out: &mut [u8]) -> Option<()> {
@@ -170,10 +164,10 @@ fn escapes(codes: u64) -> u64 {
 }
 
 /// Opens the symbols of a table.
-fn open(dictionary: &[u8]) -> Result<Decode, DamagedBlock> {
+fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     match Symbols::read(dictionary) {
         Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),
-        _ => Err(DamagedBlock::impossible("the symbols of fsst")),
+        _ => Err(CorruptBlock::impossible("the symbols of fsst")),
     }
 }
 
@@ -188,11 +182,11 @@ impl Compression for Fsst {
         shrunk::append_whole(TAG, &stored, block, out)
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         let own = stored.split_first().filter(|(number, _)| **number == OWN_SYMBOLS);
         let (symbols, codes) = own
             .and_then(|(_, behind)| Symbols::read(behind))
-            .ok_or_else(|| DamagedBlock::impossible("the symbols of fsst"))?;
+            .ok_or_else(|| CorruptBlock::impossible("the symbols of fsst"))?;
         symbols.decode(codes, out)
     }
 
@@ -234,8 +228,8 @@ impl Compression for Learnt {
         }
     }
 
-    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock::of_learner())
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
+        Err(CorruptBlock::of_learner())
     }
 }
 

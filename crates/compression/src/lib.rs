@@ -25,7 +25,7 @@ mod zstd;
 
 use catalog::Catalog;
 
-pub use compression::{Compression, DamagedBlock, Learner, RAW};
+pub use compression::{Compression, CorruptBlock, Learner, RAW};
 pub use decompress::{Decompressor, decompress};
 pub use dictionaries::Dictionaries;
 pub use shrunk::make_room;

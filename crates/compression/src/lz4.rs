@@ -5,11 +5,10 @@
 //! does not compress is skipped ahead through in growing steps, so that no test for it is needed before.
 //! Source of the format: Collet, "LZ4 Block Format Description".
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
-use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::pool::Pool;
 use crate::shrunk;
 
@@ -24,15 +23,10 @@ struct Lz4 {
     tables: Pool<CompressTable>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Lz4 {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self { tables: Pool::new() }))
     }
 }
@@ -55,8 +49,8 @@ impl Compression for Lz4 {
         })
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        let len = decompress_into(stored, out).map_err(|error| DamagedBlock(format!("lz4: {error}")))?;
-        if len == out.len() { Ok(()) } else { Err(DamagedBlock::length("lz4", len, out.len())) }
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        let len = decompress_into(stored, out).map_err(|error| CorruptBlock(format!("lz4: {error}")))?;
+        if len == out.len() { Ok(()) } else { Err(CorruptBlock::length("lz4", len, out.len())) }
     }
 }

@@ -7,7 +7,7 @@ use ::lz4::block::{CompressionMode, compress_bound, compress_to_buffer};
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
@@ -69,8 +69,8 @@ impl Compression for Lz4Hc {
         })
     }
 
-    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock::of_selector())
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
+        Err(CorruptBlock::of_selector())
     }
 
     fn foreign_bytes(&self, _: usize) -> usize {

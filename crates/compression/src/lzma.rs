@@ -14,7 +14,7 @@ use catalog::{Build, Variant};
 use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter};
 use serde::{Deserialize, Serialize};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
@@ -92,21 +92,21 @@ impl Compression for Lzma {
         shrunk::append_whole(TAG, self.encode(block).as_deref().unwrap_or(block), block, out)
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         let head =
             stored.split_first_chunk::<4>().zip(stored.get(4..).and_then(<[u8]>::split_first_chunk::<4>));
-        let ((len, _), (stream_len, stream)) = head.ok_or_else(|| DamagedBlock::impossible("lzma"))?;
+        let ((len, _), (stream_len, stream)) = head.ok_or_else(|| CorruptBlock::impossible("lzma"))?;
         let (len, stream_len) = (u32::from_le_bytes(*len) as usize, u32::from_le_bytes(*stream_len) as usize);
         if len != out.len() {
-            return Err(DamagedBlock::length("lzma", len, out.len()));
+            return Err(CorruptBlock::length("lzma", len, out.len()));
         }
         if stream_len != stream.len() {
-            return Err(DamagedBlock::impossible("lzma"));
+            return Err(CorruptBlock::impossible("lzma"));
         }
         let LzmaOptions { lc, lp, pb, .. } = LzmaOptions::default();
         LzmaReader::new(stream, len as u64, lc, lp, pb, dictionary_bytes(len), None)
             .and_then(|mut reader| reader.read_exact(out))
-            .map_err(|error| DamagedBlock(format!("lzma: {error}")))
+            .map_err(|error| CorruptBlock(format!("lzma: {error}")))
     }
 }
 

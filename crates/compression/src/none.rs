@@ -1,10 +1,9 @@
 //! No compression: blocks are stored as they are. The baseline that every codec must pay against, and the
 //! reader of the blocks that other codecs could not make smaller.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
-use crate::compression::{Compression, DamagedBlock, RAW};
+use crate::compression::{Compression, CorruptBlock, RAW};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::new::<Uncompressed>("none", "blocks are stored as they are", "");
@@ -12,15 +11,10 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
 /// The codec that copies.
 struct Uncompressed;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Uncompressed {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -35,9 +29,9 @@ impl Compression for Uncompressed {
         RAW
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         if stored.len() != out.len() {
-            return Err(DamagedBlock::length("raw", stored.len(), out.len()));
+            return Err(CorruptBlock::length("raw", stored.len(), out.len()));
         }
         out.copy_from_slice(stored);
         Ok(())

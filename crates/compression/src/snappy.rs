@@ -4,11 +4,10 @@
 //! By the `snap` crate. Input that does not compress is skipped ahead through in growing steps, so that no
 //! test for it is needed before. Source of the format: "Snappy compressed format description", 2011.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 
-use crate::compression::{Compression, DamagedBlock};
+use crate::compression::{Compression, CorruptBlock};
 use crate::pool::Pool;
 use crate::shrunk;
 
@@ -23,15 +22,10 @@ struct Snappy {
     encoders: Pool<Encoder>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Compression> for Snappy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Compression>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
         Ok(Box::new(Self { encoders: Pool::new() }))
     }
 }
@@ -47,12 +41,12 @@ impl Compression for Snappy {
         })
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        let damaged = |error: snap::Error| DamagedBlock(format!("snappy: {error}"));
-        let len = decompress_len(stored).map_err(damaged)?;
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        let corrupt = |error: snap::Error| CorruptBlock(format!("snappy: {error}"));
+        let len = decompress_len(stored).map_err(corrupt)?;
         if len != out.len() {
-            return Err(DamagedBlock::length("snappy", len, out.len()));
+            return Err(CorruptBlock::length("snappy", len, out.len()));
         }
-        Decoder::new().decompress(stored, out).map(drop).map_err(damaged)
+        Decoder::new().decompress(stored, out).map(drop).map_err(corrupt)
     }
 }

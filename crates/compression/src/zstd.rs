@@ -23,7 +23,7 @@ use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::compression::{Compression, DamagedBlock, Decode, Learner};
+use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 use crate::pool::Pool;
 use crate::shrunk;
@@ -137,13 +137,13 @@ impl Compression for Zstd {
         })
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         let make = || Decompressor::new().expect("without a dictionary there is nothing to refuse");
         let len = self
             .decompressors
             .with(make, |decompressor| decompressor.decompress_to_buffer(stored, out))
-            .map_err(|error| DamagedBlock(format!("zstd: {error}")))?;
-        if len == out.len() { Ok(()) } else { Err(DamagedBlock::length("zstd", len, out.len())) }
+            .map_err(|error| CorruptBlock(format!("zstd: {error}")))?;
+        if len == out.len() { Ok(()) } else { Err(CorruptBlock::length("zstd", len, out.len())) }
     }
 
     fn sample_bytes(&self, _: usize) -> usize {
@@ -202,8 +202,8 @@ impl Compression for Learnt {
         })
     }
 
-    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
-        Err(DamagedBlock::of_learner())
+    fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
+        Err(CorruptBlock::of_learner())
     }
 
     /// The dictionary as it is prepared, and contexts, which all tables share.
@@ -213,16 +213,16 @@ impl Compression for Learnt {
 }
 
 /// Opens the dictionary of a table.
-fn open(dictionary: &[u8]) -> Result<Decode, DamagedBlock> {
+fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     static CONTEXTS: Pool<DCtx<'static>> = Pool::new();
-    let damaged = || DamagedBlock::impossible("the dictionary of zstd");
-    let prepared = DDict::try_create(dictionary).ok_or_else(damaged)?;
+    let corrupt = || CorruptBlock::impossible("the dictionary of zstd");
+    let prepared = DDict::try_create(dictionary).ok_or_else(corrupt)?;
     Ok(Box::new(move |frame, out| {
         let decompress = |context: &mut DCtx<'_>| context.decompress_using_ddict(out, frame, &prepared);
         let len = CONTEXTS
             .with(DCtx::create, decompress)
-            .map_err(|code| DamagedBlock(format!("zstd: {}", ::zstd::zstd_safe::get_error_name(code))))?;
-        if len == out.len() { Ok(()) } else { Err(DamagedBlock::length("zstd", len, out.len())) }
+            .map_err(|code| CorruptBlock(format!("zstd: {}", ::zstd::zstd_safe::get_error_name(code))))?;
+        if len == out.len() { Ok(()) } else { Err(CorruptBlock::length("zstd", len, out.len())) }
     }))
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, common_prefix};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, ReadError, TableView};
-use crate::stored::{self, damaged, take};
+use crate::stored::{self, corrupt, take};
 use crate::{binary, compressed, eytzinger};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
@@ -99,11 +99,11 @@ impl FencePolicy for Adaptive {
         let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
         let mut head = &*head;
         if take(&mut head, TAG.len())? != TAG {
-            return Err(damaged("this is no adaptive fence"));
+            return Err(corrupt("this is no adaptive fence"));
         }
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));
-        policy.ok_or_else(|| damaged(format!("a choice {chosen} of three")))?.open(&Behind(table))
+        policy.ok_or_else(|| corrupt(format!("a choice {chosen} of three")))?.open(&Behind(table))
     }
 }
 

@@ -3,8 +3,7 @@
 //! It is plain on purpose, the measure for the others: no prefix is cut, no head compared first. The keys
 //! stand in one arena, not one allocation each.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::separators::Separators;
@@ -18,15 +17,10 @@ const TAG: stored::Tag = *b"fbin";
 /// Builds sorted fences.
 struct Binary;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FencePolicy> for Binary {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
         Ok(Box::new(Self))
     }
 }

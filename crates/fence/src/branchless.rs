@@ -17,7 +17,7 @@ use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{HeadFence, HeadIndex};
 use crate::stored;
 use crate::suffixes::Bound;
-use memory::prefetch;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",

@@ -19,7 +19,7 @@ use types::{Bytes, common_prefix};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::separators::Separators;
-use crate::stored::{self, damaged, take, u32s};
+use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
@@ -146,12 +146,12 @@ impl CompressedFence {
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
-            return Err(damaged("these are no compressed separators"));
+            return Err(corrupt("these are no compressed separators"));
         }
         let numbers = take(&mut rest, HEAD_BYTES - TAG.len())?;
         let [count, interval] = [0, 1].map(|at| u32s(numbers).nth(at).expect("two numbers in eight bytes"));
         if count != blocks || count == 0 || interval == 0 {
-            return Err(damaged(format!(
+            return Err(corrupt(format!(
                 "{count} separators for {blocks} blocks, every {interval}th in full"
             )));
         }
@@ -168,7 +168,7 @@ impl CompressedFence {
         for index in 0..self.count {
             let is_first = index.is_multiple_of(self.interval);
             let at = self.stored.len() - self.coded - rest.len();
-            let wrong = || damaged(format!("separator {index} at byte {at} is not what can be there"));
+            let wrong = || corrupt(format!("separator {index} at byte {at} is not what can be there"));
             if is_first && self.group_start(index / self.interval) != Some(at) {
                 return Err(wrong());
             }
@@ -185,7 +185,7 @@ impl CompressedFence {
             last.truncate(shared);
             last.extend(suffix);
         }
-        if rest.is_empty() { Ok(()) } else { Err(damaged(format!("{} bytes too many", rest.len()))) }
+        if rest.is_empty() { Ok(()) } else { Err(corrupt(format!("{} bytes too many", rest.len()))) }
     }
 
     /// Where a group starts among the separators.
@@ -242,7 +242,7 @@ fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
 
 impl Fence for CompressedFence {
     fn seek(&self, key: &[u8], _: &dyn TableView) -> Result<u32, FenceError> {
-        let rank = self.rank(key).ok_or_else(|| damaged("a group leads out of the fence"))?;
+        let rank = self.rank(key).ok_or_else(|| corrupt("a group leads out of the fence"))?;
         Ok(rank.saturating_sub(1))
     }
 

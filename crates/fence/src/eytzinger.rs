@@ -10,14 +10,13 @@
 
 use std::hint::select_unpredictable;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{HeadFence, HeadIndex};
 use crate::stored;
 use crate::suffixes::Bound;
-use memory::prefetch;
+use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Eytzinger>(
     "eytzinger",
@@ -33,15 +32,10 @@ const LINE: usize = 8;
 /// Builds fences in breadth-first order.
 struct Eytzinger;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FencePolicy> for Eytzinger {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -23,7 +23,7 @@ pub trait FencePolicy: Send + Sync {
     /// Every length is checked before use.
     ///
     /// # Errors
-    /// If the bytes were not written by this policy or are damaged, or if reading fails.
+    /// If the bytes were not written by this policy or are corrupt, or if reading fails.
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError>;
 }
 
@@ -51,14 +51,14 @@ pub struct FenceInput<'a> {
 /// 2. [`find`](Self::find) returns the same block for every key that is in the table; for other keys it
 ///    may return any block.
 /// 3. [`find_batch`](Self::find_batch) answers for every key as [`find`](Self::find) does.
-/// 4. Whatever was stored, damaged or not, a block that is returned is one of the table's.
+/// 4. Whatever was stored, corrupt or not, a block that is returned is one of the table's.
 pub trait Fence: Send + Sync {
     /// The block where a scan from `key` starts, going up or down: the last one whose separator is at or
     /// below it, and block 0 for a key below all separators. A scan may find nothing in this block and
     /// must then go on to the next in its direction.
     ///
     /// # Errors
-    /// If pages must be read and cannot be, or are damaged.
+    /// If pages must be read and cannot be, or are corrupt.
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError>;
 
     /// The only block that can hold `key`.
@@ -128,8 +128,8 @@ pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, Error)]
 pub enum FenceError {
     /// The stored bytes cannot be right.
-    #[error("damaged fence: {0}")]
-    Damaged(String),
+    #[error("corrupt fence: {0}")]
+    Corrupt(String),
     /// The table could not read.
     #[error(transparent)]
     Read(#[from] ReadError),

@@ -9,13 +9,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::BuildHasherDefault;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use types::{AlreadyHashed, HashedKey};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::separators::Separators;
-use crate::stored::{self, damaged, take, u32s};
+use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> =
     Variant::new::<Free>("free", "the oracle: knows each key's block, and its memory counts as nothing", "")
@@ -26,15 +25,10 @@ const TAG: stored::Tag = *b"free";
 /// Builds maps from hashes to blocks.
 struct Free;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FencePolicy> for Free {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -56,10 +50,10 @@ impl FencePolicy for Free {
         let (numbers, broken) = rest.as_chunks();
         let hashes = match numbers.split_first() {
             Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
-            _ => return Err(damaged(format!("{} bytes of hashes are not what was stored", rest.len()))),
+            _ => return Err(corrupt(format!("{} bytes of hashes are not what was stored", rest.len()))),
         };
         if !broken.is_empty() {
-            return Err(damaged(format!("{} bytes too many", broken.len())));
+            return Err(corrupt(format!("{} bytes too many", broken.len())));
         }
         Ok(Box::new(FreeFence { separators, blocks: block_of_hash(&starts, hashes)? }))
     }
@@ -71,7 +65,7 @@ type BlockOfHash = HashMap<u64, Option<u32>, BuildHasherDefault<AlreadyHashed>>;
 fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, FenceError> {
     let ends = starts[1..].iter().map(|start| *start as usize).chain([hashes.len()]);
     if starts[0] != 0 || !starts.iter().map(|start| *start as usize).zip(ends.clone()).all(|(a, b)| a < b) {
-        return Err(damaged("the starts of the blocks do not increase from 0 to the number of keys"));
+        return Err(corrupt("the starts of the blocks do not increase from 0 to the number of keys"));
     }
     let mut blocks = BlockOfHash::with_capacity_and_hasher(hashes.len(), BuildHasherDefault::default());
     let mut start = 0;

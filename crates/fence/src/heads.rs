@@ -7,7 +7,7 @@ use types::HashedKey;
 
 use crate::fence::{Fence, FenceError, TableView};
 use crate::stored;
-use crate::suffixes::{Bound, Place, Suffixes};
+use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
 /// A search structure over the heads of a table's separators, given to it in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
@@ -33,9 +33,9 @@ pub(crate) trait HeadIndex: Send + Sync {
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {
-            Place::Below => 0,
-            Place::Above => suffixes.len(),
-            Place::Within(head) => suffixes.settle(self.lower_bound(head), key),
+            PrefixOrder::Below => 0,
+            PrefixOrder::Above => suffixes.len(),
+            PrefixOrder::Within(head) => suffixes.settle(self.lower_bound(head), key),
         }
     }
 }
@@ -72,8 +72,8 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
             match self.suffixes.place(key.bytes) {
-                Place::Within(within) => *head = within,
-                Place::Below | Place::Above => return self.ranks_one_by_one(keys, ranks),
+                PrefixOrder::Within(within) => *head = within,
+                PrefixOrder::Below | PrefixOrder::Above => return self.ranks_one_by_one(keys, ranks),
             }
         }
         let ties = self.index.lower_bounds(&heads[..keys.len()], ranks);

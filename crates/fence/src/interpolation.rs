@@ -9,8 +9,7 @@
 //!
 //! Memory: 8 bytes per separator, and what lies behind the head where it matters.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{HeadFence, HeadIndex};
@@ -31,15 +30,10 @@ const SCANNED: usize = 16;
 /// Builds sorted heads.
 struct Interpolation;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FencePolicy> for Interpolation {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -43,7 +43,7 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
     fn below(self, line: &Line, head: i64) -> usize;
 
     /// Runs a search that is compiled for this way.
-    fn run<S: Search>(self, search: S, input: S::Input) -> S::Found;
+    fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
 /// A search through lines. Its `run` must be inlined always: only then is it compiled for each way.
@@ -51,11 +51,11 @@ pub(crate) trait Search {
     /// What is sought; apart from where, so that both are passed in registers.
     type Input;
 
-    /// What it finds.
-    type Found;
+    /// The result of the search.
+    type Output;
 
     /// Runs it.
-    fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Found;
+    fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
 /// One head after the other, on every processor.
@@ -69,7 +69,7 @@ impl Compare for Portable {
     }
 
     #[inline]
-    fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
+    fn run<S: Search>(self, search: S, input: S::Input) -> S::Output {
         search.run(self, input)
     }
 }
@@ -113,9 +113,9 @@ mod x86_64 {
         }
 
         #[inline]
-        fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
+        fn run<S: Search>(self, search: S, input: S::Input) -> S::Output {
             #[target_feature(enable = "avx2,popcnt")]
-            fn compiled<S: Search>(compare: Avx2, search: S, input: S::Input) -> S::Found {
+            fn compiled<S: Search>(compare: Avx2, search: S, input: S::Input) -> S::Output {
                 search.run(compare, input)
             }
             // SAFETY: `self` exists only where both were detected.
@@ -148,9 +148,9 @@ mod x86_64 {
         }
 
         #[inline]
-        fn run<S: Search>(self, search: S, input: S::Input) -> S::Found {
+        fn run<S: Search>(self, search: S, input: S::Input) -> S::Output {
             #[target_feature(enable = "avx512f,avx512dq,popcnt")]
-            fn compiled<S: Search>(compare: Avx512, search: S, input: S::Input) -> S::Found {
+            fn compiled<S: Search>(compare: Avx512, search: S, input: S::Input) -> S::Output {
                 search.run(compare, input)
             }
             // SAFETY: `self` exists only where all of them were detected.
@@ -167,7 +167,7 @@ mod tests {
 
     impl Search for Below<'_> {
         type Input = i64;
-        type Found = usize;
+        type Output = usize;
 
         #[inline(always)]
         fn run<C: Compare>(self, compare: C, head: i64) -> usize {

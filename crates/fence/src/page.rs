@@ -17,7 +17,7 @@ use catalog::ByteSize;
 use types::common_prefix;
 
 use crate::fence::FenceError;
-use crate::stored::{damaged, take, u32s};
+use crate::stored::{corrupt, take, u32s};
 
 const HEAD_BYTES: usize = 16;
 const U32: usize = size_of::<u32>();
@@ -159,10 +159,10 @@ impl<'a> Page<'a> {
         let kind = match kind {
             1 => Kind::Inner,
             2 => Kind::Leaf,
-            other => return Err(damaged(format!("a page of kind {other}"))),
+            other => return Err(corrupt(format!("a page of kind {other}"))),
         };
         if children == 0 {
-            return Err(damaged("a page without children"));
+            return Err(corrupt("a page without children"));
         }
         let child_ends = take(&mut bytes, if kind == Kind::Inner { children * U32 } else { 0 })?;
         let suffix_ends = take(&mut bytes, (children - 1) * U32)?;
@@ -207,7 +207,7 @@ impl<'a> Page<'a> {
         let end = number(self.suffix_ends, index);
         self.suffixes
             .get(start as usize..end as usize)
-            .ok_or_else(|| damaged(format!("separator {index} of a page is at {start} to {end}")))
+            .ok_or_else(|| corrupt(format!("separator {index} of a page is at {start} to {end}")))
     }
 }
 

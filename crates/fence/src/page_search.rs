@@ -3,11 +3,10 @@
 //! Every step reads the first key of a block through the block cache. It stores nothing and holds nothing,
 //! and pays with one block per step. Source: the binary-search lookup of the document csc443, section 4.2.3.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
-use crate::stored::damaged;
+use crate::stored::corrupt;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<PageSearch>(
     "page-search",
@@ -18,15 +17,10 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<PageSearch>(
 /// The policy and the fence in one: there is nothing to hold.
 struct PageSearch;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FencePolicy> for PageSearch {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -39,8 +33,8 @@ impl FencePolicy for PageSearch {
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         match (table.stored_bytes(), table.block_count()) {
             (0, 1..) => Ok(Box::new(Self)),
-            (0, 0) => Err(damaged("a table without blocks")),
-            (bytes, _) => Err(damaged(format!("{bytes} bytes where there is no fence"))),
+            (0, 0) => Err(corrupt("a table without blocks")),
+            (bytes, _) => Err(corrupt(format!("{bytes} bytes where there is no fence"))),
         }
     }
 }

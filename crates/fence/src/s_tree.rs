@@ -16,8 +16,7 @@
 #![allow(clippy::inline_always)] // see `line`
 #![allow(unsafe_code)] // without it a search takes a fifth longer
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{GROUP, HeadFence, HeadIndex};
@@ -25,8 +24,8 @@ use crate::heads::{GROUP, HeadFence, HeadIndex};
 use crate::line::{Avx2, Avx512};
 use crate::line::{Compare, LINE, Line, Portable, Search, signed};
 use crate::stored;
-use crate::suffixes::{Bound, Place, Suffixes};
-use memory::{large, prefetch};
+use crate::suffixes::{Bound, PrefixOrder, Suffixes};
+use prefetch::{large, prefetch};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<STree>(
     "s-tree",
@@ -48,15 +47,10 @@ const UNROLLED: usize = 16;
 /// Builds static trees.
 struct STree;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn FencePolicy> for STree {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn FencePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
         Ok(Box::new(Self))
     }
 }
@@ -265,7 +259,7 @@ struct One<'a>(&'a Tree);
 
 impl Search for One<'_> {
     type Input = u64;
-    type Found = Bound;
+    type Output = Bound;
 
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, head: u64) -> Bound {
@@ -279,7 +273,7 @@ struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {
     type Input = &'a [u8];
-    type Found = usize;
+    type Output = usize;
 
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, key: &[u8]) -> usize {
@@ -304,9 +298,9 @@ fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
 #[inline(never)]
 fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
     match suffixes.place(key) {
-        Place::Below => 0,
-        Place::Above => suffixes.len(),
-        Place::Within(head) => suffixes.settle(One(tree).run(Portable, head), key),
+        PrefixOrder::Below => 0,
+        PrefixOrder::Above => suffixes.len(),
+        PrefixOrder::Within(head) => suffixes.settle(One(tree).run(Portable, head), key),
     }
 }
 
@@ -315,7 +309,7 @@ struct Many<'a>(&'a Tree);
 
 impl<'a> Search for Many<'a> {
     type Input = (&'a [u64], &'a mut [u32]);
-    type Found = u32;
+    type Output = u32;
 
     #[inline(always)]
     fn run<C: Compare>(self, compare: C, (heads, ranks): Self::Input) -> u32 {

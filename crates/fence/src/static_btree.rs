@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::page::{self, Draft, Kind, Page};
-use crate::stored::{Tag, damaged, take, u32s};
+use crate::stored::{Tag, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>(
     "static-btree",
@@ -82,7 +82,7 @@ impl FencePolicy for StaticBTree {
 
     fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
         let end = table.stored_bytes();
-        let start = end.checked_sub(FOOTER_BYTES).ok_or_else(|| damaged(format!("only {end} bytes")))?;
+        let start = end.checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(format!("only {end} bytes")))?;
         let geometry = Geometry::from_footer(&table.read_stored(start..end)?, start)?;
         Ok(Box::new(StaticBTreeFence { geometry }))
     }
@@ -187,7 +187,7 @@ impl Geometry {
         if possible {
             Ok(geometry)
         } else {
-            Err(damaged(format!("no static B-tree of {tree_bytes} bytes has the footer {geometry:?}")))
+            Err(corrupt(format!("no static B-tree of {tree_bytes} bytes has the footer {geometry:?}")))
         }
     }
 }
@@ -210,13 +210,13 @@ impl Fence for StaticBTreeFence {
                     return Ok(page.block(child));
                 }
                 Kind::Inner if layer < layers => node = page.pages(child),
-                kind => return Err(damaged(format!("child {child} of a {kind:?} page in layer {layer}"))),
+                kind => return Err(corrupt(format!("child {child} of a {kind:?} page in layer {layer}"))),
             }
             if node.is_empty() || node.end > pages {
-                return Err(damaged(format!("pages {node:?} of {pages}")));
+                return Err(corrupt(format!("pages {node:?} of {pages}")));
             }
         }
-        Err(damaged("a tree without leaves"))
+        Err(corrupt("a tree without leaves"))
     }
 
     fn memory_bytes(&self) -> usize {

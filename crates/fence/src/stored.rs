@@ -35,7 +35,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     let mut rest: &[u8] = &stored;
     let found = take(&mut rest, tag.len())?;
     if found != tag {
-        return Err(damaged(format!(
+        return Err(corrupt(format!(
             "the tag is \"{}\" where \"{}\" belongs; another kind of fence may have been stored",
             found.escape_ascii(),
             tag.escape_ascii()
@@ -43,7 +43,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
     }
     let count = u32s(take(&mut rest, U32)?).next().expect("one number in four bytes");
     if count != table.block_count() || count == 0 {
-        return Err(damaged(format!("{count} separators for {} blocks", table.block_count())));
+        return Err(corrupt(format!("{count} separators for {} blocks", table.block_count())));
     }
     let lengths = take(&mut rest, count as usize * U32)?;
     let mut separators = Separators::default();
@@ -60,7 +60,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
 /// If it is not above the last one.
 pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
     if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
-        return Err(damaged(format!("separator {} is not above the one before", separators.len())));
+        return Err(corrupt(format!("separator {} is not above the one before", separators.len())));
     }
     separators.push(separator);
     Ok(())
@@ -73,7 +73,7 @@ pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Resul
 pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separators, FenceError> {
     match read(tag, table)? {
         (separators, rest) if rest.is_empty() => Ok(separators),
-        (_, rest) => Err(damaged(format!("{} bytes too many", rest.len()))),
+        (_, rest) => Err(corrupt(format!("{} bytes too many", rest.len()))),
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separat
 pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], FenceError> {
     let (front, back) = rest
         .split_at_checked(count)
-        .ok_or_else(|| damaged(format!("{count} bytes are expected where {} are left", rest.len())))?;
+        .ok_or_else(|| corrupt(format!("{count} bytes are expected where {} are left", rest.len())))?;
     *rest = back;
     Ok(front)
 }
@@ -95,6 +95,6 @@ pub(crate) fn u32s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
 }
 
 /// An error about stored bytes.
-pub(crate) fn damaged(what: impl Into<String>) -> FenceError {
-    FenceError::Damaged(what.into())
+pub(crate) fn corrupt(what: impl Into<String>) -> FenceError {
+    FenceError::Corrupt(what.into())
 }

@@ -10,7 +10,7 @@
 use types::{common_prefix, head};
 
 use crate::separators::Separators;
-use memory::prefetch;
+use prefetch::prefetch;
 
 /// All separators of a table but the first, without their common prefix and beside their heads.
 ///
@@ -50,9 +50,9 @@ impl Bound {
     }
 }
 
-/// Where a key lies relative to all separators but the first.
+/// The order of a key relative to all separators but the first, by their common prefix.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PrefixOrder {
     /// Below all of them.
     Below,
     /// Above all of them.
@@ -88,8 +88,8 @@ impl Suffixes {
 
     /// Where `key` lies.
     #[inline]
-    pub(crate) fn place(&self, key: &[u8]) -> Place {
-        self.head_behind(key).map_or_else(|| self.place_at_length(key), Place::Within)
+    pub(crate) fn place(&self, key: &[u8]) -> PrefixOrder {
+        self.head_behind(key).map_or_else(|| self.place_at_length(key), PrefixOrder::Within)
     }
 
     /// The head of what follows the prefix in `key`, if it is at hand: a short prefix, as nearly all are, which
@@ -104,11 +104,11 @@ impl Suffixes {
 
     #[cold]
     #[inline(never)]
-    fn place_at_length(&self, key: &[u8]) -> Place {
+    fn place_at_length(&self, key: &[u8]) -> PrefixOrder {
         match key.split_at_checked(self.prefix.len()) {
-            Some((prefix, suffix)) if *prefix == *self.prefix => Place::Within(head(suffix)),
-            _ if *key < *self.prefix => Place::Below,
-            _ => Place::Above,
+            Some((prefix, suffix)) if *prefix == *self.prefix => PrefixOrder::Within(head(suffix)),
+            _ if *key < *self.prefix => PrefixOrder::Below,
+            _ => PrefixOrder::Above,
         }
     }
 
@@ -186,11 +186,11 @@ mod tests {
         let suffixes = suffixes(&[b"", b"user1", b"user1\0", b"user2"]);
         assert_eq!(&*suffixes.prefix, b"user");
         assert_eq!(suffixes.count, 3);
-        assert_eq!(suffixes.place(b""), Place::Below);
-        assert_eq!(suffixes.place(b"use"), Place::Below);
-        assert_eq!(suffixes.place(b"usez"), Place::Above);
-        assert_eq!(suffixes.place(b"user"), Place::Within(0));
-        assert_eq!(suffixes.place(b"user17"), Place::Within(head(b"17")));
+        assert_eq!(suffixes.place(b""), PrefixOrder::Below);
+        assert_eq!(suffixes.place(b"use"), PrefixOrder::Below);
+        assert_eq!(suffixes.place(b"usez"), PrefixOrder::Above);
+        assert_eq!(suffixes.place(b"user"), PrefixOrder::Within(0));
+        assert_eq!(suffixes.place(b"user17"), PrefixOrder::Within(head(b"17")));
     }
 
     /// Both ways to place a key, through the whole range of lengths.
@@ -202,14 +202,15 @@ mod tests {
             let suffixes = suffixes(&[b"", &low, &high]);
             for end in 0..bytes.len() {
                 let key = &bytes[..end];
-                let within = key.strip_prefix(&bytes[..length]).map(|suffix| Place::Within(head(suffix)));
-                assert_eq!(suffixes.place(key), within.unwrap_or(Place::Below), "{length}, {end}");
+                let within =
+                    key.strip_prefix(&bytes[..length]).map(|suffix| PrefixOrder::Within(head(suffix)));
+                assert_eq!(suffixes.place(key), within.unwrap_or(PrefixOrder::Below), "{length}, {end}");
                 for at in 0..end.min(length) {
                     let mut other = key.to_vec();
                     other[at] = 0;
-                    assert_eq!(suffixes.place(&other), Place::Below, "{length}, {end}, {at}");
+                    assert_eq!(suffixes.place(&other), PrefixOrder::Below, "{length}, {end}, {at}");
                     other[at] = 0xff;
-                    assert_eq!(suffixes.place(&other), Place::Above, "{length}, {end}, {at}");
+                    assert_eq!(suffixes.place(&other), PrefixOrder::Above, "{length}, {end}, {at}");
                 }
             }
         }
@@ -249,6 +250,6 @@ mod tests {
     fn one_separator_leaves_none() {
         let suffixes = suffixes(&[b"alone"]);
         assert_eq!(suffixes.count, 0);
-        assert!(matches!(suffixes.place(b"any"), Place::Within(_)));
+        assert!(matches!(suffixes.place(b"any"), PrefixOrder::Within(_)));
     }
 }

@@ -22,7 +22,7 @@ use crate::heads::HeadIndex;
 use crate::page::{self, Draft, Kind, Page};
 use crate::s_tree;
 use crate::separators::Separators;
-use crate::stored::{self, damaged, take, u32s};
+use crate::stored::{self, corrupt, take, u32s};
 use crate::suffixes::Suffixes;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
@@ -110,7 +110,7 @@ struct TwoLevelFence {
 impl TwoLevelFence {
     fn open(table: &dyn TableView) -> Result<Self, FenceError> {
         let bytes = table.stored_bytes();
-        let footer = bytes.checked_sub(FOOTER_BYTES).ok_or_else(|| damaged(format!("only {bytes} bytes")))?;
+        let footer = bytes.checked_sub(FOOTER_BYTES).ok_or_else(|| corrupt(format!("only {bytes} bytes")))?;
         let numbers = table.read_stored(footer..bytes)?;
         let mut numbers: &[u8] = &numbers;
         let [page_bytes, page_lengths, pages] = {
@@ -120,7 +120,7 @@ impl TwoLevelFence {
         let page_bytes = u64::from(page_bytes);
         let top = u64::from(page_lengths) * page_bytes;
         if numbers != TAG || !page::is_page_length(page_bytes) || top > footer {
-            return Err(damaged(format!("no partitioned fence of {bytes} bytes has this footer")));
+            return Err(corrupt(format!("no partitioned fence of {bytes} bytes has this footer")));
         }
         let top = table.read_stored(top..footer)?;
         let (ends, firsts) = read_top(&top, pages, page_lengths, table.block_count())?;
@@ -143,7 +143,7 @@ fn read_top(
     blocks: u32,
 ) -> Result<(Vec<u32>, Separators), FenceError> {
     if pages == 0 || top.len() / TOP_BYTES < pages as usize {
-        return Err(damaged(format!("{pages} pages in {} bytes", top.len())));
+        return Err(corrupt(format!("{pages} pages in {} bytes", top.len())));
     }
     let mut numbers = || -> Result<Vec<u32>, FenceError> {
         Ok(u32s(take(&mut top, pages as usize * size_of::<u32>())?).collect())
@@ -157,13 +157,13 @@ fn read_top(
         && starts[0] == 0
         && starts[starts.len() - 1] < blocks;
     if !is_possible {
-        return Err(damaged("the pages do not follow each other from the first block on"));
+        return Err(corrupt("the pages do not follow each other from the first block on"));
     }
     let mut firsts = Separators::default();
     for length in lengths {
         stored::push_above(&mut firsts, take(&mut top, length as usize)?)?;
     }
-    if top.is_empty() { Ok((ends, firsts)) } else { Err(damaged(format!("{} bytes too many", top.len()))) }
+    if top.is_empty() { Ok((ends, firsts)) } else { Err(corrupt(format!("{} bytes too many", top.len()))) }
 }
 
 impl Fence for TwoLevelFence {
@@ -172,7 +172,7 @@ impl Fence for TwoLevelFence {
         let page = Page::parse(&bytes)?;
         let block = page.block(page.child_of(key)?);
         if page.kind != Kind::Leaf || block >= table.block_count() {
-            return Err(damaged(format!("a page leads to block {block} of {}", table.block_count())));
+            return Err(corrupt(format!("a page leads to block {block} of {}", table.block_count())));
         }
         Ok(block)
     }

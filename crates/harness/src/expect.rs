@@ -1,6 +1,6 @@
 //! From a law of keys, as workloads draw them, to popularity, as the model takes it.
 
-use model::Popularity;
+use theory::Popularity;
 use workload::{KeyDistribution, Standing};
 
 /// How popular each of `keys` keys is under a law; `None` where its shares are not known.
@@ -19,8 +19,8 @@ pub(crate) fn popularity_of_blocks(
 ) -> Option<Popularity> {
     let standing = match law.standing() {
         Standing::InTurn => return None,
-        Standing::Together if ordered => model::Standing::Together,
-        Standing::Together | Standing::Scattered => model::Standing::Scattered,
+        Standing::Together if ordered => theory::Standing::Together,
+        Standing::Together | Standing::Scattered => theory::Standing::Scattered,
     };
     popularity_of_keys(law, keys)?.of_blocks(keys_per_block, standing)
 }

@@ -16,25 +16,25 @@ const FOREIGN: [&str; 4] = ["target", "results", "plots", "mutants.out"];
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let axes = ["memtable", "bloom", "fence", "compaction", "cache", "compression"];
     let ground: &[&str] = &["types", "catalog"];
-    let below_axis: &[&str] = &["types", "catalog", "memory"];
-    let below_tree = [&axes[..], &["storage", "memory"], ground].concat();
+    let below_axis: &[&str] = &["types", "catalog", "prefetch"];
+    let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
     let all = [
         &below_tree[..],
-        &["results", "measure", "model", "plot", "report", "workload", "tree", "torture", "peers"],
+        &["results", "measure", "theory", "plot", "report", "workload", "tree", "torture", "peers"],
     ]
     .concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
         ("results", &[]),
-        ("memory", &[]),
+        ("prefetch", &[]),
         ("catalog", &["types"]),
         ("storage", ground),
         ("workload", ground),
         ("measure", &["results"]),
-        ("model", &["compaction", "types", "catalog"]),
+        ("theory", &["compaction", "types", "catalog"]),
         ("plot", &["results", "types"]),
-        ("report", &["results", "plot", "measure"]),
+        ("report", &["results", "plot", "measure", "theory"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
         ("peers", &["types", "catalog", "workload"]),

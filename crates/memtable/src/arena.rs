@@ -15,9 +15,9 @@ const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 /// The share of a memtable's expected size that one chunk takes: what stands unused is at most that much.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
-/// Where a record begins.
+/// The address of a record in the arena: its chunk and the offset in it, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordAddress {
     chunk: u32,
     offset: u32,
 }
@@ -83,7 +83,7 @@ impl Arena {
     /// # Panics
     /// If the record is longer than 4 GiB, which no key and value within the tree's limits make.
     #[inline]
-    pub(crate) fn append<const PARTS: usize>(&mut self, parts: [&[u8]; PARTS]) -> Place {
+    pub(crate) fn append<const PARTS: usize>(&mut self, parts: [&[u8]; PARTS]) -> RecordAddress {
         let len = parts.iter().map(|part| part.len()).sum();
         let index = match self.chunks.get(self.current) {
             Some(chunk) if chunk.capacity() - chunk.len() >= len + PADDING => self.current,
@@ -94,12 +94,12 @@ impl Arena {
         for part in parts {
             chunk.extend_from_slice(part);
         }
-        Place { chunk: index as u32, offset }
+        RecordAddress { chunk: index as u32, offset }
     }
 
     /// The bytes from `place` to the end of its chunk: the record and whatever follows it.
     #[inline]
-    pub(crate) fn bytes_from(&self, place: Place) -> &[u8] {
+    pub(crate) fn bytes_from(&self, place: RecordAddress) -> &[u8] {
         &self.chunks[place.chunk as usize][place.offset as usize..]
     }
 
@@ -144,7 +144,7 @@ mod tests {
         // The second arena writes over what the first one left.
         for fill in [1, 2] {
             let mut arena = Arena::new(1 << 16, &pool);
-            let records: Vec<(Place, Vec<u8>)> = (0..100)
+            let records: Vec<(RecordAddress, Vec<u8>)> = (0..100)
                 .map(|i| {
                     let record = vec![i as u8 * fill; lengths[i % lengths.len()]];
                     let (a, b) = record.split_at(record.len() / 3);

@@ -16,12 +16,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 use types::{HashedKey, SequenceNumber, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
-use crate::shared_arena::{Link, LinkWord, MAX_HEIGHT, MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{Link, LinkWord, MAX_HEIGHT, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::versions::{Probe, Versions, read_versions};
 
@@ -36,15 +35,10 @@ struct Policy {
     pool: Arc<MapPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }
@@ -200,12 +194,12 @@ impl Versions for List {
 
     fn previous(&self, cursor: &mut Option<Self::Cursor>) {
         let record = cursor.map(|at| self.arena.record(at));
-        *cursor =
-            record.and_then(|Record { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
+        *cursor = record
+            .and_then(|VersionRecord { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
     }
 
     #[inline]
-    fn record<'a>(&'a self, cursor: &Self::Cursor) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a> {
         self.arena.record(*cursor)
     }
 }
@@ -266,7 +260,7 @@ mod tests {
         }
         for level in 0..list.height.load(Relaxed) {
             let mut link = list.link(list.front, level).load();
-            let mut before: Option<Record<'_>> = None;
+            let mut before: Option<VersionRecord<'_>> = None;
             while let Some(version) = link.target() {
                 let record = list.arena.record(version);
                 assert_eq!(link.hint(), hint(record.key));

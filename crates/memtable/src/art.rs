@@ -13,15 +13,14 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use parking_lot::{RwLock, RwLockReadGuard};
-use serde::{Deserialize, Serialize};
 use types::{HashedKey, SequenceNumber, common_prefix};
 
 use crate::allocation::allocation_bytes;
 use crate::chain;
 use crate::memtable::{Memtable, MemtablePolicy};
-use crate::shared_arena::{LinkWord, MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{LinkWord, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
@@ -35,15 +34,10 @@ struct Policy {
     pool: Arc<MapPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }
@@ -475,16 +469,16 @@ impl Versions for Tree {
 
     fn previous(&self, cursor: &mut Option<Ref<Version>>) {
         let record = cursor.map(|at| self.arena.record(at));
-        *cursor =
-            record.and_then(|Record { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
+        *cursor = record
+            .and_then(|VersionRecord { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
     }
 
-    fn record<'a>(&'a self, cursor: &Ref<Version>) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &Ref<Version>) -> VersionRecord<'a> {
         self.arena.record(*cursor)
     }
 
     #[inline]
-    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<Record<'_>> {
+    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<VersionRecord<'_>> {
         let version = chain::first_within(&self.arena, self.find(key)?, snapshot)?;
         Some(self.arena.record(version))
     }

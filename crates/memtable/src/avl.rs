@@ -12,13 +12,12 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use parking_lot::{RwLock, RwLockReadGuard};
-use serde::{Deserialize, Serialize};
 use types::{HashedKey, SequenceNumber, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
-use crate::shared_arena::{MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
@@ -32,15 +31,10 @@ struct Policy {
     pool: Arc<MapPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }
@@ -271,7 +265,7 @@ impl Versions for Tree {
         *cursor = cursor.take().and_then(|path| self.neighbour(path, LEFT));
     }
 
-    fn record<'a>(&'a self, cursor: &Path) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &Path) -> VersionRecord<'a> {
         let at = cursor.last().expect("a cursor stands at a node");
         self.arena.record(self.node(at).version)
     }

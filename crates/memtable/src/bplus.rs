@@ -27,16 +27,15 @@ use std::sync::Arc;
 // Not watched by a model: it orders nothing.
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use crossbeam_utils::CachePadded;
-use serde::{Deserialize, Serialize};
 use types::{Direction, HashedKey, SequenceNumber};
 
 use crate::bplus_node::{
     Changed, FANOUT, Locked, New, Node, Optimistic, RECORD_BYTES, SEARCHED_BYTES, Side, set_fences,
 };
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
-use crate::shared_arena::{AtomicRef, HEADER_BYTES, MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{AtomicRef, HEADER_BYTES, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::Relaxed;
 use crate::versions::{Probe, Versions, read_versions};
@@ -55,15 +54,10 @@ struct Policy {
     pool: Arc<MapPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }
@@ -294,7 +288,7 @@ impl Tree {
     }
 
     /// Takes a record for one like all others. Where they are, nobody writes what all scans read.
-    fn note_bytes(&self, record: &Record<'_>) {
+    fn note_bytes(&self, record: &VersionRecord<'_>) {
         let bytes = (HEADER_BYTES + record.entry().user_bytes()).min(RECORD_BYTES) as u32;
         if self.asked_bytes.load(Relaxed) != bytes {
             self.asked_bytes.store(bytes, Relaxed);
@@ -366,7 +360,7 @@ impl Tree {
 
     /// The place of the version where a cursor stands.
     fn probe(&self, cursor: &Cursor) -> Probe<'_> {
-        let Record { key, sequence, .. } = self.arena.record(cursor.entry);
+        let VersionRecord { key, sequence, .. } = self.arena.record(cursor.entry);
         Probe { key, sequence }
     }
 
@@ -386,7 +380,7 @@ impl Tree {
             }
             // Nothing of this leaf is before the end: what is stands before the leaf's lower fence.
             let Some(low) = low else { return Ok(None) };
-            let Record { key, sequence, .. } = self.arena.record(low);
+            let VersionRecord { key, sequence, .. } = self.arena.record(low);
             end = Some(Probe { key, sequence });
         }
     }
@@ -521,12 +515,12 @@ impl Versions for Tree {
     }
 
     #[inline]
-    fn record<'a>(&'a self, cursor: &Cursor) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &Cursor) -> VersionRecord<'a> {
         self.arena.record(cursor.entry)
     }
 
     #[inline]
-    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<Record<'_>> {
+    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<VersionRecord<'_>> {
         Self::retry(|| {
             let probe = Probe { key, sequence: snapshot };
             let leaf = self.leaf(Some(probe), Side::Behind)?;
@@ -578,7 +572,7 @@ mod tests {
     fn check(tree: &Tree, node: &Node, height: usize) -> usize {
         let record = |version: Option<Ref<Version>>| version.map(|version| tree.arena.record(version));
         let (low, high) = (record(node.low.load()), record(node.high.load()));
-        let probe = |record: Record<'_>| (record.key.to_vec(), std::cmp::Reverse(record.sequence));
+        let probe = |record: VersionRecord<'_>| (record.key.to_vec(), std::cmp::Reverse(record.sequence));
         let entries: Vec<_> =
             (0..node.count()).map(|at| probe(record(node.records[at].load()).unwrap())).collect();
         assert!(entries.is_sorted() && (0..node.count()).map(|at| node.heads[at].load(Relaxed)).is_sorted());

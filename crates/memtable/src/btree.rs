@@ -7,9 +7,8 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use parking_lot::RwLock;
-use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
 use crate::arena::ChunkPool;
@@ -27,15 +26,10 @@ struct Policy {
     pool: Arc<ChunkPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }

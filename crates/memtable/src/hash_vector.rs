@@ -17,14 +17,13 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use parking_lot::RwLock;
-use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::radix::{self, Headed};
-use crate::shared_arena::{LinkWord, MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{LinkWord, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{self, Probe, Versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
@@ -44,15 +43,10 @@ struct Policy {
     pool: Arc<MapPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }
@@ -170,7 +164,7 @@ impl Index {
         arena: &'a SharedArena,
         key: HashedKey<'_>,
         snapshot: SequenceNumber,
-    ) -> Option<Record<'a>> {
+    ) -> Option<VersionRecord<'a>> {
         if self.slots.is_empty() {
             return None;
         }
@@ -202,7 +196,7 @@ struct Order {
 
 /// The record of an item; an order and a log hold versions only.
 #[inline]
-fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> Record<'_> {
+fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }
 
@@ -309,7 +303,7 @@ impl Versions for Ordered<'_> {
         *cursor = cursor.and_then(|at| at.checked_sub(1));
     }
 
-    fn record<'a>(&'a self, cursor: &usize) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &usize) -> VersionRecord<'a> {
         record(self.arena, self.order.sorted[*cursor].item)
     }
 }
@@ -348,7 +342,7 @@ impl Memtable for HashVector {
         batch: &mut EntryBatch,
     ) {
         let ordered = Ordered { arena: &self.arena, order: &self.order() };
-        versions::scan(&ordered, from, direction, snapshot, limit, &mut |record: Record<'_>| {
+        versions::scan(&ordered, from, direction, snapshot, limit, &mut |record: VersionRecord<'_>| {
             batch.push(record.entry());
         });
     }
@@ -359,7 +353,7 @@ impl Memtable for HashVector {
 
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
         let ordered = Ordered { arena: &self.arena, order: &self.order() };
-        versions::drain(&ordered, &mut |record: Record<'_>| sink(record.entry()));
+        versions::drain(&ordered, &mut |record: VersionRecord<'_>| sink(record.entry()));
     }
 
     fn len(&self) -> usize {

@@ -17,15 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use scc::{Comparable, Equivalent, Guard, TreeIndex, tree_index};
-use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
 use crate::chain;
 use crate::inline_key::InlineKey;
 use crate::memtable::{Memtable, MemtablePolicy};
-use crate::shared_arena::{MapPool, Record, Ref, SharedArena, Version};
+use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{self, Probe, Versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
@@ -42,15 +41,10 @@ struct Policy {
     pool: Arc<MapPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }
@@ -206,7 +200,7 @@ impl<'t> Versions for Open<'t> {
 
     fn previous(&self, cursor: &mut Option<Cursor<'t>>) {
         *cursor = cursor.take().and_then(|cursor| {
-            let Record { key, sequence, .. } = self.record(&cursor);
+            let VersionRecord { key, sequence, .. } = self.record(&cursor);
             match self.newer(Probe { key, sequence }) {
                 Some(version) => Some(Cursor { version, ..cursor }),
                 None => self.down(cursor.rest),
@@ -214,11 +208,11 @@ impl<'t> Versions for Open<'t> {
         });
     }
 
-    fn record<'a>(&'a self, cursor: &Cursor<'t>) -> Record<'a> {
+    fn record<'a>(&'a self, cursor: &Cursor<'t>) -> VersionRecord<'a> {
         self.index.arena.record(cursor.version)
     }
 
-    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<Record<'_>> {
+    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<VersionRecord<'_>> {
         self.within(Probe { key, sequence: snapshot }).map(|version| self.index.arena.record(version))
     }
 }
@@ -244,14 +238,14 @@ impl Memtable for Index {
         batch: &mut EntryBatch,
     ) {
         let open = Open { index: self, guard: &Guard::new() };
-        versions::scan(&open, from, direction, snapshot, limit, &mut |record: Record<'_>| {
+        versions::scan(&open, from, direction, snapshot, limit, &mut |record: VersionRecord<'_>| {
             batch.push(record.entry());
         });
     }
 
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
         let open = Open { index: self, guard: &Guard::new() };
-        versions::drain(&open, &mut |record: Record<'_>| sink(record.entry()));
+        versions::drain(&open, &mut |record: VersionRecord<'_>| sink(record.entry()));
     }
 
     fn len(&self) -> usize {

@@ -13,19 +13,21 @@
 
 #![allow(unsafe_code)]
 
-use std::fmt;
+mod reference;
+
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use memmap2::{MmapMut, MmapOptions};
 use parking_lot::Mutex;
-use types::{Entry, SequenceNumber};
+use types::SequenceNumber;
 
+pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Version, VersionRecord};
 use crate::shard::Shard;
 
 /// The bytes of a unit; every record begins at a multiple of it.
@@ -61,130 +63,9 @@ const HEADER_UNITS: usize = 2;
 /// The bytes of a version besides key and value.
 pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 
-/// The tallest tower.
-pub(crate) const MAX_HEIGHT: usize = 32;
-
 /// The first chunks that wait for another arena at most. A tree whose flushes are behind has a memtable or two that wait
 /// for theirs, and gives them up one soon after the other.
 const MOST_IDLE: usize = 2;
-
-/// Names a `T` in its arena.
-pub(crate) struct Ref<T>(NonZeroU32, PhantomData<fn() -> T>);
-
-impl<T> Clone for Ref<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Ref<T> {}
-
-impl<T> fmt::Debug for Ref<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ref").field(&self.0).finish()
-    }
-}
-
-impl<T> PartialEq for Ref<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-/// A place for a reference that threads hand to each other.
-#[derive(Debug)]
-pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
-
-impl<T> Default for AtomicRef<T> {
-    fn default() -> Self {
-        Self(AtomicU32::new(0), PhantomData)
-    }
-}
-
-impl<T> AtomicRef<T> {
-    /// The reference, if one was stored. What it names is seen whole.
-    #[inline]
-    pub(crate) fn load(&self) -> Option<Ref<T>> {
-        NonZeroU32::new(self.0.load(Ordering::Acquire)).map(|unit| Ref(unit, PhantomData))
-    }
-
-    #[inline]
-    pub(crate) fn store(&self, to: Option<Ref<T>>) {
-        self.0.store(to.map_or(0, |to| to.0.get()), Ordering::Release);
-    }
-}
-
-/// A version of a key as it stands in the arena; only its reference is ever made.
-pub(crate) enum Version {}
-
-/// A link of a tower: the reference of the next version and, above it, the first four bytes of its key, so
-/// that most comparisons need not go there. 0 is the end.
-#[repr(transparent)]
-pub(crate) struct Link(AtomicU64);
-
-/// The value of a [`Link`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LinkWord(u64);
-
-impl LinkWord {
-    /// The end of the list.
-    pub(crate) const END: Self = Self(0);
-
-    /// A link to `version`, whose key begins with `hint`.
-    #[inline]
-    pub(crate) fn new(version: Ref<Version>, hint: u32) -> Self {
-        Self(u64::from(hint) << 32 | u64::from(version.0.get()))
-    }
-
-    /// Where it leads; `None` at the end.
-    #[inline]
-    pub(crate) fn target(self) -> Option<Ref<Version>> {
-        NonZeroU32::new(self.0 as u32).map(|unit| Ref(unit, PhantomData))
-    }
-
-    /// The first four bytes of the target's key.
-    #[inline]
-    pub(crate) fn hint(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-}
-
-impl Link {
-    #[inline]
-    pub(crate) fn load(&self) -> LinkWord {
-        LinkWord(self.0.load(Ordering::Acquire))
-    }
-
-    #[inline]
-    pub(crate) fn store(&self, to: LinkWord) {
-        self.0.store(to.0, Ordering::Release);
-    }
-
-    /// Swings the link from `from` to `to`; `false` where it has gone elsewhere meanwhile.
-    #[inline]
-    pub(crate) fn swing(&self, from: LinkWord, to: LinkWord) -> bool {
-        self.0.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
-    }
-}
-
-/// A version, read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'a> {
-    /// Where it stands.
-    pub(crate) version: Ref<Version>,
-    pub(crate) key: &'a [u8],
-    pub(crate) sequence: SequenceNumber,
-    /// `None` for a tombstone.
-    pub(crate) value: Option<&'a [u8]>,
-}
-
-impl<'a> Record<'a> {
-    /// The version without its number.
-    #[inline]
-    pub(crate) fn entry(&self) -> Entry<'a> {
-        Entry { key: self.key, value: self.value }
-    }
-}
 
 /// Mapped memory that waits for the next arenas: a page that was used before is not cleared again.
 #[derive(Debug, Default)]
@@ -302,7 +183,7 @@ impl SharedArena {
 
     /// Reads a version.
     #[inline]
-    pub(crate) fn record(&self, version: Ref<Version>) -> Record<'_> {
+    pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
         let at = self.pointer(version.0.get()).cast_const();
         // SAFETY: the reference came from `append`, which wrote header, key and value before it handed it
         // out, and nobody writes them again; other threads got it through a release and an acquire.
@@ -314,7 +195,7 @@ impl SharedArena {
             let key = slice::from_raw_parts(at, key_len);
             let value =
                 (value_len != TOMBSTONE).then(|| slice::from_raw_parts(at.add(key_len), value_len as usize));
-            Record { version, key, sequence, value }
+            VersionRecord { version, key, sequence, value }
         }
     }
 

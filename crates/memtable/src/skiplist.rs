@@ -10,10 +10,9 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::atomic::{self, AtomicUsize};
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use crossbeam_skiplist::SkipMap;
 use crossbeam_skiplist::map;
-use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
 use crate::allocation::allocation_bytes;
@@ -33,15 +32,10 @@ const NODE_BYTES: usize = 8 + 16 + 8;
 /// Makes [`SkipList`]s.
 struct Policy;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self))
     }
 }

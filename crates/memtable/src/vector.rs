@@ -13,12 +13,11 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
 use std::sync::{Arc, OnceLock};
 
-use catalog::{Build, Variant};
+use catalog::{Build, NoParams, Variant};
 use parking_lot::RwLock;
-use serde::{Deserialize, Serialize};
 use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
 
-use crate::arena::{Arena, ChunkPool, Place};
+use crate::arena::{Arena, ChunkPool, RecordAddress};
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::radix::{self, Headed};
 
@@ -39,15 +38,10 @@ struct Policy {
     pool: Arc<ChunkPool>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn MemtablePolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn MemtablePolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
         Ok(Box::new(Self { pool: Arc::default() }))
     }
 }
@@ -155,7 +149,7 @@ struct Log {
 #[derive(Clone, Copy)]
 struct Slot {
     sequence: SequenceNumber,
-    place: Place,
+    place: RecordAddress,
 }
 
 impl Log {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use types::{Entry, Lookup, SequenceNumber};
 
 use crate::allocation::allocation_bytes;
-use crate::arena::{Arena, ChunkPool, Place};
+use crate::arena::{Arena, ChunkPool, RecordAddress};
 use crate::inline_key::{INLINE_BYTES, InlineKey};
 
 /// The length that marks a tombstone; no value is as long.
@@ -29,7 +29,7 @@ const NODE_FILL: f64 = 1.6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
     /// The key was written once.
-    One(Place),
+    One(RecordAddress),
     /// The number of its list.
     Many(u32),
 }
@@ -38,7 +38,7 @@ pub(crate) enum Versions {
 #[derive(Clone, Copy, Debug)]
 struct Version {
     sequence: SequenceNumber,
-    place: Place,
+    place: RecordAddress,
 }
 
 /// Keys in order, each with all its versions.
@@ -161,7 +161,7 @@ impl VersionMap {
 
     /// The newest version not above `snapshot`.
     #[inline]
-    fn visible(&self, versions: Versions, snapshot: SequenceNumber) -> Option<Record<'_>> {
+    fn visible(&self, versions: Versions, snapshot: SequenceNumber) -> Option<StoredVersion<'_>> {
         let place = match versions {
             Versions::One(place) => place,
             Versions::Many(list) => {
@@ -196,8 +196,8 @@ fn add_version(list: &mut Vec<Version>, added: Version) {
     }
 }
 
-/// A version as it stands in the arena.
-struct Record<'m> {
+/// One version of a key, as the arena stores it.
+struct StoredVersion<'m> {
     sequence: SequenceNumber,
     /// `None` for a tombstone.
     value: Option<&'m [u8]>,
@@ -205,12 +205,12 @@ struct Record<'m> {
 
 /// The record at `place`.
 #[inline]
-fn read(records: &Arena, place: Place) -> Record<'_> {
+fn read(records: &Arena, place: RecordAddress) -> StoredVersion<'_> {
     let record = records.bytes_from(place);
     let (header, rest) = record.split_first_chunk::<HEADER_BYTES>().expect("a whole header was written");
     let sequence = SequenceNumber::from_le_bytes(header[..8].try_into().expect("eight bytes"));
     let len = u32::from_le_bytes(header[8..].try_into().expect("four bytes"));
-    Record { sequence, value: (len != TOMBSTONE).then(|| &rest[..len as usize]) }
+    StoredVersion { sequence, value: (len != TOMBSTONE).then(|| &rest[..len as usize]) }
 }
 
 #[cfg(test)]

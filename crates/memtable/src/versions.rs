@@ -9,7 +9,7 @@ use std::ops::Bound;
 
 use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
-use crate::shared_arena::{Record, SharedArena};
+use crate::shared_arena::{SharedArena, VersionRecord};
 
 /// A place in the order.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl<'a> Probe<'a> {
 
     /// How `record` stands to this place.
     #[inline]
-    pub(crate) fn order_of(&self, record: &Record<'_>) -> Ordering {
+    pub(crate) fn order_of(&self, record: &VersionRecord<'_>) -> Ordering {
         record.key.cmp(self.key).then_with(|| self.sequence.cmp(&record.sequence))
     }
 }
@@ -66,7 +66,7 @@ pub(crate) trait Versions {
     /// As [`next`](Self::next), to the version before.
     fn previous(&self, cursor: &mut Option<Self::Cursor>);
 
-    fn record<'a>(&'a self, cursor: &Self::Cursor) -> Record<'a>;
+    fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a>;
 
     /// Tells that a scan in `direction` is going to meet so many versions, that of the cursor first: their memory can be
     /// asked for.
@@ -77,7 +77,7 @@ pub(crate) trait Versions {
 
     /// The newest version of `key` not above `snapshot`.
     #[inline]
-    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<Record<'_>> {
+    fn visible(&self, key: &[u8], snapshot: SequenceNumber) -> Option<VersionRecord<'_>> {
         let cursor = self.seek(Some(Probe { key, sequence: snapshot }))?;
         Some(self.record(&cursor)).filter(|record| record.key == key)
     }
@@ -85,7 +85,7 @@ pub(crate) trait Versions {
 
 /// What is known of a version that may not be; a value is appended to `value`.
 #[inline]
-pub(crate) fn lookup(version: Option<Record<'_>>, value: &mut Vec<u8>) -> Lookup {
+pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) -> Lookup {
     match version.map(|record| record.value) {
         None => Lookup::Absent,
         Some(None) => Lookup::Deleted,
@@ -97,7 +97,7 @@ pub(crate) fn lookup(version: Option<Record<'_>>, value: &mut Vec<u8>) -> Lookup
 }
 
 /// Hands up to `limit` versions, as of `snapshot`, to `sink`.
-pub(crate) fn scan<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
+pub(crate) fn scan<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
     direction: Direction,
@@ -110,7 +110,7 @@ pub(crate) fn scan<V: Versions, S: FnMut(Record<'_>) + ?Sized>(
 }
 
 /// The newest version of every key, in order.
-pub(crate) fn drain<V: Versions, S: FnMut(Record<'_>) + ?Sized>(versions: &V, sink: &mut S) {
+pub(crate) fn drain<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(versions: &V, sink: &mut S) {
     let mut at = versions.seek(None);
     go_on(versions, &mut at, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
 }
@@ -128,7 +128,7 @@ fn begin<V: Versions>(versions: &V, from: Bound<&[u8]>, direction: Direction) ->
 }
 
 /// Hands up to `limit` versions from `at` on, as of `snapshot`, to `sink`; `at` is then behind them.
-fn go_on<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
+fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
     direction: Direction,
@@ -145,7 +145,7 @@ fn go_on<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
     }
 }
 
-fn ascend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
+fn ascend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
     snapshot: SequenceNumber,
@@ -176,7 +176,7 @@ fn ascend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
     }
 }
 
-fn descend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
+fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
     snapshot: SequenceNumber,
@@ -212,7 +212,7 @@ fn descend<'a, V: Versions, S: FnMut(Record<'a>) + ?Sized>(
 
 /// Hands a version to `sink`; says whether there is one.
 #[inline]
-fn emit<'a, S: FnMut(Record<'a>) + ?Sized>(version: Option<Record<'a>>, sink: &mut S) -> bool {
+fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
 }
 
@@ -239,7 +239,7 @@ impl<'a, V: Versions> Scan<'a, V> {
 impl<'a, V: Versions<Cursor: Send + Sync> + Sync> Rest<'a> for Scan<'a, V> {
     fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>) {
         let Self { versions, direction, snapshot, at } = self;
-        go_on(*versions, at, *direction, *snapshot, limit, &mut |record: Record<'a>| {
+        go_on(*versions, at, *direction, *snapshot, limit, &mut |record: VersionRecord<'a>| {
             found.push(record.entry());
         });
     }
@@ -255,7 +255,7 @@ pub(crate) fn found_in<'a, V: Versions>(
     limit: usize,
 ) -> Entries<'a> {
     let mut found = Vec::new();
-    let sink = &mut |record: Record<'_>| found.push(arena.record(record.version).entry());
+    let sink = &mut |record: VersionRecord<'_>| found.push(arena.record(record.version).entry());
     scan(versions, from, direction, snapshot, limit, sink);
     Entries::in_place(found)
 }
@@ -307,12 +307,12 @@ macro_rules! read_versions {
             limit: usize,
             batch: &mut types::EntryBatch,
         ) {
-            let sink = &mut |record: $crate::shared_arena::Record<'_>| batch.push(record.entry());
+            let sink = &mut |record: $crate::shared_arena::VersionRecord<'_>| batch.push(record.entry());
             $crate::versions::scan(&*self.versions(), from, direction, snapshot, limit, sink);
         }
 
         fn drain(&self, sink: &mut dyn FnMut(types::Entry<'_>)) {
-            let sink = &mut |record: $crate::shared_arena::Record<'_>| sink(record.entry());
+            let sink = &mut |record: $crate::shared_arena::VersionRecord<'_>| sink(record.entry());
             $crate::versions::drain(&*self.versions(), sink);
         }
     };

@@ -73,7 +73,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         bottom: room.bottom - standing.height() - 4.0,
     };
     draw_upwards(scene, rect, &ticks);
-    bars_of(scene, data, &Place { rect, scale, lying: false });
+    bars_of(scene, data, &BarFrame { rect, scale, lying: false });
     standing.draw(scene, rect, false);
     Ok(page.below(rect))
 }
@@ -99,7 +99,7 @@ fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> S
         scene.text(label.anchored(Anchor::Middle));
     }
     draw_names_down(scene, rect, &names);
-    bars_of(scene, data, &Place { rect, scale, lying: true });
+    bars_of(scene, data, &BarFrame { rect, scale, lying: true });
     scene.line(&[(rect.left, rect.top), (rect.left, rect.bottom)], 1.0, AXIS);
     page.below(rect)
 }
@@ -125,14 +125,14 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(Scale::Log { low: below, high: (high * 1.25).min(f64::MAX) })
 }
 
-/// Where bars go: standing on the bottom or lying against the left side of a rectangle.
-struct Place {
+/// The plot area of bars and its value scale. Bars are vertical, or horizontal if `lying`.
+struct BarFrame {
     rect: Rect,
     scale: Scale,
     lying: bool,
 }
 
-impl Place {
+impl BarFrame {
     /// The point that is `along` pixels along the categories and at `value` on the scale.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
@@ -152,7 +152,7 @@ impl Place {
     }
 }
 
-fn bars_of(scene: &mut Scene, data: &Data, place: &Place) {
+fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     let Across::Names(names) = &data.across else { return };
     let length = if place.lying { place.rect.height() } else { place.rect.width() };
     let slot = length / names.len() as f64;
@@ -183,7 +183,7 @@ fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
 }
 
 /// A line across all bars at the ends of those of oracles, which bound the others.
-fn bounds_across(scene: &mut Scene, data: &Data, place: &Place, length: f64) {
+fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) {
     let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
     for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
         let ends = [0.0, length].map(|along| place.point(along, point.y.median));
@@ -216,7 +216,7 @@ fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64
     (share >= least).then_some(share * LABEL)
 }
 
-fn one_bar(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: f64, style: Style) {
+fn one_bar(scene: &mut Scene, place: &BarFrame, point: &Point, middle: f64, thick: f64, style: Style) {
     let half = (thick / 2.0 - if thick > 6.0 { 1.0 } else { 0.25 }).max(0.5);
     let (Some(from), Some(to)) =
         (place.point(middle - half, place.base()), place.point(middle + half, point.y.median))
@@ -243,7 +243,7 @@ fn one_bar(scene: &mut Scene, place: &Place, point: &Point, middle: f64, thick: 
 }
 
 /// Writes the number at the end of a bar.
-fn number_of(scene: &mut Scene, place: &Place, point: &Point, middle: f64, size: f64, text: String) {
+fn number_of(scene: &mut Scene, place: &BarFrame, point: &Point, middle: f64, size: f64, text: String) {
     let top = Known::ALL.iter().filter_map(|known| known.at(point)).fold(point.y.high, f64::max);
     let Some((x, y)) = place.point(middle, top).or_else(|| place.point(middle, place.base())) else { return };
     let text = if place.lying {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Claim, Finding, Judgement, Source};
+use crate::{Claim, FigureSource, Finding, Judgement};
 
 /// A claim with what it came to.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub struct EngineNote {
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The figure.
-    pub source: Source,
+    pub source: FigureSource,
     /// The file, as this repository names it.
     pub file: String,
     /// What the experiment asks; nothing where all is computed.
@@ -101,14 +101,14 @@ pub struct System {
     pub figures: Vec<Figure>,
 }
 
-/// How many claims came to what.
+/// Number of claims per finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FindingCounts {
     counts: [usize; Finding::ALL.len()],
     by_arithmetic: usize,
 }
 
-impl Tally {
+impl FindingCounts {
     /// Counts findings.
     pub fn of<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> Self {
         let mut tally = Self::default();
@@ -154,8 +154,8 @@ impl Figure {
     }
 
     /// What the claims about it came to.
-    pub fn tally(&self) -> Tally {
-        Tally::of(self.judged())
+    pub fn tally(&self) -> FindingCounts {
+        FindingCounts::of(self.judged())
     }
 
     /// What it shows.
@@ -166,8 +166,8 @@ impl Figure {
 
 impl System {
     /// What its claims came to.
-    pub fn tally(&self) -> Tally {
-        Tally::of(self.figures.iter().flat_map(Figure::judged))
+    pub fn tally(&self) -> FindingCounts {
+        FindingCounts::of(self.figures.iter().flat_map(Figure::judged))
     }
 
     /// All its claims, in the order of their names.

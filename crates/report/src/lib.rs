@@ -1,7 +1,7 @@
 //! Claims of published systems, judged by rule against what was measured.
 //!
 //! A document says how fast its tree is. Its numbers stand in `claims.csv`, each with a name ([`Claims`]); an
-//! experiment says behind its charts which figure it stands for ([`Source`]) and how each claim is looked up,
+//! experiment says behind its charts which figure it stands for ([`FigureSource`]) and how each claim is looked up,
 //! compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each, and [`pages`] shows them all in a [`Report`],
 //! with the places where a document contradicts itself ([`Contradiction`]) and where its features are reached ([`Feature`]).
 //! `experiments/README.md` has the format.
@@ -38,7 +38,7 @@ pub use compute::{COMPUTATIONS, Computation, Facts, Force};
 pub use contradiction::{Check, Checked, Claimed, Contradiction, ContradictionKind, Ruling, Settled};
 pub use error::ClaimsError;
 pub use feature::{Feature, Reach};
-pub use figure::{Answer, EngineNote, Figure, Judged, Picture, RunNote, System, Tally, assemble};
+pub use figure::{Answer, EngineNote, Figure, FindingCounts, Judged, Picture, RunNote, System, assemble};
 pub use highlight::{Highlight, Highlighted};
 pub use ids::Ids;
 pub use judge::{Evidence, Finding, Judgement, judge};
@@ -48,6 +48,6 @@ pub use report::Report;
 pub use rule::{At, Bound, Compare, Rule, Way};
 pub use select::{Cores, ENGINE, Other, ParamColumn, Quantity, Scale};
 pub use sheet::{Sheet, SheetFault};
-pub use source::Source;
+pub use source::FigureSource;
 pub use texts::Texts;
 pub use theory::{Expected, Theory};

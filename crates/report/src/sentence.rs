@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::text::{about_measured, formed};
-use crate::{Figure, Finding, Judged, Tally};
+use crate::{Figure, Finding, FindingCounts, Judged};
 
 /// What the runs of a figure found, what came of the claims about it, and which of them is farthest off.
 pub(crate) fn sentence(figure: &Figure) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn sentence(figure: &Figure) -> String {
 
 /// What came of some claims, and which of them is farthest off.
 pub(crate) fn sentence_on(all: &[&Judged]) -> String {
-    let tally = Tally::of(all.iter().copied());
+    let tally = FindingCounts::of(all.iter().copied());
     if tally.total() == 0 {
         return "The document states no number here.".to_owned();
     }

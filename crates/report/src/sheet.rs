@@ -1,12 +1,12 @@
 //! What stands behind an experiment: the figures that it answers, and how.
 
-use crate::{Claim, Claims, ParamColumn, Rule, Scale, Source, Standing, Way};
+use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Standing, Way};
 
 /// The figures that a file answers, and how each claim about them is answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     /// The figures.
-    pub sources: Vec<Source>,
+    pub sources: Vec<FigureSource>,
     /// The rules, in the order of the file.
     pub rules: Vec<Rule>,
 }
@@ -23,7 +23,7 @@ impl Sheet {
     }
 
     /// The figure that the claims of a rule belong to; the first one where the rule does not say.
-    pub fn source_of(&self, rule: &Rule) -> Option<&Source> {
+    pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
             Some(figure) => self.sources.iter().find(|source| source.figure == *figure),

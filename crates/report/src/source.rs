@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// The figure or table of a document that an experiment stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Source {
+pub struct FigureSource {
     /// The document, by the name of its folder: `cs265`.
     pub document: String,
     /// The name of the figure in this repository: `E07`.
@@ -18,7 +18,7 @@ pub struct Source {
     pub unspecified: Vec<String>,
 }
 
-impl Source {
+impl FigureSource {
     /// The keys of the table.
     pub const KEYS: [&str; 5] = ["document", "figure", "title", "sections", "unspecified"];
 

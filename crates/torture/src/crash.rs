@@ -41,16 +41,16 @@ const WHILE_ALIVE: &str = "while it lived";
 
 /// How much to explore.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct CrashBudget {
     /// The seed of the first life; the next lives have the numbers behind it.
     pub seed: u64,
     /// The states to recover from. The exploration ends with the first life that reaches them.
     pub states: u64,
 }
 
-/// Where a state is found again.
+/// The numbers that lead to one explored crash state again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CrashPoint {
     /// The seed of the life.
     pub seed: u64,
     /// The steps that were taken before the power failed, and the number of the state of the disk.
@@ -59,7 +59,7 @@ pub struct Place {
     pub recovery: Option<(usize, u64)>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CrashPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.seed, self.cut.0, self.cut.1)?;
         match self.recovery {
@@ -69,7 +69,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for CrashPoint {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -85,9 +85,9 @@ impl FromStr for Place {
     }
 }
 
-/// What an exploration came to.
+/// Counts and findings of one exploration of crashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CrashSummary {
     /// Lives that were played.
     pub lives: u64,
     /// Moments at which the power failed.
@@ -99,19 +99,19 @@ pub struct Tally {
     /// Of these, states that a crash during a recovery, or in the life behind it, left.
     pub second: u64,
     /// What was wrong.
-    pub findings: Findings<Place>,
+    pub findings: Findings<CrashPoint>,
 }
 
 /// Explores the crashes of a subject.
-pub fn explore(subject: &Subject, budget: Budget) -> Tally {
-    let mut tally = Tally::default();
+pub fn explore(subject: &Subject, budget: CrashBudget) -> CrashSummary {
+    let mut tally = CrashSummary::default();
     let mut seed = budget.seed;
     while tally.recovered < budget.states && !tally.findings.are_enough() {
         tally.lives += 1;
         match Life::play(subject, seed) {
             Ok(life) => Exploration::new(subject, &life, &mut tally).run(budget.states),
             Err(violation) => {
-                let place = Place { seed, cut: (0, 0), recovery: None };
+                let place = CrashPoint { seed, cut: (0, 0), recovery: None };
                 tally.findings.add(place, WHILE_ALIVE, violation);
                 return tally;
             }
@@ -125,8 +125,8 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
 ///
 /// # Errors
 /// If there is no such place in the life of that seed.
-pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
-    let mut tally = Tally { lives: 1, ..Tally::default() };
+pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, String> {
+    let mut tally = CrashSummary { lives: 1, ..CrashSummary::default() };
     let life = match Life::play(subject, place.seed) {
         Ok(life) => life,
         Err(violation) => {
@@ -179,14 +179,14 @@ type Outcome = Result<(u128, Vec<Copy>), Violation>;
 struct Exploration<'a> {
     subject: &'a Subject,
     life: &'a Life,
-    tally: &'a mut Tally,
+    tally: &'a mut CrashSummary,
     outcomes: HashMap<u128, Outcome>,
     /// The one place to go to, where there is one.
-    only: Option<Place>,
+    only: Option<CrashPoint>,
 }
 
 impl<'a> Exploration<'a> {
-    fn new(subject: &'a Subject, life: &'a Life, tally: &'a mut Tally) -> Self {
+    fn new(subject: &'a Subject, life: &'a Life, tally: &'a mut CrashSummary) -> Self {
         Self { subject, life, tally, outcomes: HashMap::new(), only: None }
     }
 
@@ -216,7 +216,7 @@ impl<'a> Exploration<'a> {
         let disk = Arc::new(states.get(number));
         let fingerprint = disk.fingerprint();
         self.tally.states += 1;
-        let place = Place { seed: self.life.seed, cut: (cut, number), recovery: None };
+        let place = CrashPoint { seed: self.life.seed, cut: (cut, number), recovery: None };
         let promise = self.life.marks.promise(self.subject.wal, cut, number == states.kept());
         let copies = self.life.marks.copies.len();
         if let Some(outcome) = self.outcomes.get(&fingerprint) {
@@ -258,7 +258,7 @@ impl<'a> Exploration<'a> {
     }
 
     /// Lets the power fail during the recovery that led to `recovered`, and in the life that followed, too.
-    fn stop_recovery(&mut self, place: Place, states: &States<'_>, recovered: &Recovered) {
+    fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
             None => second_cuts(recovered, place),
@@ -281,7 +281,7 @@ impl<'a> Exploration<'a> {
     /// Recovers from state `number` behind step `cut` of a recovery and its next life.
     fn second_state(
         &mut self,
-        place: Place,
+        place: CrashPoint,
         first: &Recovered,
         cut: usize,
         states: &States<'_>,
@@ -311,7 +311,7 @@ impl<'a> Exploration<'a> {
             };
             Err(Violation::new(Check::Recovery, what))
         });
-        self.note(Place { recovery: Some((cut, number)), ..place }, judged);
+        self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
     /// Holds checkpoints to what was promised of them when the power failed behind step `cut`.
@@ -332,7 +332,7 @@ impl<'a> Exploration<'a> {
         Ok(())
     }
 
-    fn note(&mut self, place: Place, judged: Result<(), Violation>) {
+    fn note(&mut self, place: CrashPoint, judged: Result<(), Violation>) {
         let Err(violation) = judged else { return };
         let last = place.cut.0.checked_sub(1).map(|last| &self.life.steps[last]);
         let step = last.map_or_else(|| "before the first step".to_owned(), described);
@@ -341,7 +341,7 @@ impl<'a> Exploration<'a> {
 }
 
 /// Where a recovery and its next life are stopped: evenly over the one, anywhere in the other.
-fn second_cuts(recovered: &Recovered, place: Place) -> Vec<usize> {
+fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
     let within = (1..=RECOVERY_CUTS).map(|part| opening * part / RECOVERY_CUTS);
@@ -386,10 +386,10 @@ mod tests {
     #[test]
     fn places_read_back() {
         for text in ["7:12:3", "7:12:3:4:5"] {
-            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<CrashPoint>().unwrap().to_string(), text);
         }
         for text in ["", "1:2", "1:2:3:4", "a:b:c", "1:2:3:4:5:6"] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<CrashPoint>().is_err(), "{text}");
         }
     }
 }

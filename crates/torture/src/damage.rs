@@ -6,11 +6,11 @@
 //! once, and from each image the store is verified, opened, read in every way, written to, closed and opened
 //! again, and opened without what is damaged.
 
+mod corruption;
 mod inspection;
 mod layout;
-mod remains;
 mod rule;
-mod wound;
+mod store_image;
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,15 +23,15 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
+use self::corruption::{Corruption, Described, images};
 use self::inspection::{Inspection, Outcome};
-use self::remains::{Remains, live};
-use self::wound::{Described, Wound, images};
+use self::store_image::{StoreImage, live};
 use crate::findings::Findings;
 use crate::subject::Subject;
 use crate::violation::Violation;
 
-pub use self::remains::Ending;
 pub use self::rule::Class;
+pub use self::store_image::Ending;
 
 /// The images of one store that a life is worth being played for.
 const MOST_OF_A_STORE: usize = 400;
@@ -44,16 +44,16 @@ const BEFORE: &str = "before any damage";
 
 /// How much to explore.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct CorruptionBudget {
     /// The seed of the first life; the next lives have the numbers behind it.
     pub seed: u64,
     /// The images to look at.
     pub images: u64,
 }
 
-/// Where an image is found again.
+/// The numbers that lead to one corrupted store image again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CorruptionPoint {
     /// The seed of the life.
     pub seed: u64,
     /// How it ended.
@@ -62,13 +62,13 @@ pub struct Place {
     pub image: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CorruptionPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.seed, self.ending, self.image)
     }
 }
 
-impl FromStr for Place {
+impl FromStr for CorruptionPoint {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -81,9 +81,9 @@ impl FromStr for Place {
     }
 }
 
-/// What an exploration came to.
+/// Counts and findings of one exploration of corruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CorruptionSummary {
     /// Stores whose files were damaged.
     pub stores: u64,
     /// Images that were looked at.
@@ -93,12 +93,12 @@ pub struct Tally {
     /// Images whose damage harms nobody, by [`Class::ALL`].
     pub harmless: [u64; Class::ALL.len()],
     /// What was wrong.
-    pub findings: Findings<Place>,
+    pub findings: Findings<CorruptionPoint>,
 }
 
 /// Explores the damage to a subject.
-pub fn explore(subject: &Subject, budget: Budget) -> Tally {
-    let mut tally = Tally::default();
+pub fn explore(subject: &Subject, budget: CorruptionBudget) -> CorruptionSummary {
+    let mut tally = CorruptionSummary::default();
     let watch = Watch::default();
     thread::scope(|scope| {
         let (done, is_done) = mpsc::channel::<()>();
@@ -120,59 +120,66 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
 ///
 /// # Errors
 /// If there is no such image.
-pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
-    let mut tally = Tally { stores: 1, ..Tally::default() };
+pub fn replay(subject: &Subject, place: CorruptionPoint) -> Result<CorruptionSummary, String> {
+    let mut tally = CorruptionSummary { stores: 1, ..CorruptionSummary::default() };
     let all = live(subject, place.seed).map_err(|violation| violation.to_string())?;
-    let remains = all.iter().find(|remains| remains.ending == place.ending);
-    let remains = remains.ok_or_else(|| format!("no {} store is left", place.ending))?;
-    let images = images_of(subject, place.seed, remains);
-    let Some(wounds) = images.get(place.image) else {
+    let store_image = all.iter().find(|store_image| store_image.ending == place.ending);
+    let store_image = store_image.ok_or_else(|| format!("no {} store is left", place.ending))?;
+    let images = images_of(subject, place.seed, store_image);
+    let Some(corruptions) = images.get(place.image) else {
         let count = images.len();
         return Err(format!("the {} store of seed {} has {count} images", place.ending, place.seed));
     };
-    one(subject, remains, wounds, place, &mut tally);
+    one(subject, store_image, corruptions, place, &mut tally);
     Ok(tally)
 }
 
 /// Damages the stores of one life, up to `most` images each.
-fn life(subject: &Subject, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut Tally) {
+fn life(subject: &Subject, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
     let stores = match live(subject, seed) {
         Ok(stores) => stores,
         Err(violation) => {
-            let place = Place { seed, ending: Ending::Closed, image: 0 };
+            let place = CorruptionPoint { seed, ending: Ending::Closed, image: 0 };
             return tally.findings.add(place, BEFORE, violation);
         }
     };
-    for remains in stores {
+    for store_image in stores {
         tally.stores += 1;
-        let ending = remains.ending;
-        for (image, wounds) in images_of(subject, seed, &remains).iter().enumerate().take(most) {
+        let ending = store_image.ending;
+        for (image, corruptions) in images_of(subject, seed, &store_image).iter().enumerate().take(most) {
             if tally.images >= all || tally.findings.are_enough() {
                 return;
             }
-            let place = Place { seed, ending, image };
+            let place = CorruptionPoint { seed, ending, image };
             watch.begin(&subject.name, place);
-            one(subject, &remains, wounds, place, tally);
+            one(subject, &store_image, corruptions, place, tally);
         }
     }
 }
 
 /// The images of a store; designs differ in which come first.
-fn images_of(subject: &Subject, seed: u64, remains: &Remains) -> Vec<Vec<Wound>> {
-    let name = format!("{} {:?} {}", subject.name, subject.wal, remains.ending);
-    images(remains, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
+fn images_of(subject: &Subject, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
+    let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
+    images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
 }
 
-fn one(subject: &Subject, remains: &Remains, wounds: &[Wound], place: Place, tally: &mut Tally) {
-    let outcome: Result<Outcome, Violation> = Inspection::new(subject, remains, wounds).run();
+fn one(
+    subject: &Subject,
+    store_image: &StoreImage,
+    corruptions: &[Corruption],
+    place: CorruptionPoint,
+    tally: &mut CorruptionSummary,
+) {
+    let outcome: Result<Outcome, Violation> = Inspection::new(subject, store_image, corruptions).run();
     tally.images += u64::from(outcome != Ok(Outcome::Nothing));
     match outcome {
         Ok(Outcome::Nothing) => {}
         Ok(Outcome::Told) => tally.told += 1,
         Ok(Outcome::Harmless(class)) => tally.harmless[class as usize] += 1,
         Err(violation) => {
-            let wounds = wounds.iter().map(|wound| Described(remains, wound).to_string());
-            tally.findings.add(place, wounds.collect::<Vec<_>>().join(" and "), violation);
+            let corruptions =
+                corruptions.iter().map(|corruption| Described(store_image, corruption).to_string());
+            tally.findings.add(place, corruptions.collect::<Vec<_>>().join(" and "), violation);
         }
     }
 }
@@ -180,15 +187,15 @@ fn one(subject: &Subject, remains: &Remains, wounds: &[Wound], place: Place, tal
 /// Sees to it that no image takes forever.
 #[derive(Default)]
 struct Watch {
-    current: Mutex<Option<(String, Place)>>,
+    current: Mutex<Option<(String, CorruptionPoint)>>,
 }
 
 impl Watch {
-    fn begin(&self, subject: &str, place: Place) {
+    fn begin(&self, subject: &str, place: CorruptionPoint) {
         *self.lock() = Some((subject.to_owned(), place));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(String, Place)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(String, CorruptionPoint)>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -214,10 +221,10 @@ mod tests {
     #[test]
     fn places_read_back() {
         for text in ["7:stopped:12", "1:closed:0", "2:set-aside:3", "0:copied:9"] {
-            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<CorruptionPoint>().unwrap().to_string(), text);
         }
         for text in ["", "7:12", "7:alive:12", "7:closed:x", "7:closed:1:2"] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<CorruptionPoint>().is_err(), "{text}");
         }
     }
 }

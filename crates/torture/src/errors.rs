@@ -25,29 +25,29 @@ const ACTIONS: usize = 80;
 
 /// How much to explore.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct FaultBudget {
     /// The seed of the first life; the next lives have the numbers behind it.
     pub seed: u64,
     /// The faults to put in.
     pub faults: u64,
 }
 
-/// Where a fault is found again.
+/// The numbers that lead to one injected fault again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FaultPoint {
     /// The seed of the life.
     pub seed: u64,
     /// The number of the fault among all that the life can meet.
     pub fault: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FaultPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.seed, self.fault)
     }
 }
 
-impl FromStr for Place {
+impl FromStr for FaultPoint {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -58,9 +58,9 @@ impl FromStr for Place {
     }
 }
 
-/// What an exploration came to.
+/// Counts and findings of one exploration of I/O errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FaultSummary {
     /// Lives whose calls were made to fail.
     pub lives: u64,
     /// Faults that were put in and met.
@@ -72,19 +72,19 @@ pub struct Tally {
     /// Stores that were opened again: as the system had them, and after power loss.
     pub reopened: u64,
     /// What was wrong.
-    pub findings: Findings<Place>,
+    pub findings: Findings<FaultPoint>,
 }
 
 /// Explores the errors of a subject.
-pub fn explore(subject: &Subject, budget: Budget) -> Tally {
-    let mut tally = Tally::default();
+pub fn explore(subject: &Subject, budget: FaultBudget) -> FaultSummary {
+    let mut tally = FaultSummary::default();
     for seed in budget.seed.. {
         tally.lives += 1;
         let script = Script::new(seed, ACTIONS);
         let faults = match all_faults(subject, &script, seed) {
             Ok(faults) => faults,
             Err(violation) => {
-                let place = Place { seed, fault: 0 };
+                let place = FaultPoint { seed, fault: 0 };
                 tally.findings.add(place, "no fault", violation);
                 return tally;
             }
@@ -95,7 +95,7 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
             if tally.faults >= budget.faults || tally.findings.are_enough() {
                 return tally;
             }
-            one(subject, &script, Place { seed, fault: number }, faults[number], &mut tally);
+            one(subject, &script, FaultPoint { seed, fault: number }, faults[number], &mut tally);
         }
     }
     tally
@@ -105,7 +105,7 @@ pub fn explore(subject: &Subject, budget: Budget) -> Tally {
 ///
 /// # Errors
 /// If the life of that seed has no such fault.
-pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
+pub fn replay(subject: &Subject, place: FaultPoint) -> Result<FaultSummary, String> {
     let script = Script::new(place.seed, ACTIONS);
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
     let Some(fault) = faults.get(place.fault) else {
@@ -116,7 +116,7 @@ pub fn replay(subject: &Subject, place: Place) -> Result<Tally, String> {
             place.fault
         ));
     };
-    let mut tally = Tally { lives: 1, ..Tally::default() };
+    let mut tally = FaultSummary { lives: 1, ..FaultSummary::default() };
     one(subject, &script, place, *fault, &mut tally);
     Ok(tally)
 }
@@ -150,7 +150,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<Effect> {
 }
 
 /// Plays the life with one fault and notes what came of it.
-fn one(subject: &Subject, script: &Script, place: Place, fault: Fault, tally: &mut Tally) {
+fn one(subject: &Subject, script: &Script, place: FaultPoint, fault: Fault, tally: &mut FaultSummary) {
     let disk = Arc::new(disk_of(place.seed));
     let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
     faulty.inject(fault);
@@ -193,7 +193,7 @@ fn probe() -> Write {
 }
 
 impl Trial<'_> {
-    fn run(&self, place: Place, tally: &mut Tally) -> Result<(), Violation> {
+    fn run(&self, place: FaultPoint, tally: &mut FaultSummary) -> Result<(), Violation> {
         let ending = self.live(tally)?;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.fault as u64) << 20);
         let states = self.disk.states();
@@ -210,7 +210,7 @@ impl Trial<'_> {
     }
 
     /// Plays until the error, asks what was told and what still works.
-    fn live(&self, tally: &mut Tally) -> Result<Ending, Violation> {
+    fn live(&self, tally: &mut FaultSummary) -> Result<Ending, Violation> {
         let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
         let mut taken = false;
         match player.play(self.script) {
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn places_read_back() {
-        assert_eq!("7:12".parse::<Place>().unwrap().to_string(), "7:12");
-        assert!(["", "7", "7:12:3", "a:1"].iter().all(|text| text.parse::<Place>().is_err()));
+        assert_eq!("7:12".parse::<FaultPoint>().unwrap().to_string(), "7:12");
+        assert!(["", "7", "7:12:3", "a:1"].iter().all(|text| text.parse::<FaultPoint>().is_err()));
     }
 }

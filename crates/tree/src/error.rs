@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use compression::DamagedBlock;
+use compression::CorruptBlock;
 use storage::{Held, StorageError};
 use thiserror::Error;
 use types::{MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
@@ -74,7 +74,7 @@ impl Error {
     }
 
     /// A block that does not decompress, in `file` at `offset`.
-    pub(crate) fn block(file: &Path, offset: u64, error: &DamagedBlock) -> Self {
+    pub(crate) fn block(file: &Path, offset: u64, error: &CorruptBlock) -> Self {
         Self::damaged(file, offset, error.to_string())
     }
 

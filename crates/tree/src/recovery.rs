@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use compaction::{Level, Levels, Place, Run};
+use compaction::{Level, Levels, OutputRun, Run};
 use memtable::{Memtable, MemtablePolicy};
 use storage::{Held, Storage, StorageError};
 use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
@@ -344,6 +344,6 @@ impl<'a> Replay<'a> {
         self.full_from = self.inner.design.full_from(self.last_sequence + 1);
         full.freeze();
         let tables = self.inner.write_memtable(&*full)?;
-        self.inner.install_replayed(Place { level: 0, run: self.inner.new_run() }, &tables)
+        self.inner.install_replayed(OutputRun { level: 0, run: self.inner.new_run() }, &tables)
     }
 }

@@ -7,13 +7,13 @@ const FOUND_AT_FIRST: usize = 16;
 
 /// What a scan found, in its order: where it stands, or as copies.
 pub struct Entries<'a> {
-    found: Found<'a>,
+    found: EntryStorage<'a>,
     /// The scan, where it knows how to go on.
     rest: Option<Box<dyn Rest<'a> + 'a>>,
 }
 
-/// Entries and where they are.
-enum Found<'a> {
+/// The entries of a batch, borrowed in place or copied.
+enum EntryStorage<'a> {
     InPlace(Vec<Entry<'a>>),
     Copied(EntryBatch),
 }
@@ -27,22 +27,22 @@ pub trait Rest<'a>: Send + Sync {
 impl<'a> Entries<'a> {
     /// Entries where they stand.
     pub fn in_place(found: Vec<Entry<'a>>) -> Self {
-        Self { found: Found::InPlace(found), rest: None }
+        Self { found: EntryStorage::InPlace(found), rest: None }
     }
 
     /// The first entries of a scan, up to `limit`, where they stand.
     pub fn of(mut scan: impl Rest<'a> + 'a, limit: usize) -> Self {
         let mut found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
         scan.find(limit, &mut found);
-        Self { found: Found::InPlace(found), rest: Some(Box::new(scan)) }
+        Self { found: EntryStorage::InPlace(found), rest: Some(Box::new(scan)) }
     }
 
     /// The number of entries.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.found {
-            Found::InPlace(found) => found.len(),
-            Found::Copied(batch) => batch.len(),
+            EntryStorage::InPlace(found) => found.len(),
+            EntryStorage::Copied(batch) => batch.len(),
         }
     }
 
@@ -59,8 +59,8 @@ impl<'a> Entries<'a> {
     #[inline]
     pub fn entry(&self, index: usize) -> Entry<'_> {
         match &self.found {
-            Found::InPlace(found) => found[index],
-            Found::Copied(batch) => batch.entry(index),
+            EntryStorage::InPlace(found) => found[index],
+            EntryStorage::Copied(batch) => batch.entry(index),
         }
     }
 
@@ -72,7 +72,9 @@ impl<'a> Entries<'a> {
     /// Has the next entries of the scan, up to `limit`, in place of its own: fewer where there are no more. `false` where
     /// the scan does not know where it is: all is then as it was, and another scan finds them.
     pub fn go_on(&mut self, limit: usize) -> bool {
-        let (Found::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else { return false };
+        let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
+            return false;
+        };
         found.clear();
         rest.find(limit, found);
         true
@@ -81,7 +83,7 @@ impl<'a> Entries<'a> {
 
 impl From<EntryBatch> for Entries<'_> {
     fn from(batch: EntryBatch) -> Self {
-        Self { found: Found::Copied(batch), rest: None }
+        Self { found: EntryStorage::Copied(batch), rest: None }
     }
 }
 

@@ -16,9 +16,9 @@ use crate::stream::Stream;
 /// The wrong answers that are described; more are counted.
 const DESCRIBED: usize = 10;
 
-/// What one thread did in a phase, and digests of its answers.
+/// The number of operations of one thread in a phase, and digests of its answers.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct AnswerDigests {
     stride: u64,
     until_next: u64,
     operations: u64,
@@ -65,7 +65,7 @@ impl fmt::Display for WrongAnswer {
     }
 }
 
-impl Record {
+impl AnswerDigests {
     /// A record that keeps the answer of every `stride`-th operation; 0 keeps none.
     pub fn new(stride: u64) -> Self {
         Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
@@ -114,7 +114,12 @@ impl Record {
 ///
 /// # Panics
 /// If there are more records than threads.
-pub fn check(phase: &Arc<PhasePlan>, from: Extent, records: &[Record], shadow: &mut Shadow) -> Verdict {
+pub fn check(
+    phase: &Arc<PhasePlan>,
+    from: Extent,
+    records: &[AnswerDigests],
+    shadow: &mut Shadow,
+) -> Verdict {
     shadow.begin(phase, from);
     let streams = || phase.performed_streams(from).into_iter().zip(records);
     let contended = records.len() > 1 && phase.mixes_writes();
@@ -164,7 +169,7 @@ impl Step<'_> {
 
 /// Makes the operations that a thread did once more, hands each with its recorded answer to `visit`, and
 /// returns how far it came.
-fn walk(mut stream: Stream, record: &Record, mut visit: impl FnMut(&Step<'_>)) -> Extent {
+fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();
     let mut ordinal = 0;

@@ -10,7 +10,7 @@
 //! 2. **The plan.** [`Plan::new`] reads traces and checks what can be checked before anything runs;
 //!    [`PhasePlan::streams`] gives one [`Stream`] per thread.
 //! 3. **The run.** [`Stream::fill`] makes a [`Batch`]; [`Performer::perform`] does its operations on a
-//!    [`Target`]; a [`Record`] keeps what was answered. [`NoOp`] is the store that costs nothing, [`Model`]
+//!    [`Target`]; a [`AnswerDigests`] keeps what was answered. [`NoOp`] is the store that costs nothing, [`Model`]
 //!    the one that is right.
 //! 4. **The proof.** [`check`] goes through a phase once more, off the clock, and compares every recorded
 //!    answer with the [`Shadow`], which also knows the live bytes; [`Shadow::verify`] compares a whole store.
@@ -53,7 +53,7 @@ mod workload;
 
 pub use batch::Batch;
 pub use before::{Before, CacheState, UntilSteady, WarmUp};
-pub use check::{Record, Verdict, WrongAnswer, check};
+pub use check::{AnswerDigests, Verdict, WrongAnswer, check};
 pub use dsl::{Command, CommandReader, ReadError, SyntaxError, write_operations};
 pub use format::{FORMATS, KeyBytes, KeyFormat, KeyFormatPolicy};
 pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, Scope, Standing};
@@ -70,7 +70,7 @@ pub use range::{LENGTHS, RangeSpec};
 pub use rate::Rate;
 pub use shadow::{Shadow, StoreVerdict};
 pub use stream::Stream;
-pub use sustained::{Found, Objective, Probed, Sustained};
+pub use sustained::{Objective, Probed, Sustained, SustainedRate};
 pub use target::{Model, NoOp, Scan, Target, TargetError, Write, get_one_by_one};
 pub use trace::{Accesses, Endian, Recording, TraceError, TraceFile};
 pub use value::{SIZES, ValueSpec};

@@ -92,7 +92,7 @@ impl<'a> Performer<'a> {
         Ok(Outcome::default())
     }
 
-    /// A digest of the last answer, for a [`Record`](crate::Record).
+    /// A digest of the last answer, for a [`AnswerDigests`](crate::AnswerDigests).
     pub fn digest(&self) -> u64 {
         match self.digest {
             Digest::Value { found } => digest::of_value(found.then_some(&*self.value)),

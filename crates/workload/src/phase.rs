@@ -106,8 +106,8 @@ pub enum KeySource {
     Recorded(TraceFile),
 }
 
-/// Which of its three kinds of work a phase names.
-enum Source {
+/// The kind of work of a phase.
+enum PhaseWork {
     Load(Option<u64>),
     Mixed,
     Raw(TraceFile),
@@ -124,10 +124,10 @@ impl Phase {
         let name: String = spelling.read("name")?.unwrap_or_default();
         check_name(&name)?;
         let work = match read_source(&mut spelling)? {
-            Source::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
-            Source::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
-            Source::Raw(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
-            Source::Text(file) => {
+            PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
+            PhaseWork::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
+            PhaseWork::Raw(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
+            PhaseWork::Text(file) => {
                 let reason = "the commands of a text replay say it all";
                 for key in
                     ["operations", "order", "seconds", "mix", "keys", "absent", "value", "range", "batch"]
@@ -300,13 +300,13 @@ fn check_name(name: &str) -> Result<(), ChoiceError> {
     Err(ChoiceError::at("name", message))
 }
 
-fn read_source(spelling: &mut Spelling) -> Result<Source, ChoiceError> {
+fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
         (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
-        (Some(insert), None) => Ok(Source::Load(read_insert(&insert)?)),
+        (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
         (None, Some(replay)) => read_replay(replay).map_err(|error| inside("replay", error)),
-        (None, None) => Ok(Source::Mixed),
+        (None, None) => Ok(PhaseWork::Mixed),
     }
 }
 
@@ -321,7 +321,7 @@ fn read_insert(insert: &Value) -> Result<Option<u64>, ChoiceError> {
     Ok(Some(keys))
 }
 
-fn read_replay(replay: Value) -> Result<Source, ChoiceError> {
+fn read_replay(replay: Value) -> Result<PhaseWork, ChoiceError> {
     let Value::Table(table) = replay else {
         let message =
             "replay is a table: { kind = \"raw\", file = \"…\" } or { kind = \"text\", file = \"…\" }";
@@ -330,12 +330,12 @@ fn read_replay(replay: Value) -> Result<Source, ChoiceError> {
     let mut spelling = Spelling::new(table);
     let kind: Option<String> = spelling.read("kind")?;
     match kind.as_deref() {
-        Some("raw") => Ok(Source::Raw(TraceFile::from_spelling(spelling)?)),
+        Some("raw") => Ok(PhaseWork::Raw(TraceFile::from_spelling(spelling)?)),
         Some("text") => {
             let file = spelling.read("file")?;
             spelling.finish("a text replay")?;
             let missing = || ChoiceError::at("file", "a replay names its file: file = \"…\"");
-            Ok(Source::Text(file.ok_or_else(missing)?))
+            Ok(PhaseWork::Text(file.ok_or_else(missing)?))
         }
         Some(other) => {
             let message = format!("no kind of replay is called \"{other}\"; there are raw, text");

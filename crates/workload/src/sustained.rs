@@ -129,8 +129,8 @@ impl Sustained {
     pub fn search<T, E>(
         &self,
         mut sustains: impl FnMut(f64) -> Result<(T, Option<&'static str>), E>,
-    ) -> Result<Found<T>, E> {
-        let mut found = Found { rate: None, best: None, limit: None, probes: 0 };
+    ) -> Result<SustainedRate<T>, E> {
+        let mut found = SustainedRate { rate: None, best: None, limit: None, probes: 0 };
         let (mut low, mut high) = (None, None);
         while let Some(rate) = self.next(low, high) {
             found.probes += 1;
@@ -164,9 +164,9 @@ impl Sustained {
     }
 }
 
-/// What a search came to.
+/// The result of a search for the highest sustained rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found<T> {
+pub struct SustainedRate<T> {
     /// The largest rate that holds; `None` where not even the least one does.
     pub rate: Option<f64>,
     /// What came of it; or of the least rate, where none holds.
@@ -236,9 +236,15 @@ mod tests {
             calls += 1;
             Ok::<_, ()>((rate, (calls == 1).then_some("p99")))
         });
-        assert_eq!(hiccup, Ok(Found { rate: Some(1000.0), best: Some(1000.0), limit: None, probes: 3 }));
+        assert_eq!(
+            hiccup,
+            Ok(SustainedRate { rate: Some(1000.0), best: Some(1000.0), limit: None, probes: 3 })
+        );
         let never = search.search(|rate| Ok::<_, ()>((rate, Some("stalls"))));
-        assert_eq!(never, Ok(Found { rate: None, best: Some(100.0), limit: Some("stalls"), probes: 2 }));
+        assert_eq!(
+            never,
+            Ok(SustainedRate { rate: None, best: Some(100.0), limit: Some("stalls"), probes: 2 })
+        );
     }
 
     #[test]

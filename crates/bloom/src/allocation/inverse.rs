@@ -4,8 +4,7 @@
 //! "Monkey-inspired", and cs265 5.3.2 gives more bits to what it calls lower levels. It is here to show what
 //! that costs: most runs get hardly a filter, and an absent key is looked for in all of them.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::logarithmic::{Favour, bits_per_key};
 use super::{Allocation, LevelLoad};
@@ -19,15 +18,10 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Inverse>(
 /// There is nothing to hold.
 struct Inverse;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Allocation> for Inverse {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Allocation>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Allocation>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -5,8 +5,7 @@
 //! sizes of runs. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD
 //! 2017), sections 4.1 and 4.2, here for runs of any sizes instead of a geometric series.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::logarithmic::{Favour, bits_per_key};
 use super::{Allocation, LevelLoad};
@@ -20,15 +19,10 @@ pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Monkey>(
 /// There is nothing to hold.
 struct Monkey;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Allocation> for Monkey {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Allocation>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Allocation>, String> {
         Ok(Box::new(Self))
     }
 }

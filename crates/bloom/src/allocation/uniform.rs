@@ -1,7 +1,6 @@
 //! The same bits per key everywhere: what trees do that know nothing of levels.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::{Allocation, LevelLoad};
 
@@ -11,15 +10,10 @@ pub(crate) const VARIANT: Variant<dyn Allocation> =
 /// There is nothing to hold.
 struct Uniform;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Allocation> for Uniform {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Allocation>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Allocation>, String> {
         Ok(Box::new(Self))
     }
 }

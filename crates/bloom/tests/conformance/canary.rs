@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use lsmbench_bloom::{DamagedFilter, Filter, FilterInput, FilterPolicy, Growing};
+use lsmbench_bloom::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 use types::{Bytes, HashedKey, KeyHash};
 
 /// What is wrong with a canary.
@@ -60,8 +60,8 @@ impl Fault {
         (Self::LosesKeysByName, "no key is lost"),
         (Self::IgnoresItsAllocation, "the allocation is spent"),
         (Self::HidesMemory, "memory is told"),
-        (Self::AcceptsCutBytes, "damage is an error or a wrong answer"),
-        (Self::PanicsOnCutBytes, "damage is an error or a wrong answer"),
+        (Self::AcceptsCutBytes, "corruption is an error or a wrong answer"),
+        (Self::PanicsOnCutBytes, "corruption is an error or a wrong answer"),
     ];
 }
 
@@ -99,7 +99,7 @@ impl FilterPolicy for Canary {
         stored
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let opened = match (self.fault, self.sound.open(stored.clone())) {
             (Fault::AcceptsCutBytes, Err(_)) => {
                 self.sound.open(Bytes::copy_from(&self.sound.build(&FilterInput {
@@ -108,13 +108,13 @@ impl FilterPolicy for Canary {
                     keys: None,
                 })))
             }
-            (Fault::PanicsOnCutBytes, Err(_)) => Err(DamagedFilter(format!("{}", stored[23]))),
+            (Fault::PanicsOnCutBytes, Err(_)) => Err(CorruptFilter(format!("{}", stored[23]))),
             (_, opened) => opened,
         };
         Ok(Box::new(CanaryFilter { fault: self.fault, sound: opened? }))
     }
 
-    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn Growing>> {
+    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         let sound = self.sound.grow(input)?;
         if self.fault == Fault::ForgetsWhatGrows { Some(Box::new(Forgetful(sound))) } else { Some(sound) }
     }
@@ -124,9 +124,9 @@ impl FilterPolicy for Canary {
     }
 }
 
-struct Forgetful(Box<dyn Growing>);
+struct Forgetful(Box<dyn FilterBuilder>);
 
-impl Growing for Forgetful {
+impl FilterBuilder for Forgetful {
     fn insert(&self, hash: KeyHash) {
         self.0.insert(hash);
     }

@@ -34,7 +34,7 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("ranges are answered where it says so", ranges_are_answered_where_it_says_so),
     ("the allocation is spent", the_allocation_is_spent),
     ("memory is told", memory_is_told),
-    ("damage is an error or a wrong answer", damage_is_an_error_or_a_wrong_answer),
+    ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
 ];
 
 /// The settings at which rates are compared with theory.
@@ -329,7 +329,7 @@ fn memory_is_told(subject: &Subject<'_>) -> Result<(), String> {
 }
 
 /// Shorter or longer bytes are refused; flipped bits are refused or change answers; nothing panics.
-fn damage_is_an_error_or_a_wrong_answer(subject: &Subject<'_>) -> Result<(), String> {
+fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject<'_>) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
@@ -345,7 +345,7 @@ fn damage_is_an_error_or_a_wrong_answer(subject: &Subject<'_>) -> Result<(), Str
                 probes.iter().filter(|hash| filter.may_contain(**hash)).count() + ranges.count()
             })
         }))
-        .map_err(|_| "damaged bytes make it panic".to_owned())
+        .map_err(|_| "corrupt bytes make it panic".to_owned())
     };
     for len in 0..stored.len() {
         ensure(open(&stored[..len])?.is_err(), || format!("{len} of {} bytes are accepted", stored.len()))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lsmbench_compaction::{Action, Job, Levels, Place, Placed, Shape, TableId, TableShape};
+use lsmbench_compaction::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
 
 /// Bytes of an entry; a buffer holds ten.
 const ENTRY_BYTES: u64 = 10;
@@ -74,7 +74,7 @@ impl Store {
             (key.to_be_bytes(), Version { sequence, deleted: *deleted })
         };
         let tables = self.cut(run.iter().map(version).collect());
-        let place = Place { level, run: self.count() };
+        let place = OutputRun { level, run: self.count() };
         self.levels = self.levels.edit(&[], place, &tables).expect("a new run fits");
     }
 

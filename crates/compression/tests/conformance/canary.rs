@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use lsmbench_compression::{CATALOG, Compression, DamagedBlock, Decompressor, Dictionaries, RAW};
+use lsmbench_compression::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW};
 use toml::Value;
 
 use crate::laws::Opened;
@@ -21,10 +21,10 @@ pub(crate) enum Fault {
     ClearsWhatWasThere,
     NamesTheWrongTag,
     GrowsRandomBlocks,
-    PanicsOnDamage,
+    PanicsOnCorruption,
     AcceptsAnyLength,
     ForgetsWhatItLearnt,
-    PanicsOnDamagedDictionaries,
+    PanicsOnCorruptDictionaries,
 }
 
 /// A codec of the catalog that learns.
@@ -38,7 +38,7 @@ impl Canary {
     }
 
     /// What reads its blocks by tag.
-    pub(crate) fn decompressor(&self) -> impl Fn(u8, &[u8], &mut [u8]) -> Result<(), DamagedBlock> {
+    pub(crate) fn decompressor(&self) -> impl Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock> {
         |tag, stored, out| match tag {
             TAG => self.decompress(stored, out),
             tag => lsmbench_compression::decompress(tag, stored, out),
@@ -46,9 +46,9 @@ impl Canary {
     }
 
     /// What opens the dictionaries of its tables.
-    pub(crate) fn open(&self, dictionaries: &[u8]) -> Result<Opened, DamagedBlock> {
+    pub(crate) fn open(&self, dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
         let opened = Decompressor::open(dictionaries);
-        assert!(opened.is_ok() || !self.has(Fault::PanicsOnDamagedDictionaries), "no dictionaries");
+        assert!(opened.is_ok() || !self.has(Fault::PanicsOnCorruptDictionaries), "no dictionaries");
         let opened = opened?;
         Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
     }
@@ -75,8 +75,8 @@ impl Compression for Canary {
         }
     }
 
-    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), DamagedBlock> {
-        assert!(stored.len().is_multiple_of(2) || !self.has(Fault::PanicsOnDamage), "half a run");
+    fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        assert!(stored.len().is_multiple_of(2) || !self.has(Fault::PanicsOnCorruption), "half a run");
         let decoded: Vec<u8> =
             stored.chunks_exact(2).flat_map(|run| std::iter::repeat_n(run[1], usize::from(run[0]))).collect();
         if decoded.len() == out.len() && stored.len().is_multiple_of(2) {
@@ -88,7 +88,7 @@ impl Compression for Canary {
             out[..len].copy_from_slice(&decoded[..len]);
             return Ok(());
         }
-        Err(DamagedBlock("runs of another length".to_owned()))
+        Err(CorruptBlock("runs of another length".to_owned()))
     }
 
     fn sample_bytes(&self, _: usize) -> usize {

@@ -28,7 +28,7 @@ pub(crate) fn all() -> Vec<Corpus> {
     corpora
 }
 
-/// Blocks so small that every way to damage them can be tried.
+/// Blocks so small that every corruption of them can be tried.
 pub(crate) fn small() -> Vec<Corpus> {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(6);
     vec![

@@ -2,16 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lsmbench_compression::{Compression, DamagedBlock, Dictionaries, RAW};
+use lsmbench_compression::{Compression, CorruptBlock, Dictionaries, RAW};
 
 /// What decompresses by tag.
-pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), DamagedBlock>;
+pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>;
 
 /// What decompresses by tag with the dictionaries of a table.
-pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), DamagedBlock>>;
+pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>>;
 
 /// What opens the dictionaries of a table.
-pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, DamagedBlock>;
+pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, CorruptBlock>;
 
 /// The levels at which codecs are tried.
 const LEVELS: [usize; 4] = [0, 1, 2, 7];
@@ -45,7 +45,7 @@ pub(crate) fn check_at(
 /// Checks law 3: the stored bytes cut at every length, extended, with every bit flipped, and asked for at
 /// other lengths give an error or bytes, and no panic. Of a block asked for at another length than it
 /// had, or cut short, no codec may say that all is well.
-pub(crate) fn check_damage(
+pub(crate) fn check_corruption(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
     block: &[u8],
@@ -99,15 +99,15 @@ pub(crate) fn check_learning(
             check_at(&*learnt, &*decompress, level, block).map_err(law)?;
         }
         if level == LEVELS[2] {
-            check_damage(&*learnt, &*decompress, &blocks[0]).map_err(law)?;
-            check_damaged_dictionaries(&*learnt, open, &stored, &blocks[0]).map_err(law)?;
+            check_corruption(&*learnt, &*decompress, &blocks[0]).map_err(law)?;
+            check_corrupt_dictionaries(&*learnt, open, &stored, &blocks[0]).map_err(law)?;
         }
     }
     Ok(learnt_at)
 }
 
 /// Dictionaries cut short, and with bits flipped, are an error or decode to something; no panic.
-fn check_damaged_dictionaries(
+fn check_corrupt_dictionaries(
     learnt: &dyn Compression,
     open: Open<'_>,
     dictionaries: &[u8],

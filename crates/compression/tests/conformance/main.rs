@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use canary::{Canary, Fault};
 use laws::Opened;
-use lsmbench_compression::{CATALOG, Compression, DamagedBlock, Decompressor, decompress};
+use lsmbench_compression::{CATALOG, Compression, CorruptBlock, Decompressor, decompress};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toml::Value;
@@ -52,16 +52,16 @@ fn every_codec_keeps_its_laws() {
 }
 
 #[test]
-fn every_codec_survives_damage() {
+fn every_codec_survives_corruption() {
     for (label, codec) in codecs() {
         for (name, block) in corpora::small() {
-            laws::check_damage(&*codec, &decompress, &block)
+            laws::check_corruption(&*codec, &decompress, &block)
                 .unwrap_or_else(|broken| panic!("{label}: {name}: {broken}"));
         }
     }
 }
 
-fn open(dictionaries: &[u8]) -> Result<Opened, DamagedBlock> {
+fn open(dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
     let opened = Decompressor::open(dictionaries)?;
     Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
 }
@@ -143,7 +143,7 @@ fn the_suite_passes_a_codec_without_fault() {
             .unwrap_or_else(|broken| panic!("{name}: {broken}"));
     }
     for (_, block) in corpora::small() {
-        laws::check_damage(&canary, &canary.decompressor(), &block).unwrap();
+        laws::check_corruption(&canary, &canary.decompressor(), &block).unwrap();
     }
     let table = corpora::table();
     let samples: Vec<&[u8]> = table.iter().map(Vec::as_slice).collect();
@@ -158,10 +158,10 @@ fn the_suite_catches_every_fault() {
         (Fault::ClearsWhatWasThere, "law 1"),
         (Fault::NamesTheWrongTag, "law 1"),
         (Fault::GrowsRandomBlocks, "law 2"),
-        (Fault::PanicsOnDamage, "law 3"),
+        (Fault::PanicsOnCorruption, "law 3"),
         (Fault::AcceptsAnyLength, "law 3"),
         (Fault::ForgetsWhatItLearnt, "law 4"),
-        (Fault::PanicsOnDamagedDictionaries, "law 4"),
+        (Fault::PanicsOnCorruptDictionaries, "law 4"),
     ];
     let table = corpora::table();
     let samples: Vec<&[u8]> = table.iter().map(Vec::as_slice).collect();
@@ -173,7 +173,9 @@ fn the_suite_catches_every_fault() {
             .find_map(|(_, block)| laws::check(&canary, &decompress, block).err())
             .or_else(|| {
                 let corpora = corpora::small();
-                corpora.iter().find_map(|(_, block)| laws::check_damage(&canary, &decompress, block).err())
+                corpora
+                    .iter()
+                    .find_map(|(_, block)| laws::check_corruption(&canary, &decompress, block).err())
             })
             .or_else(|| {
                 let open = |dictionaries: &[u8]| canary.open(dictionaries);

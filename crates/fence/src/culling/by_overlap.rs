@@ -4,8 +4,7 @@
 //! whose files may overlap, are filtered as before. Here the files of a run never overlap and runs are culled one by
 //! one, so that a level of several runs could be bisected run by run, as `binary` does.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::binary::Binary;
 use super::linear::Linear;
@@ -24,15 +23,10 @@ struct ByOverlap {
     overlapping: Box<dyn Culling>,
 }
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn Culling> for ByOverlap {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Culling>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Culling>, String> {
         Ok(Box::new(Self { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }))
     }
 }

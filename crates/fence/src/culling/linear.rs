@@ -6,8 +6,7 @@
 
 use std::ops::{Bound, Range};
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
@@ -21,15 +20,10 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Linear>(
 /// Culls by looking at all files.
 pub(super) struct Linear;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Params {}
-
 impl Build<dyn Culling> for Linear {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn Culling>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn Culling>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -30,7 +30,7 @@ pub(crate) enum Fault {
     AcceptsCutBytes,
     /// Cut bytes are indexed without a look at their length.
     PanicsOnCutBytes,
-    /// A damaged fence leads out of the table.
+    /// A corrupt fence leads out of the table.
     LeavesTheTable,
 }
 
@@ -45,9 +45,9 @@ impl Fault {
         (Self::CountsItsBuilds, "what is stored depends on the input alone"),
         (Self::ReadsAllBlocks, "a search reads no more than a binary search"),
         (Self::HidesMemory, "memory is told"),
-        (Self::AcceptsCutBytes, "damage is an error or a block of the table"),
-        (Self::PanicsOnCutBytes, "damage is an error or a block of the table"),
-        (Self::LeavesTheTable, "damage is an error or a block of the table"),
+        (Self::AcceptsCutBytes, "corruption is an error or a block of the table"),
+        (Self::PanicsOnCutBytes, "corruption is an error or a block of the table"),
+        (Self::LeavesTheTable, "corruption is an error or a block of the table"),
     ];
 }
 
@@ -86,7 +86,7 @@ impl FencePolicy for Canary {
             (Fault::AcceptsCutBytes | Fault::LeavesTheTable, Err(_)) => None,
             (Fault::PanicsOnCutBytes, Err(_)) => {
                 let stored = table.read_stored(0..table.stored_bytes())?;
-                return Err(FenceError::Damaged(format!("{}", stored[7])));
+                return Err(FenceError::Corrupt(format!("{}", stored[7])));
             }
             (_, opened) => Some(opened?),
         };
@@ -97,7 +97,7 @@ impl FencePolicy for Canary {
 
 struct CanaryFence {
     fault: Fault,
-    /// The sound fence, unless what was stored is damaged.
+    /// The sound fence, unless what was stored is corrupt.
     whole: Option<Box<dyn Fence>>,
     last_block_of_hash: Arc<Mutex<HashMap<u64, u32>>>,
 }

@@ -25,7 +25,7 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("what is stored depends on the input alone", what_is_stored_depends_on_the_input_alone),
     ("a search reads no more than a binary search", a_search_reads_no_more_than_a_binary_search),
     ("memory is told", memory_is_told),
-    ("damage is an error or a block of the table", damage_is_an_error_or_a_block_of_the_table),
+    ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
@@ -189,15 +189,15 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
 }
 
 /// Shorter or longer bytes are refused; flipped bits are refused or lead to some block; nothing panics.
-fn damage_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
+fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(300), 5, Cut::Shortest);
     table.store(&*subject.policy);
     let sound = table.stored.clone();
     let probes: Vec<Vec<u8>> = table.keys().step_by(37).cloned().chain([vec![], vec![0xff; 9]]).collect();
-    let mut opens = |damaged: Vec<u8>| {
-        table.stored = damaged;
+    let mut opens = |corrupt: Vec<u8>| {
+        table.stored = corrupt;
         catch_unwind(AssertUnwindSafe(|| opens_and_answers(&*subject.policy, &table, &probes)))
-            .map_err(|_| "damaged bytes make it panic".to_owned())?
+            .map_err(|_| "corrupt bytes make it panic".to_owned())?
     };
     for len in 0..sound.len() {
         ensure(!opens(sound[..len].to_vec())?, || format!("{len} of {} bytes are accepted", sound.len()))?;
@@ -226,11 +226,11 @@ fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]
     let mut blocks = vec![0; keys.len()];
     if fence.find_batch(&keys, &mut blocks, table).is_ok() {
         let most = blocks.iter().max().copied().unwrap_or(0);
-        ensure((most as usize) < table.blocks.len(), || format!("block {most} of a damaged fence, batched"))?;
+        ensure((most as usize) < table.blocks.len(), || format!("block {most} of a corrupt fence, batched"))?;
     }
     for key in probes {
         for block in [fence.seek(key, table), fence.find(table.hashed(key), table)].into_iter().flatten() {
-            ensure((block as usize) < table.blocks.len(), || format!("block {block} of a damaged fence"))?;
+            ensure((block as usize) < table.blocks.len(), || format!("block {block} of a corrupt fence"))?;
         }
     }
     Ok(true)

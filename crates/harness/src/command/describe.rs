@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use plot::format_value;
-use report::{Sheet, Source, Way};
+use report::{FigureSource, Sheet, Way};
 use results::Unit;
 use workload::{Extent, Plan, Profile};
 
@@ -72,7 +72,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {
-        let Source { document, figure, title, .. } = source;
+        let FigureSource { document, figure, title, .. } = source;
         let _ = writeln!(text, "# answers {figure} of {document}: {title}");
     }
     let ways = [(Way::Run, "measured"), (Way::Computed, "computed"), (Way::Untestable, "untestable")];

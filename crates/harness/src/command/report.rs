@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use plot::Width;
 use report::{
-    Answer, Evidence, Facts, Finding, Judged, Page, Picture, Report, System, Tally, assemble, judge, outcome,
-    pages,
+    Answer, Evidence, Facts, Finding, FindingCounts, Judged, Page, Picture, Report, System, assemble, judge,
+    outcome, pages,
 };
 use results::{Folder, Manifest, Table, verdicts};
 use toml::Value;
@@ -410,13 +410,13 @@ fn summary(systems: &[System], out: &Path) -> String {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>19}")).collect();
         format!("{name:<10}{total:>8}{}\n", cells.concat())
     };
-    let counts = |tally: &Tally| Finding::ALL.map(|finding| tally.count(finding).to_string());
+    let counts = |tally: &FindingCounts| Finding::ALL.map(|finding| tally.count(finding).to_string());
     let mut text = row("", Finding::ALL.map(|finding| finding.name().to_owned()), "claims");
     for system in systems {
         let tally = system.tally();
         text.push_str(&row(&system.document, counts(&tally), &tally.total().to_string()));
     }
-    let all = Tally::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
+    let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
     text.push_str(&row("all", counts(&all), &all.total().to_string()));
     text + &format!("report  {}\n", out.join("index.html").display())
 }

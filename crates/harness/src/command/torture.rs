@@ -46,19 +46,19 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
     match what {
         TortureCommand::Crash { subjects, again, states } => {
             let columns = ["lives", "cuts", "states", "recovered", "in recovery", "violations"];
-            let budget = crash::Budget { seed: subjects.seed, states: *states };
+            let budget = crash::CrashBudget { seed: subjects.seed, states: *states };
             let explore = |subject: &Subject| crash::explore(subject, budget);
             run("crash", (subjects, again), &columns, 3, of_crashes, explore, crash::replay)
         }
         TortureCommand::Errors { subjects, again, faults } => {
             let columns = ["lives", "faults", "failed calls", "reported", "reopened", "violations"];
-            let budget = errors::Budget { seed: subjects.seed, faults: *faults };
+            let budget = errors::FaultBudget { seed: subjects.seed, faults: *faults };
             let explore = |subject: &Subject| errors::explore(subject, budget);
             run("errors", (subjects, again), &columns, 1, of_errors, explore, errors::replay)
         }
         TortureCommand::Damage { subjects, again, images } => {
             let columns = ["stores", "images", "told", "unneeded", "superseded", "as a crash", "violations"];
-            let budget = damage::Budget { seed: subjects.seed, images: *images };
+            let budget = damage::CorruptionBudget { seed: subjects.seed, images: *images };
             let explore = |subject: &Subject| damage::explore(subject, budget);
             run("damage", (subjects, again), &columns, 1, of_damage, explore, damage::replay)
         }
@@ -69,20 +69,20 @@ pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
     }
 }
 
-fn of_crashes(tally: crash::Tally) -> Report {
-    let crash::Tally { lives, cuts, states, recovered, second, findings } = tally;
+fn of_crashes(tally: crash::CrashSummary) -> Report {
+    let crash::CrashSummary { lives, cuts, states, recovered, second, findings } = tally;
     let counts = vec![lives, cuts, states, recovered, second, findings.violations];
     Report { counts, findings: findings.spelt() }
 }
 
-fn of_errors(tally: errors::Tally) -> Report {
-    let errors::Tally { lives, faults, failed_calls, reported, reopened, findings } = tally;
+fn of_errors(tally: errors::FaultSummary) -> Report {
+    let errors::FaultSummary { lives, faults, failed_calls, reported, reopened, findings } = tally;
     let counts = vec![lives, faults, failed_calls, reported, reopened, findings.violations];
     Report { counts, findings: findings.spelt() }
 }
 
-fn of_damage(tally: damage::Tally) -> Report {
-    let damage::Tally { stores, images, told, harmless, findings } = tally;
+fn of_damage(tally: damage::CorruptionSummary) -> Report {
+    let damage::CorruptionSummary { stores, images, told, harmless, findings } = tally;
     let counts = [&[stores, images, told], &harmless[..], &[findings.violations]].concat();
     Report { counts, findings: findings.spelt() }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use report::{Claims, Rule, Sheet, Source};
+use report::{Claims, FigureSource, Rule, Sheet};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -51,7 +51,7 @@ impl AnswerFile {
 /// What a file answers, and how.
 pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     let sheet = Sheet {
-        sources: tables::<Source>(file, "source", &Source::KEYS, &[])?,
+        sources: tables::<FigureSource>(file, "source", &FigureSource::KEYS, &[])?,
         rules: tables::<Rule>(file, "claim", &Rule::KEYS, &["ids"])?,
     };
     sheet.check().map_err(|fault| at(file, fault.table, fault.number, fault.key, fault.message))?;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use measure::{Clock, Histogram, Stamp};
 use workload::{
-    Batch, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Record, Stream, Target, TargetError, Work,
+    AnswerDigests, Batch, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Stream, Target, TargetError,
+    Work,
 };
 
 use super::replay::Replay;
@@ -41,7 +42,7 @@ pub(super) struct Driven {
     /// Per kind of operation.
     pub(super) kinds: Vec<(Kind, KindTotals)>,
     /// The answers kept, thread by thread.
-    pub(super) records: Vec<Record>,
+    pub(super) records: Vec<AnswerDigests>,
     /// The start of the first operation.
     pub(super) start: Stamp,
     /// From there to the end of the last operation, in nanoseconds; `None` where time is not measured.
@@ -194,7 +195,7 @@ impl Drive {
 /// What one thread did.
 struct ThreadOutcome {
     kinds: [Option<Box<KindTotals>>; KINDS],
-    record: Record,
+    record: AnswerDigests,
     start: Stamp,
     end: Stamp,
 }
@@ -291,7 +292,7 @@ struct Worker<'a> {
     shared: &'a Shared<'a>,
     thread: u32,
     performer: Performer<'a>,
-    record: Record,
+    record: AnswerDigests,
     /// Of the interval that runs; merged into `kinds` when it is over.
     interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
@@ -312,7 +313,7 @@ impl<'a> Worker<'a> {
             shared,
             thread,
             performer: Performer::new(shared.target),
-            record: Record::new(shared.drive.check),
+            record: AnswerDigests::new(shared.drive.check),
             interval: [const { None }; KINDS],
             kinds: [const { None }; KINDS],
             start: now,

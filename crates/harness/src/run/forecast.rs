@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use compaction::Load;
-use model::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
 use results::columns as c;
+use theory::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
 use tree::{Counts, Design, Stats};
 use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
 
@@ -106,7 +106,7 @@ impl Forecast {
             entries_per_table: (self.design.options.table.capacity.0 / entry_bytes).max(1),
             distinct_keys: None,
         };
-        if done.flushes > MOST_SIMULATED && !model::has_form(policy, load, done.flushes) {
+        if done.flushes > MOST_SIMULATED && !theory::has_form(policy, load, done.flushes) {
             return;
         }
         let Ok(expected) = growth(policy, load, done.flushes) else { return };

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use workload::{Extent, PhasePlan, Profile, Record};
+use workload::{AnswerDigests, Extent, PhasePlan, Profile};
 
 use super::drive::Driven;
 
 /// What a phase did. Of a text replay only the mix is known.
 pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
     if phase.text().is_none() {
-        let performed: Vec<u64> = driven.records.iter().map(Record::operations).collect();
+        let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();
         return Profile::realised(phase, from, Some(&performed));
     }
     let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use types::Direction;
 use workload::{
-    Command, CommandReader, Kind, Model, Performer, ReadError, Record, Scan, Target, TargetError,
+    AnswerDigests, Command, CommandReader, Kind, Model, Performer, ReadError, Scan, Target, TargetError,
 };
 
 use crate::pairs::Pairs;
@@ -96,7 +96,11 @@ pub(super) struct ReplayVerdict {
 }
 
 /// Does a replay once more, on the model, and compares the answers that were kept.
-pub(super) fn check(replay: Replay, record: &Record, model: &Model) -> Result<ReplayVerdict, TargetError> {
+pub(super) fn check(
+    replay: Replay,
+    record: &AnswerDigests,
+    model: &Model,
+) -> Result<ReplayVerdict, TargetError> {
     let mut performer = Performer::new(model);
     let mut answers = record.kept();
     let mut kept = answers.next();

@@ -18,7 +18,7 @@ pub(super) fn set_bounds(row: &mut Cells, design: &Design, settled: &Stats, live
     let in_tables = 1.0 - (settled.memtable_bytes as f64 / live as f64).min(1.0);
     row.set(&c::LEAST_SPACE_AMP, encoded * in_tables);
     let policy = design.choice("compaction");
-    if let Some(most) = model::most_space_amp(policy) {
+    if let Some(most) = theory::most_space_amp(policy) {
         // Runs of a level 0 that has a number of them to wait for stand above all levels, and may repeat their keys.
         let waits = policy.params().contains_key("level0_runs");
         let waiting = settled.levels.first().filter(|_| waits).map_or(0, |level| level.user_bytes);

@@ -10,7 +10,9 @@ use measure::{Clock, Stamp};
 use results::{Folder, Group, Stream};
 use toml::{Table, Value};
 use tree::{Design, OpenOptions};
-use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Record, Shadow, Sustained, Work, Workload};
+use workload::{
+    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, Sustained, Work, Workload,
+};
 
 use super::caches;
 use super::drive::{Drive, Driven};
@@ -197,7 +199,8 @@ impl<T: Store> Trial<T> {
         let mut extent = Extent::default();
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
         for (phase, done) in phases.iter().zip(done) {
-            let records: Vec<Record> = done.iter().map(|operations| Record::unkept(*operations)).collect();
+            let records: Vec<AnswerDigests> =
+                done.iter().map(|operations| AnswerDigests::unkept(*operations)).collect();
             extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
             self.forecast.pass(phase.phase());
         }
@@ -213,7 +216,7 @@ impl<T: Store> Trial<T> {
         rate: Rate,
     ) -> TrialResult<(Probed, Extent)> {
         let measured = self.measure(number, phase, from, rate)?;
-        self.done.push(measured.driven.records.iter().map(Record::operations).collect());
+        self.done.push(measured.driven.records.iter().map(AnswerDigests::operations).collect());
         (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
         let extent = self.judge(phase, from, &measured)?;
         Ok((measured.probed(), extent))

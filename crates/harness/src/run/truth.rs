@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use workload::{Extent, KeyFormat, Model, PhasePlan, Record, Shadow, Target, TargetError, check};
+use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
 use super::replay::{self, Replay};
 
@@ -71,7 +71,7 @@ impl Truth {
         &mut self,
         phase: &Arc<PhasePlan>,
         from: Extent,
-        records: &[Record],
+        records: &[AnswerDigests],
         format: &Arc<dyn KeyFormat>,
     ) -> Result<Checked, TargetError> {
         match (self, phase.text()) {

@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use bloom::{Filter, FilterInput, FilterPolicy, Growing};
+use bloom::{Filter, FilterBuilder, FilterInput, FilterPolicy};
 use catalog::{Build, Count, Time, Variant};
 use results::{Metric, columns as c};
 use serde::{Deserialize, Serialize};
@@ -274,7 +274,7 @@ impl Probes {
         bench: &Bench<'_>,
         policy: &dyn FilterPolicy,
         input: &FilterInput<'_>,
-    ) -> Result<(Box<dyn Growing>, Timing), Fault> {
+    ) -> Result<(Box<dyn FilterBuilder>, Timing), Fault> {
         let batch = self.0.batch.0 as usize;
         let begin = || policy.grow(input).ok_or_else(|| "the filter is built from all keys at once".into());
         bench.build_together(self.threads(), self.0.entries.0, begin, |grown, range| {

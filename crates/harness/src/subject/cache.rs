@@ -12,9 +12,9 @@ use std::sync::{Arc, LazyLock};
 
 use cache::{BlockId, Cache, Request, belady};
 use catalog::{Build, ByteSize, Choice, ChoiceError, Count, Time, Variant};
-use model::Eviction;
 use results::{Metric, columns as c};
 use serde::{Deserialize, Serialize};
+use theory::Eviction;
 use types::Bytes;
 use workload::Random;
 

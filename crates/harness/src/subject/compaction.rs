@@ -120,11 +120,11 @@ impl Growth {
 
     /// What the closed form of the policy says, where it has one.
     fn expect(&self, policy: &Choice, cells: &mut Cells) {
-        if !model::has_form(policy, self.load(), self.flushes()) {
+        if !theory::has_form(policy, self.load(), self.flushes()) {
             return;
         }
-        cells.set_some(&c::EXPECTED_WRITE_AMP, model::write_amp(policy, self.flushes()));
-        if let Some((levels, runs)) = model::levels_and_runs(policy, self.flushes()) {
+        cells.set_some(&c::EXPECTED_WRITE_AMP, theory::write_amp(policy, self.flushes()));
+        if let Some((levels, runs)) = theory::levels_and_runs(policy, self.flushes()) {
             cells.set(&c::EXPECTED_LEVELS, levels).set(&c::EXPECTED_RUNS, runs);
         }
     }

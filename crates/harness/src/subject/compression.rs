@@ -254,7 +254,7 @@ fn mean_length(blocks: &[&[u8]]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use compression::{DamagedBlock, RAW};
+    use compression::{CorruptBlock, RAW};
     use tree::Design;
 
     use super::*;
@@ -273,7 +273,7 @@ mod tests {
             RAW
         }
 
-        fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), DamagedBlock> {
+        fn decompress(&self, _: &[u8], _: &mut [u8]) -> Result<(), CorruptBlock> {
             Ok(())
         }
     }

@@ -29,19 +29,19 @@ impl Facts for Nothing {
     }
 }
 
-/// An argument, looked up.
+/// The resolved value of an argument.
 #[derive(Clone, Debug, PartialEq)]
-enum Found {
+enum ArgumentValue {
     Number(f64),
     Numbers(Vec<f64>),
     Flag(bool),
     Word(String),
-    Lists(Vec<Found>),
+    Lists(Vec<ArgumentValue>),
 }
 
 /// The arguments of a computation for one claim.
 pub(crate) struct Arguments<'a> {
-    found: BTreeMap<&'a str, Found>,
+    found: BTreeMap<&'a str, ArgumentValue>,
     /// What the program and the experiment know.
     pub(super) facts: &'a dyn Facts,
 }
@@ -60,15 +60,15 @@ pub(super) fn resolve<'a>(
     Ok(Arguments { found, facts: about.facts })
 }
 
-fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Found, String> {
+fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<ArgumentValue, String> {
     let About { claim, place, claims, .. } = about;
     match argument {
-        Argument::Number(number) => Ok(Found::Number(*number)),
-        Argument::Flag(flag) => Ok(Found::Flag(*flag)),
+        Argument::Number(number) => Ok(ArgumentValue::Number(*number)),
+        Argument::Flag(flag) => Ok(ArgumentValue::Flag(*flag)),
         Argument::Text(text) => Ok(named(text, claims)),
         Argument::List(items) if whole => {
             let all = items.iter().map(|item| look_up(item, about, true));
-            all.collect::<Result<Vec<_>, _>>().map(Found::Lists)
+            all.collect::<Result<Vec<_>, _>>().map(ArgumentValue::Lists)
         }
         Argument::List(items) => match items.get(place) {
             Some(item) => look_up(item, about, whole),
@@ -86,20 +86,20 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Found, 
 }
 
 /// The value of a claim, those of several, or a word.
-fn named(text: &str, claims: &Claims) -> Found {
+fn named(text: &str, claims: &Claims) -> ArgumentValue {
     if let Some(claim) = claims.get(text) {
-        return Found::Number(claim.value);
+        return ArgumentValue::Number(claim.value);
     }
     let values = |ids: &Ids| ids.all().iter().map(|id| claims.get(id).map(|claim| claim.value)).collect();
     let several: Option<Vec<f64>> = Ids::try_from(text.to_owned()).ok().as_ref().and_then(values);
-    several.map_or_else(|| Found::Word(text.to_owned()), Found::Numbers)
+    several.map_or_else(|| ArgumentValue::Word(text.to_owned()), ArgumentValue::Numbers)
 }
 
 impl Arguments<'_> {
     /// A number.
     pub(super) fn number(&self, name: &str) -> Result<f64, String> {
         match self.found.get(name) {
-            Some(Found::Number(number)) => Ok(*number),
+            Some(ArgumentValue::Number(number)) => Ok(*number),
             other => Err(wanted(name, "a number", other)),
         }
     }
@@ -121,20 +121,20 @@ impl Arguments<'_> {
     /// Numbers.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         match self.found.get(name) {
-            Some(Found::Numbers(numbers)) => Ok(numbers.clone()),
-            Some(Found::Lists(items)) => items.iter().map(|item| as_number(name, item)).collect(),
+            Some(ArgumentValue::Numbers(numbers)) => Ok(numbers.clone()),
+            Some(ArgumentValue::Lists(items)) => items.iter().map(|item| as_number(name, item)).collect(),
             other => Err(wanted(name, "a list of numbers", other)),
         }
     }
 
     /// Lists of numbers.
     pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<f64>>, String> {
-        let Some(Found::Lists(items)) = self.found.get(name) else {
+        let Some(ArgumentValue::Lists(items)) = self.found.get(name) else {
             return Err(wanted(name, "lists of numbers", self.found.get(name)));
         };
-        let numbers = |item: &Found| match item {
-            Found::Numbers(numbers) => Ok(numbers.clone()),
-            Found::Lists(inner) => inner.iter().map(|item| as_number(name, item)).collect(),
+        let numbers = |item: &ArgumentValue| match item {
+            ArgumentValue::Numbers(numbers) => Ok(numbers.clone()),
+            ArgumentValue::Lists(inner) => inner.iter().map(|item| as_number(name, item)).collect(),
             other => as_number(name, other).map(|number| vec![number]),
         };
         items.iter().map(numbers).collect()
@@ -143,25 +143,25 @@ impl Arguments<'_> {
     /// A word.
     pub(super) fn word(&self, name: &str) -> Result<&str, String> {
         match self.found.get(name) {
-            Some(Found::Word(word)) => Ok(word),
+            Some(ArgumentValue::Word(word)) => Ok(word),
             other => Err(wanted(name, "a word", other)),
         }
     }
 
     /// Whether it is said to be so.
     pub(super) fn flag(&self, name: &str) -> bool {
-        self.found.get(name) == Some(&Found::Flag(true))
+        self.found.get(name) == Some(&ArgumentValue::Flag(true))
     }
 }
 
-fn as_number(name: &str, found: &Found) -> Result<f64, String> {
+fn as_number(name: &str, found: &ArgumentValue) -> Result<f64, String> {
     match found {
-        Found::Number(number) => Ok(*number),
+        ArgumentValue::Number(number) => Ok(*number),
         other => Err(wanted(name, "numbers", Some(other))),
     }
 }
 
-fn wanted(name: &str, what: &str, found: Option<&Found>) -> String {
+fn wanted(name: &str, what: &str, found: Option<&ArgumentValue>) -> String {
     match found {
         None => format!("with has no {name}, which is {what}"),
         Some(_) => format!("{name} is {what}"),

@@ -1,75 +1,35 @@
 //! What merges write, and what they leave twice: closed forms by policy, and a tree played out.
 
+use theory::{Fluid, textbook_write_amp};
+
 use super::Arguments;
 
-/// Write amplification of a policy after so many memtables of keys that are all different, the flush with it and the log
-/// without: 1 + W/N, where merges write W memtables and N were flushed.
-///
-/// `tiered` merges T runs of a level into one of the next, so that each memtable is written once per level that it comes
-/// to: W = Σ T^i ⌊N/T^i⌋. `leveled` keeps one run in each level, of T^i memtables at most: the j-th arrival since the level
-/// was empty writes j of its size, the first one nothing. `l0-tiered` lets T memtables wait in level 0 and does the same
-/// below. `lazy-leveled` is tiered but for the largest level, which is leveled (Dayan and Idreos, *Dostoevsky*, 2018).
+/// Write amplification of a policy after so many memtables of distinct keys, flushes included and the WAL excluded. The
+/// closed forms and their derivation are those of [`theory::textbook_write_amp`].
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
-    let written = written(with.word("policy")?, ratio, memtables)?;
-    Ok(1.0 + written as f64 / memtables as f64)
-}
-
-/// The memtables that the merges of a policy write.
-fn written(policy: &str, ratio: u64, memtables: u64) -> Result<u64, String> {
     if ratio < 2 || memtables == 0 {
         return Err("levels grow by two at least, and there is a memtable at least".to_owned());
     }
-    let below = || sizes(ratio, memtables);
-    match policy {
-        "tiered" => Ok(below().map(|size| memtables / size * size).sum()),
-        "leveled" => {
-            Ok(std::iter::once(1).chain(below()).map(|size| one_run(ratio, memtables / size, size)).sum())
-        }
-        // T memtables fill level 1 as they come, and go on to level 2 as one run.
-        "l0-tiered" => {
-            let further: u64 = below().map(|size| one_run(ratio, memtables / size, size)).sum();
-            Ok(memtables / ratio * ratio + further)
-        }
-        "lazy-leveled" => Ok(below().map(|size| largest_once(ratio, memtables / size, size)).sum()),
-        other => Err(format!("policy is tiered, leveled, l0-tiered or lazy-leveled, and not {other}")),
-    }
+    let policy = with.word("policy")?;
+    textbook_write_amp(policy, ratio, memtables).ok_or_else(|| unknown_policy(policy))
 }
 
-/// T, T² … as long as so many memtables were flushed.
-fn sizes(ratio: u64, memtables: u64) -> impl Iterator<Item = u64> {
-    std::iter::successors(Some(ratio), move |size| size.checked_mul(ratio))
-        .take_while(move |size| *size <= memtables)
+fn unknown_policy(policy: &str) -> String {
+    format!("policy is tiered, leveled, l0-tiered or lazy-leveled, and not {policy}")
 }
 
-/// The memtables written into a level of one run by arrivals of a size, T of which fill it.
-fn one_run(ratio: u64, arrivals: u64, size: u64) -> u64 {
-    let since_empty = |last: u64| (last * (last + 1) / 2).saturating_sub(1);
-    size * (arrivals / ratio * since_empty(ratio) + since_empty(arrivals % ratio))
-}
-
-/// The memtables written into a level of lazy leveling by arrivals of a size: the first T of them while the level was the
-/// largest, and had one run, and the others as one run each. The first of all is T runs that become one, unless the level
-/// above was the largest before it and handed its one run down.
-fn largest_once(ratio: u64, arrivals: u64, size: u64) -> u64 {
-    let as_largest = arrivals.min(ratio);
-    let handed_down = u64::from(size > ratio);
-    size * (as_largest * (as_largest + 1) / 2 + (arrivals - as_largest) - handed_down)
-}
-
-/// The bytes that a full tree stores per byte that is alive, at most: Z·T/(T - 1), with Z runs in the largest level, each
-/// of which may have the same keys, and 1/(T - 1) of that above it (Dayan and Idreos, *Dostoevsky*, 2018). `tiered` has
-/// Z = T - 1, the others have 1; what waits in level 0 is left out.
+/// The bytes that a full tree stores per live byte, at most, as [`Fluid::most_space_amp`] derives it. Runs that wait in
+/// level 0 are not counted.
 pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let ratio = with.number("size_ratio")?;
-    let runs = match with.word("policy")? {
-        "tiered" => ratio - 1.0,
-        "leveled" | "l0-tiered" | "lazy-leveled" => 1.0,
-        other => {
-            return Err(format!("policy is tiered, leveled, l0-tiered or lazy-leveled, and not {other}"));
-        }
+    let tree = match with.word("policy")? {
+        "tiered" => Fluid::tiered(ratio),
+        "leveled" | "l0-tiered" => Fluid::leveled(ratio),
+        "lazy-leveled" => Fluid::lazy_leveled(ratio),
+        other => return Err(unknown_policy(other)),
     };
-    Ok(runs * ratio / (ratio - 1.0))
+    Ok(tree.most_space_amp())
 }
 
 /// What merges did, in memtables.
@@ -177,14 +137,15 @@ mod tests {
     fn the_closed_form_of_leveling_is_what_is_played_out() {
         for ratio in [2, 3, 4, 10] {
             for memtables in [1, 2, 9, 10, 64, 95, 240, 1000] {
-                let played = played_out(ratio as f64, memtables).unwrap().written;
-                assert_eq!(written("leveled", ratio, memtables), Ok(played), "{ratio} {memtables}");
+                let played = played_out_amp(ratio as f64, memtables).ok();
+                assert_eq!(textbook_write_amp("leveled", ratio, memtables), played, "{ratio} {memtables}");
             }
         }
         assert!(
             played_out(1.0, 10).is_err() && played_out(f64::NAN, 10).is_err() && played_out(2.0, 0).is_err()
         );
-        assert!(written("leveled", 1, 10).is_err() && written("leveled", 2, 0).is_err());
+        assert_eq!(textbook_write_amp("leveled", 1, 10), None);
+        assert_eq!(textbook_write_amp("leveled", 2, 0), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::sentence::sentence;
 use crate::text::{about_measured, claimed, measured, run_of, theory};
-use crate::{Answer, Figure, Finding, Judged, Judgement, Picture, Report, System, Tally};
+use crate::{Answer, Figure, Finding, FindingCounts, Judged, Judgement, Picture, Report, System};
 
 use super::{highlights, runs};
 
@@ -22,7 +22,7 @@ const MEANINGS: [&str; 5] = [
 /// The page over all systems: how many claims came to what, what readers ask first, and every figure as a cell.
 pub(super) fn overview(report: &Report) -> String {
     let systems = &report.systems;
-    let all = Tally::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
+    let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
     let mut body = navigation(report, "index");
     let _ = writeln!(
@@ -104,7 +104,7 @@ fn legend() -> String {
     text + "</ul>\n"
 }
 
-fn counts(systems: &[System], all: &Tally) -> String {
+fn counts(systems: &[System], all: &FindingCounts) -> String {
     let mut text = "<table class=\"counts\">\n<thead><tr><th>system</th><th>claims</th>".to_owned();
     for finding in Finding::ALL {
         let (class, sign, name) = (class(finding), sign(finding), finding.name());
@@ -117,7 +117,7 @@ fn counts(systems: &[System], all: &Tally) -> String {
         "<th><span class=\"long\">by arithmetic</span><span class=\"short\" aria-label=\"by arithmetic\">∑</span></th>\
          </tr></thead>\n<tbody>\n",
     );
-    let row = |name: &str, tally: &Tally| {
+    let row = |name: &str, tally: &FindingCounts| {
         let cells = Finding::ALL.map(|finding| format!("<td class=\"number\">{}</td>", tally.count(finding)));
         format!(
             "<tr><td>{name}</td><td class=\"number\">{}</td>{}<td class=\"number\">{}</td></tr>\n",
@@ -164,7 +164,7 @@ fn matrix(system: &System, from_overview: bool) -> String {
 }
 
 /// Findings as a strip, each as wide as it is frequent.
-fn strip(tally: &Tally) -> String {
+fn strip(tally: &FindingCounts) -> String {
     let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
     let parts = found.clone().map(|finding| {
         format!("<i class=\"{}\" style=\"flex:{}\"></i>", class(finding), tally.count(finding))

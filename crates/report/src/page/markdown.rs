@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::sentence::sentence;
 use crate::text::{about_measured, claimed, measured, run_of, theory};
-use crate::{Figure, Finding, Judged, Report, System, Tally};
+use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
 use super::{figure_file, highlights, runs};
 
@@ -12,7 +12,7 @@ use super::{figure_file, highlights, runs};
 pub(super) fn overview(report: &Report) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
-    let all = Tally::of(all);
+    let all = FindingCounts::of(all);
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
     let mut text = format!(
         "# {} claims of {} systems, measured\n\n{figures} figures and tables of five documents, each with the claims about \
@@ -51,7 +51,7 @@ pub(super) fn overview(report: &Report) -> String {
     text
 }
 
-fn counts(tally: &Tally) -> String {
+fn counts(tally: &FindingCounts) -> String {
     let counts = Finding::ALL.map(|finding| tally.count(finding).to_string());
     format!("{} | {} | {}", tally.total(), counts.join(" | "), tally.by_arithmetic())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lsmbench_report::{Claims, Rule, Sheet, Source};
+use lsmbench_report::{Claims, FigureSource, Rule, Sheet};
 use toml::{Table, Value};
 
 /// The documents, and how many claims each makes.
@@ -38,7 +38,7 @@ fn sheet(path: &Path) -> Sheet {
         Some(table) => vec![table.clone()],
     };
     let at = |error: toml::de::Error| -> String { format!("{}: {error}", path.display()) };
-    let sources = all("source").into_iter().map(|table| table.try_into::<Source>().map_err(at));
+    let sources = all("source").into_iter().map(|table| table.try_into::<FigureSource>().map_err(at));
     let rules = all("claim").into_iter().map(|table| table.try_into::<Rule>().map_err(at));
     Sheet { sources: sources.map(Result::unwrap).collect(), rules: rules.map(Result::unwrap).collect() }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use storage::{Memory, Storage, Unsynced};
 
-use super::layout::{Kind, bounds};
-use super::remains::{Ending, Remains, write};
+use super::corruption::{Changed, Corruption, FileChange};
+use super::layout::{FileKind, bounds};
 use super::rule::{Class, Rule};
-use super::wound::{Change, Changed, Wound};
+use super::store_image::{Ending, StoreImage, write};
 use crate::examine::{panic_text, shown};
 use crate::player::DIRECTORY;
 use crate::script::{Content, Script, Write, apply};
@@ -31,9 +31,9 @@ pub(crate) enum Outcome {
 /// A damaged store.
 pub(crate) struct Inspection<'a> {
     subject: &'a Subject,
-    remains: &'a Remains,
+    store_image: &'a StoreImage,
     /// Those that change something.
-    wounds: Vec<&'a Wound>,
+    corruptions: Vec<&'a Corruption>,
     rule: Rule,
 }
 
@@ -41,11 +41,16 @@ pub(crate) struct Inspection<'a> {
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
-    /// The store with these wounds.
-    pub(crate) fn new(subject: &'a Subject, remains: &'a Remains, wounds: &'a [Wound]) -> Self {
-        let wounds: Vec<&Wound> = wounds.iter().filter(|wound| !wound.apply(remains).is_empty()).collect();
-        let rule = Rule::of(remains, &wounds, subject.wal);
-        Self { subject, remains, wounds, rule }
+    /// The store with these corruptions.
+    pub(crate) fn new(
+        subject: &'a Subject,
+        store_image: &'a StoreImage,
+        corruptions: &'a [Corruption],
+    ) -> Self {
+        let corruptions: Vec<&Corruption> =
+            corruptions.iter().filter(|corruption| !corruption.apply(store_image).is_empty()).collect();
+        let rule = Rule::of(store_image, &corruptions, subject.wal);
+        Self { subject, store_image, corruptions, rule }
     }
 
     /// Looks at the store in every way.
@@ -53,13 +58,14 @@ impl<'a> Inspection<'a> {
     /// # Errors
     /// What it does that damage may never make a store do.
     pub(crate) fn run(&self) -> Result<Outcome, Violation> {
-        let changed: Vec<Changed> = self.wounds.iter().flat_map(|wound| wound.apply(self.remains)).collect();
+        let changed: Vec<Changed> =
+            self.corruptions.iter().flat_map(|corruption| corruption.apply(self.store_image)).collect();
         if changed.is_empty() {
             return Ok(Outcome::Nothing);
         }
-        let disk = self.remains.disk.after_crash(Unsynced::Kept);
+        let disk = self.store_image.disk.after_crash(Unsynced::Kept);
         for (file, bytes) in changed {
-            let path = self.remains.path(file);
+            let path = self.store_image.path(file);
             match bytes {
                 Some(bytes) => write(&disk, &path, &bytes),
                 None => disk.remove(&path).expect("the file is there"),
@@ -96,17 +102,19 @@ impl<'a> Inspection<'a> {
         if self.rule.passes.is_none() && damage.is_empty() {
             return Err(Violation::new(Check::Told, "verify finds nothing"));
         }
-        self.names_every_wound(&damage)?;
+        self.names_every_corruption(&damage)?;
         Ok(damage)
     }
 
-    /// Each wound is told with its file. Of a manifest that is not what it was, what it names may tell.
-    fn names_every_wound(&self, damage: &[String]) -> Result<(), Violation> {
-        let kind = |wound: &Wound| self.remains.files[wound.file].kind;
-        for wound in self.wounds.iter().filter(|wound| kind(wound) != Kind::Manifest) {
-            let alone = Rule::of(self.remains, &[wound], self.subject.wal);
-            let other = if let Change::Exchange { with } = wound.change { with } else { wound.file };
-            let names = [wound.file, other].map(|file| &self.remains.files[file].name);
+    /// Each corruption is told with its file. Of a manifest that is not what it was, what it names may tell.
+    fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
+        let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
+        for corruption in self.corruptions.iter().filter(|corruption| kind(corruption) != FileKind::Manifest)
+        {
+            let alone = Rule::of(self.store_image, &[corruption], self.subject.wal);
+            let other =
+                if let FileChange::Exchange { with } = corruption.change { with } else { corruption.file };
+            let names = [corruption.file, other].map(|file| &self.store_image.files[file].name);
             let is_named = |name: &String| damage.iter().any(|line| line.contains(&**name));
             if alone.passes.is_none() && !names.into_iter().all(is_named) {
                 let what = format!("{} is not named in: {}", names[0], damage.join("; "));
@@ -124,7 +132,7 @@ impl<'a> Inspection<'a> {
             Err(error) if error.is_damage() => return is_allowed(&error, is_told),
             Err(error) => return Err(Violation::new(Check::Named, error.to_string())),
         };
-        let allowed = self.remains.history[self.rule.least..].to_vec();
+        let allowed = self.store_image.history[self.rule.least..].to_vec();
         let found = self.look(&*store, allowed, is_told, &|_| false)?;
         self.go_on(store, &storage, found, is_told, &|_| false)
     }
@@ -133,7 +141,10 @@ impl<'a> Inspection<'a> {
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
-        let manifest = self.wounds.iter().any(|wound| self.remains.files[wound.file].kind == Kind::Manifest);
+        let manifest = self
+            .corruptions
+            .iter()
+            .any(|corruption| self.store_image.files[corruption.file].kind == FileKind::Manifest);
         let (store, report) = match self.subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)) {
             Ok(opened) => opened,
             Err(error) if manifest => return is_allowed(&error, true),
@@ -141,31 +152,35 @@ impl<'a> Inspection<'a> {
         };
         let lost = self.lost();
         let lost: Lost<'_> = if report.is_empty() { &|_| false } else { &lost };
-        let allowed = self.remains.history[self.rule.least..].to_vec();
+        let allowed = self.store_image.history[self.rule.least..].to_vec();
         let found = self.look(&*store, allowed, manifest, lost)?;
         self.go_on(store, &storage, found, manifest, lost)
     }
 
-    /// The keys that a wounded file may have held.
+    /// The keys that a corrupted file may have held.
     fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
         let mut ranges = Vec::new();
         let mut is_all = false;
-        for wound in &self.wounds {
-            let with = if let Change::Exchange { with } = wound.change { with } else { wound.file };
-            for file in [wound.file, with].map(|file| &self.remains.files[file]) {
+        for corruption in &self.corruptions {
+            let with =
+                if let FileChange::Exchange { with } = corruption.change { with } else { corruption.file };
+            for file in [corruption.file, with].map(|file| &self.store_image.files[file]) {
                 match file.kind {
-                    Kind::Table => ranges.extend(bounds(&file.bytes)),
-                    Kind::Log => is_all |= self.remains.ending != Ending::Stopped,
-                    Kind::Manifest => is_all = true,
-                    Kind::Other => {}
+                    FileKind::Table => ranges.extend(bounds(&file.bytes)),
+                    FileKind::Log => is_all |= self.store_image.ending != Ending::Stopped,
+                    FileKind::Manifest => is_all = true,
+                    FileKind::Other => {}
                 }
             }
         }
-        let log = self.wounds.iter().any(|wound| self.remains.files[wound.file].kind == Kind::Log);
+        let log = self
+            .corruptions
+            .iter()
+            .any(|corruption| self.store_image.files[corruption.file].kind == FileKind::Log);
         move |key: &[u8]| {
             is_all
                 || ranges.iter().any(|(low, high)| &**low <= key && key <= &**high)
-                || (log && self.remains.logged.iter().any(|logged| logged == key))
+                || (log && self.store_image.logged.iter().any(|logged| logged == key))
         }
     }
 
@@ -218,7 +233,7 @@ impl<'a> Inspection<'a> {
         let expected = allowed.last().and_then(|content| content.get(key)).cloned();
         if lost(key) {
             let was_there = |content: &Content| content.get(key) == value;
-            let mut past = self.remains.past.iter().chain(&self.remains.history);
+            let mut past = self.store_image.past.iter().chain(&self.store_image.history);
             if past.any(was_there) || value.is_none() || is_added(key) {
                 return Ok(());
             }

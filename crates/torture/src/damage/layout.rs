@@ -15,7 +15,7 @@ const SECTION_BYTES: usize = 20;
 
 /// What a file is, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// A sorted table.
     Table,
     /// A write-ahead log.
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
+impl FileKind {
     /// The kind of the file of that name.
     pub(crate) fn of(name: &str) -> Self {
         match name.rsplit_once('.') {
@@ -49,15 +49,15 @@ pub(crate) struct Region {
 }
 
 /// The parts of a file, in order; together they are the whole file.
-pub(crate) fn regions(kind: Kind, bytes: &[u8]) -> Vec<Region> {
+pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
     let (names, cuts) = match kind {
-        Kind::Table => table_parts(bytes).unwrap_or_default(),
-        Kind::Log => (vec!["header", "records"], vec![LOG_HEADER_BYTES.min(bytes.len())]),
-        Kind::Manifest => {
+        FileKind::Table => table_parts(bytes).unwrap_or_default(),
+        FileKind::Log => (vec!["header", "records"], vec![LOG_HEADER_BYTES.min(bytes.len())]),
+        FileKind::Manifest => {
             let last = last_manifest_record(bytes);
             (vec!["magic", "older records", "last record"], vec![MANIFEST_MAGIC_BYTES.min(last), last])
         }
-        Kind::Other => (vec!["whole"], Vec::new()),
+        FileKind::Other => (vec!["whole"], Vec::new()),
     };
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain(std::iter::once(bytes.len()));
@@ -77,12 +77,12 @@ pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
 }
 
 /// Where the version of the format stands in a file.
-pub(crate) fn version_at(kind: Kind, bytes: &[u8]) -> Option<usize> {
+pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
     match kind {
-        Kind::Table => bytes.len().checked_sub(16),
-        Kind::Log => Some(7),
-        Kind::Manifest => Some(11),
-        Kind::Other => None,
+        FileKind::Table => bytes.len().checked_sub(16),
+        FileKind::Log => Some(7),
+        FileKind::Manifest => Some(11),
+        FileKind::Other => None,
     }
 }
 

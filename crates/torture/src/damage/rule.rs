@@ -2,9 +2,9 @@
 
 use tree::wal::WalMode;
 
-use super::layout::{Kind, LOG_HEADER_BYTES, MANIFEST_MAGIC_BYTES, last_manifest_record};
-use super::remains::{Ending, Remains};
-use super::wound::{Change, Wound};
+use super::corruption::{Corruption, FileChange};
+use super::layout::{FileKind, LOG_HEADER_BYTES, MANIFEST_MAGIC_BYTES, last_manifest_record};
+use super::store_image::{Ending, StoreImage};
 
 /// Why damage may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,74 +34,74 @@ pub(crate) struct Rule {
 
 impl Rule {
     /// The rule for an image.
-    pub(crate) fn of(remains: &Remains, wounds: &[&Wound], wal: WalMode) -> Self {
-        let rules = wounds.iter().map(|wound| Self::of_one(remains, wound, wal));
+    pub(crate) fn of(store_image: &StoreImage, corruptions: &[&Corruption], wal: WalMode) -> Self {
+        let rules = corruptions.iter().map(|corruption| Self::of_one(store_image, corruption, wal));
         let both = |first: Self, second: Self| Self {
             passes: first.passes.and_then(|class| second.passes.map(|other| class.max(other))),
             least: first.least.min(second.least),
         };
-        rules.reduce(both).unwrap_or_else(|| Self::passes(remains, Class::Unneeded))
+        rules.reduce(both).unwrap_or_else(|| Self::passes(store_image, Class::Unneeded))
     }
 
-    fn of_one(remains: &Remains, wound: &Wound, wal: WalMode) -> Self {
-        match remains.files[wound.file].kind {
-            Kind::Other => Self::passes(remains, Class::Unneeded),
-            Kind::Table => Self::told(remains),
-            Kind::Manifest => Self::of_manifest(remains, wound, wal),
-            Kind::Log => Self::of_log(remains, wound, wal),
+    fn of_one(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
+        match store_image.files[corruption.file].kind {
+            FileKind::Other => Self::passes(store_image, Class::Unneeded),
+            FileKind::Table => Self::told(store_image),
+            FileKind::Manifest => Self::of_manifest(store_image, corruption, wal),
+            FileKind::Log => Self::of_log(store_image, corruption, wal),
         }
     }
 
-    fn told(remains: &Remains) -> Self {
-        Self { passes: None, least: remains.history.len() - 1 }
+    fn told(store_image: &StoreImage) -> Self {
+        Self { passes: None, least: store_image.history.len() - 1 }
     }
 
-    fn passes(remains: &Remains, class: Class) -> Self {
-        Self { passes: Some(class), ..Self::told(remains) }
+    fn passes(store_image: &StoreImage, class: Class) -> Self {
+        Self { passes: Some(class), ..Self::told(store_image) }
     }
 
     /// The last record that is intact is the truth. Without a log, a manifest that ends early, or is the one
     /// of an earlier moment, is that of a store whose last flushes never were.
-    fn of_manifest(remains: &Remains, wound: &Wound, wal: WalMode) -> Self {
-        let last = last_manifest_record(&remains.files[wound.file].bytes);
-        let extent = wound.extent(remains);
-        let is_foreign = matches!(wound.change, Change::Missing | Change::Foreign { .. });
+    fn of_manifest(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
+        let last = last_manifest_record(&store_image.files[corruption.file].bytes);
+        let extent = corruption.extent(store_image);
+        let is_foreign = matches!(corruption.change, FileChange::Missing | FileChange::Foreign { .. });
         if is_foreign || extent.start < MANIFEST_MAGIC_BYTES {
-            return Self::told(remains);
+            return Self::told(store_image);
         }
         if extent.end <= last {
-            return Self::passes(remains, Class::Superseded);
+            return Self::passes(store_image, Class::Superseded);
         }
-        let is_behind = extent.start >= remains.files[wound.file].bytes.len();
+        let is_behind = extent.start >= store_image.files[corruption.file].bytes.len();
         match wal == WalMode::None && !is_behind {
             true => Self { passes: Some(Class::AsACrash), least: 0 },
-            false => Self::passes(remains, Class::AsACrash),
+            false => Self::passes(store_image, Class::AsACrash),
         }
     }
 
     /// A log of a store that was closed has the length that the manifest says. One that was written to when
     /// the process died may end early, but not before what a record behind it says was durable. Zeros behind any are
     /// space that was reserved.
-    fn of_log(remains: &Remains, wound: &Wound, wal: WalMode) -> Self {
-        if wound.appends_zeros(remains) {
-            return Self::passes(remains, Class::AsACrash);
+    fn of_log(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
+        if corruption.appends_zeros(store_image) {
+            return Self::passes(store_image, Class::AsACrash);
         }
-        if remains.ending != Ending::Stopped || wound.change == Change::Missing {
-            return Self::told(remains);
+        if store_image.ending != Ending::Stopped || corruption.change == FileChange::Missing {
+            return Self::told(store_image);
         }
-        let extent = wound.extent(remains);
+        let extent = corruption.extent(store_image);
         let has_synced_header = matches!(wal, WalMode::Sync | WalMode::Group | WalMode::Interval(_));
-        let behind = remains.records.iter().filter(|record| record.start >= extent.end);
+        let behind = store_image.records.iter().filter(|record| record.start >= extent.end);
         let is_told = behind.clone().any(|record| record.synced > extent.start);
         if is_told || (has_synced_header && extent.start < LOG_HEADER_BYTES) {
-            return Self::told(remains);
+            return Self::told(store_image);
         }
-        let first = remains.records.iter().find(|record| record.end > extent.start);
+        let first = store_image.records.iter().find(|record| record.end > extent.start);
         let least = match (extent.start < LOG_HEADER_BYTES, first) {
-            (true, _) => remains.records.first(),
+            (true, _) => store_image.records.first(),
             (false, first) => first,
         };
-        let least = least.map_or(remains.history.len() - 1, |record| record.commit);
+        let least = least.map_or(store_image.history.len() - 1, |record| record.commit);
         Self { passes: Some(Class::AsACrash), least }
     }
 }

@@ -11,7 +11,7 @@
 //! A read of nothing does not tell which delete it saw. Where several may be meant, the cut runs from the first
 //! to the last of them: that much weaker the check is, and never wrong.
 
-use super::history::{At, Cell, History, Kind, Moment};
+use super::history::{At, Cell, History, Moment, OperationKind};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named, parts};
 use super::register::check_register;
 use super::serial::Order;
@@ -24,7 +24,7 @@ use crate::violation::{Check, Violation};
 pub(crate) fn check(history: &History) -> Result<(), Violation> {
     let cuts = Cuts::new(history);
     let mut order = Order::new(history);
-    for read in history.operations().filter(|at| at.operation.kind != Kind::Commit) {
+    for read in history.operations().filter(|at| at.operation.kind != OperationKind::Commit) {
         cuts.check_read(read, &mut order).map_err(|violation| renamed(violation, read.operation.kind))?;
     }
     for key in history.keys.of(history.keys.writers) {
@@ -34,10 +34,10 @@ pub(crate) fn check(history: &History) -> Result<(), Violation> {
 }
 
 /// What a violation is called when it was found in a store of its own.
-pub(crate) fn renamed(violation: Violation, kind: Kind) -> Violation {
+pub(crate) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
-        Kind::Checkpoint => Check::Checkpoint,
-        Kind::Reopened | Kind::Crashed => Check::Promise,
+        OperationKind::Checkpoint => Check::Checkpoint,
+        OperationKind::Reopened | OperationKind::Crashed => Check::Promise,
         _ => violation.check,
     };
     Violation { check, ..violation }
@@ -63,7 +63,7 @@ type Cut = (usize, usize);
 
 impl<'a> Writer<'a> {
     fn new(history: &'a History, number: usize) -> Self {
-        let is_own = |at: &At<'_>| at.thread == number && at.operation.kind == Kind::Commit;
+        let is_own = |at: &At<'_>| at.thread == number && at.operation.kind == OperationKind::Commit;
         let commits: Vec<At<'_>> = history.operations().filter(is_own).collect();
         let mut versions: Vec<Vec<(usize, Version)>> =
             history.initial.iter().map(|version| vec![(0, *version)]).collect();
@@ -129,7 +129,7 @@ impl<'a> Cuts<'a> {
         for (number, writer) in self.writers.iter().enumerate() {
             let (seen, most) = self.cut(read, number)?;
             // A copy of the disk may hold what nobody may see yet: it stands in no order with reads.
-            if read.operation.kind == Kind::Crashed {
+            if read.operation.kind == OperationKind::Crashed {
                 continue;
             }
             if let Some(last_seen) = seen.checked_sub(1) {

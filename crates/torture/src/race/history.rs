@@ -19,7 +19,7 @@ pub(crate) struct Cell {
 
 /// What an operation was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OperationKind {
     /// Writes that happen together.
     Commit,
     /// A read of one key.
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     /// What it was.
-    pub(crate) kind: Kind,
+    pub(crate) kind: OperationKind,
     /// When it was called.
     pub(crate) called: Moment,
     /// When it returned.
@@ -67,7 +67,7 @@ impl Log {
     }
 
     /// Notes an operation with its cells.
-    pub(crate) fn add(&mut self, kind: Kind, (called, returned): (Moment, Moment), cells: &[Cell]) {
+    pub(crate) fn add(&mut self, kind: OperationKind, (called, returned): (Moment, Moment), cells: &[Cell]) {
         let from = self.cells.len();
         self.cells.extend_from_slice(cells);
         self.operations.push(Operation { kind, called, returned, cells: from..self.cells.len() });

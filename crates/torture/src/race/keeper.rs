@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Memory, Storage, Unsynced};
 use tree::wal::WalMode;
 
-use super::history::{Cell, Kind, Log};
+use super::history::{Cell, Log, OperationKind};
 use super::store::Contestant;
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
@@ -92,7 +92,7 @@ impl<'a> Keeper<'a> {
     fn checkpoint(&mut self) -> Result<(), Violation> {
         let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
         let cells = self.read(&self.ground.storage, &self.ground.copy)?;
-        self.kept.log.add(Kind::Checkpoint, moments, &cells);
+        self.kept.log.add(OperationKind::Checkpoint, moments, &cells);
         for name in self.ground.storage.list(&self.ground.copy).map_err(failed)? {
             self.ground.storage.remove(&self.ground.copy.join(name)).map_err(failed)?;
         }
@@ -114,7 +114,7 @@ impl<'a> Keeper<'a> {
         let (disk, moments) = self.arena.timed(|| Ok(memory.after_crash(unsynced)))?;
         let disk: Arc<dyn Storage> = Arc::new(disk);
         let cells = self.read(&disk, &self.ground.store)?;
-        self.kept.log.add(Kind::Crashed, moments, &cells);
+        self.kept.log.add(OperationKind::Crashed, moments, &cells);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ use std::thread;
 use storage::Storage;
 
 use self::check::check;
-use self::history::{Cell, History, Kind, Log};
+use self::history::{Cell, History, Log, OperationKind};
 use self::keeper::{Ground, Keeper, Kept};
 use self::keys::{Keys, NOTHING, Version};
 pub use self::store::{Contestant, Cursor, Pair, Shared, SharedMaker, TimedMaker, View};
@@ -47,9 +47,9 @@ const ROUNDS_OPEN: u32 = 3;
 /// The most writers of a race: their numbers are a byte of every version.
 pub const MOST_WRITERS: usize = 64;
 
-/// What a race came to so far.
+/// Counts of the operations and checks of a race so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct RaceSummary {
     /// Rounds that were checked.
     pub rounds: u64,
     /// Operations of all threads.
@@ -73,7 +73,7 @@ pub struct Race<'a> {
     /// What the store holds between rounds.
     content: Vec<Version>,
     /// What was done.
-    pub tally: Tally,
+    pub tally: RaceSummary,
 }
 
 impl<'a> Race<'a> {
@@ -100,7 +100,7 @@ impl<'a> Race<'a> {
     fn on(contestant: &'a Contestant, ground: Ground, writers: usize, seed: u64) -> Self {
         let keys = Keys { writers: writers.clamp(1, MOST_WRITERS) };
         let content = vec![NOTHING; keys.len()];
-        Self { contestant, ground, keys, seed, round: 0, store: None, content, tally: Tally::default() }
+        Self { contestant, ground, keys, seed, round: 0, store: None, content, tally: RaceSummary::default() }
     }
 
     /// Plays a round and checks it.
@@ -125,7 +125,7 @@ impl<'a> Race<'a> {
         let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| arena.store.cursor(low, high);
         let (cells, moments) = arena.timed(|| Ok(everything(&open, self.keys)))?;
         let cells = cells?;
-        log.add(Kind::Cursor, moments, &cells);
+        log.add(OperationKind::Cursor, moments, &cells);
         logs.extend([kept.log, log]);
         let history = History { round: self.round, keys: self.keys, initial: self.content.clone(), logs };
         self.count(&history, kept.calls, kept.copies);
@@ -144,7 +144,7 @@ impl<'a> Race<'a> {
         let store = self.contestant.maker.open(&self.ground.storage, &self.ground.store).map_err(failed)?;
         let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| store.cursor(low, high);
         let cells = everything(&open, self.keys)?;
-        log.add(Kind::Reopened, (0, 1), &cells);
+        log.add(OperationKind::Reopened, (0, 1), &cells);
         self.tally.opened += 1;
         Ok(store)
     }
@@ -173,7 +173,7 @@ impl<'a> Race<'a> {
         tally.operations += calls;
         tally.opened += copies;
         for at in history.operations() {
-            let is_commit = at.operation.kind == Kind::Commit;
+            let is_commit = at.operation.kind == OperationKind::Commit;
             tally.operations += 1;
             tally.commits += u64::from(is_commit);
             tally.reads += if is_commit { 0 } else { at.cells().len() as u64 };

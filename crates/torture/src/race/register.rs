@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 
 use super::check::renamed;
-use super::history::{At, History, Kind, Moment};
+use super::history::{At, History, Moment, OperationKind};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named};
 use super::serial::Order;
 use crate::violation::{Check, Violation};
@@ -70,7 +70,7 @@ fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     for at in history.operations() {
         let of_key = at.cells().iter().filter(|cell| cell.key == key);
         for version in of_key.map(|cell| cell.version) {
-            if at.operation.kind != Kind::Commit {
+            if at.operation.kind != OperationKind::Commit {
                 reads.push((at, version));
             } else if version & HIDDEN == 0 {
                 by_version.insert(version, clusters.len());
@@ -79,7 +79,7 @@ fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
         }
     }
     // A copy of the disk may hold what nobody may see yet: it stands in no order with reads.
-    reads.retain(|(at, _)| at.operation.kind != Kind::Crashed);
+    reads.retain(|(at, _)| at.operation.kind != OperationKind::Crashed);
     let mut reads_of_nothing = Vec::new();
     for (at, version) in reads {
         match by_version.get(&version) {

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::history::{At, History, Kind};
+use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
 /// The most operations of a cycle that are told, and the most that one is sought through.
@@ -26,7 +26,7 @@ impl<'a> Order<'a> {
     pub(crate) fn new(history: &'a History) -> Self {
         let operations: Vec<_> = history.operations().collect();
         // A copy of the disk stands in no order with the others.
-        let timed = operations.iter().filter(|at| at.operation.kind != Kind::Crashed);
+        let timed = operations.iter().filter(|at| at.operation.kind != OperationKind::Crashed);
         let mut moments: Vec<(u64, u32, bool)> = timed
             .flat_map(|at| {
                 [(at.operation.called, at.number, true), (at.operation.returned, at.number, false)]

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::check::check;
-use super::history::{At, Cell, History, Kind, Log};
+use super::history::{At, Cell, History, Log, OperationKind};
 use super::keys::{HIDDEN, Key, Keys, NOTHING, Version, version};
 use crate::violation::Check;
 
@@ -18,7 +18,7 @@ const OWN: [[Key; 2]; 2] = [[0, 3], [1, 4]];
 const SHARED: [Key; 2] = [2, 5];
 
 /// An operation in words: thread, kind, moments, cells.
-type Line = (usize, Kind, (u64, u64), Vec<(Key, Version)>);
+type Line = (usize, OperationKind, (u64, u64), Vec<(Key, Version)>);
 
 fn history(lines: &[Line]) -> History {
     let mut logs = vec![Log::default(), Log::default(), Log::default()];
@@ -43,7 +43,7 @@ fn assert_found(lines: &[Line], wanted: Option<Check>) {
 
 #[test]
 fn what_threads_may_see_is_no_violation() {
-    use Kind::{Commit, Cursor, Get};
+    use OperationKind::{Commit, Cursor, Get};
     assert_found(&[], None);
     // A read beside a write sees it or not; two of one thread in this order.
     let write = (0, Commit, (10, 20), vec![(0, by(0, 1)), (2, by(0, 1))]);
@@ -56,7 +56,7 @@ fn what_threads_may_see_is_no_violation() {
 
 #[test]
 fn every_rule_has_a_history_that_breaks_it() {
-    use Kind::{Checkpoint, Commit, Crashed, Get, MultiGet, Reopened};
+    use OperationKind::{Checkpoint, Commit, Crashed, Get, MultiGet, Reopened};
     let put = (0, Commit, (10, 20), vec![(0, by(0, 1))]);
     let again = (0, Commit, (30, 40), vec![(0, by(0, 2))]);
     let late = |kind, version| (2, kind, (50, 60), vec![(0, version)]);
@@ -82,7 +82,7 @@ fn every_rule_has_a_history_that_breaks_it() {
 
 #[test]
 fn two_readers_must_agree_on_the_order_of_two_writers() {
-    use Kind::{Commit, MultiGet};
+    use OperationKind::{Commit, MultiGet};
     let writes = |thread, key| (thread, Commit, (10, 50), vec![(key, by(thread, 1))]);
     let read = |moments, a, b| (2, MultiGet, moments, vec![(0, a), (1, b)]);
     let first = read((11, 12), by(0, 1), NOTHING);
@@ -95,7 +95,7 @@ fn two_readers_must_agree_on_the_order_of_two_writers() {
 
 #[test]
 fn a_shared_key_goes_through_its_values_once() {
-    use Kind::{Commit, Get};
+    use OperationKind::{Commit, Get};
     let put = |writer, moments| (writer, Commit, moments, vec![(2, by(writer, 1))]);
     let (a, b) = (put(0, (10, 50)), put(1, (11, 51)));
     let read = |at: u64, version| (2, Get, (at, at + 1), vec![(2, version)]);
@@ -139,7 +139,7 @@ fn tried(
         let before = content.clone();
         let fits = at.cells().iter().all(|cell| {
             let held = &mut content[usize::from(cell.key)];
-            if at.operation.kind == Kind::Commit {
+            if at.operation.kind == OperationKind::Commit {
                 *held = cell.version;
             }
             *held == cell.version
@@ -163,12 +163,12 @@ fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<K
         let returned = called + 4 * random.random_range(1..6);
         free[thread] = returned + 4;
         let is_commit = thread < 2 && random.random_bool(0.6);
-        let kind = if is_commit { Kind::Commit } else { Kind::MultiGet };
+        let kind = if is_commit { OperationKind::Commit } else { OperationKind::MultiGet };
         lines.push((random.random_range(called..=returned), (thread, kind, (called, returned), Vec::new())));
     }
     for thread in 0..2 {
         let mut commits = 0;
-        let own = lines.iter_mut().filter(|(_, line)| line.0 == thread && line.1 == Kind::Commit);
+        let own = lines.iter_mut().filter(|(_, line)| line.0 == thread && line.1 == OperationKind::Commit);
         for (_, line) in own {
             commits += 1;
             let of_thread = keys_of(thread);
@@ -186,7 +186,7 @@ fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<K
     let mut versions = vec![NOTHING];
     for line in order {
         let (_, (_, kind, _, cells)) = &mut lines[line];
-        if *kind == Kind::Commit {
+        if *kind == OperationKind::Commit {
             cells.iter().for_each(|(key, version)| content[usize::from(*key)] = *version);
             versions.extend(cells.iter().map(|(_, version)| *version));
             continue;

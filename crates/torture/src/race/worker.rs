@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::history::{Cell, Kind, Log, Moment};
+use super::history::{Cell, Log, Moment, OperationKind};
 use super::keys::{self, HIDDEN, Key, Keys, NOTHING, Version};
 use super::store::{Cursor, Pair, Shared, View};
 use crate::script::Write;
@@ -238,7 +238,7 @@ impl<'a> Worker<'a> {
             }
         }
         let ((), moments) = self.arena.timed(|| self.arena.store.write(&commit))?;
-        self.log.add(Kind::Commit, moments, &cells);
+        self.log.add(OperationKind::Commit, moments, &cells);
         Ok(())
     }
 
@@ -246,7 +246,7 @@ impl<'a> Worker<'a> {
         let key = self.any_key();
         let bytes = keys::bytes(key);
         let (value, moments) = self.arena.timed(|| self.arena.store.get(&bytes))?;
-        self.log.add(Kind::Get, moments, &[cell(key, value.as_deref())?]);
+        self.log.add(OperationKind::Get, moments, &[cell(key, value.as_deref())?]);
         Ok(())
     }
 
@@ -255,7 +255,7 @@ impl<'a> Worker<'a> {
         let asked: Vec<Key> = (0..count).map(|_| self.any_key()).collect();
         let (cells, moments) =
             self.arena.timed(|| Ok(ask(&|keys| self.arena.store.multi_get(keys), &asked)))?;
-        self.log.add(Kind::MultiGet, moments, &cells?);
+        self.log.add(OperationKind::MultiGet, moments, &cells?);
         Ok(())
     }
 
@@ -294,7 +294,7 @@ impl<'a> Worker<'a> {
         let random = &mut self.random;
         let end = || if random.random_bool(share) { End::Back } else { End::Front };
         let cells = walk.finish(end, self.arena.keys)?;
-        self.log.add(Kind::Cursor, moments, &cells);
+        self.log.add(OperationKind::Cursor, moments, &cells);
         Ok(())
     }
 
@@ -311,7 +311,7 @@ impl<'a> Worker<'a> {
                 cells.push(cell(*key, value.as_deref())?);
             }
         }
-        self.log.add(Kind::Snapshot, moments, &cells);
+        self.log.add(OperationKind::Snapshot, moments, &cells);
         Ok(())
     }
 }

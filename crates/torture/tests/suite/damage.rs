@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use lsmbench_torture::damage::{self, Budget};
+use lsmbench_torture::damage::{self, CorruptionBudget};
 use lsmbench_torture::{Check, Content, Maker, Store, Subject, TreeMaker, Write};
 use storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 use tree::Result;
@@ -35,7 +35,7 @@ const LARGEST_ALLOCATION: usize = 16 << 20;
 fn no_damage_is_missed_and_none_gives_a_wrong_answer() {
     for (wal, design) in DESIGNS {
         let subject = subject(&format!("wal = \"{wal}\"\n{design}"));
-        let budget = Budget { seed: 1, images: 600 };
+        let budget = CorruptionBudget { seed: 1, images: 600 };
         let (tally, largest) = largest_allocation_of(|| damage::explore(&subject, budget));
         assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert_eq!(tally.images, 600);
@@ -46,7 +46,8 @@ fn no_damage_is_missed_and_none_gives_a_wrong_answer() {
 
 #[test]
 fn the_same_seed_gives_the_same_numbers() {
-    let explored = |seed| damage::explore(&subject("wal = \"group\""), Budget { seed, images: 200 });
+    let explored =
+        |seed| damage::explore(&subject("wal = \"group\""), CorruptionBudget { seed, images: 200 });
     assert_eq!(explored(5), explored(5));
     assert_ne!(explored(5), explored(6));
 }
@@ -258,7 +259,7 @@ fn planted(toml: &str, bug: Bug) -> Subject {
 
 /// Explores until something is found; the checks that did not pass, each found again by its place.
 fn caught(subject: &Subject, name: &str) -> BTreeSet<Check> {
-    let tally = damage::explore(subject, Budget { seed: 1, images: 1200 });
+    let tally = damage::explore(subject, CorruptionBudget { seed: 1, images: 1200 });
     assert!(!tally.findings.kept.is_empty(), "{name} is not caught");
     for finding in &tally.findings.kept {
         let again = damage::replay(subject, finding.place).unwrap();
@@ -339,7 +340,7 @@ impl Maker for SameIdentity {
 #[test]
 fn a_length_that_is_believed_is_caught() {
     let subject = planted("wal = \"sync\"", Bug::LengthBelieved);
-    let explore = || damage::explore(&subject, Budget { seed: 1, images: 600 });
+    let explore = || damage::explore(&subject, CorruptionBudget { seed: 1, images: 600 });
     let (_, largest) = largest_allocation_of(explore);
     assert!(largest > LARGEST_ALLOCATION, "{largest}");
 }

@@ -211,7 +211,7 @@ fn planted(toml: &str, bug: Bug) -> Subject {
 /// Explores crashes until something is found; returns the checks that did not pass.
 fn caught_by_crashes(toml: &str, bug: Bug) -> BTreeSet<Check> {
     let subject = planted(toml, bug);
-    let tally = crash::explore(&subject, crash::Budget { seed: 1, states: 1500 });
+    let tally = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });
     assert!(!tally.findings.kept.is_empty(), "{bug:?} is not caught");
     for finding in &tally.findings.kept {
         let again = crash::replay(&subject, finding.place).unwrap();
@@ -267,7 +267,7 @@ fn a_log_removed_before_its_table_is_durable_is_caught() {
 #[test]
 fn a_log_removed_by_recovery_before_its_tables_are_durable_is_caught() {
     let subject = planted("wal = \"sync\"", Bug::LogRemovedByRecovery);
-    let tally = crash::explore(&subject, crash::Budget { seed: 1, states: 1500 });
+    let tally = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });
     assert!(!tally.findings.kept.is_empty());
     assert!(tally.findings.kept.iter().all(|finding| finding.place.recovery.is_some()), "{tally:?}");
 }
@@ -286,7 +286,7 @@ fn a_checkpoint_that_is_not_synced_is_caught() {
 fn errors_that_are_lost_on_the_way_are_caught() {
     for (bug, by) in [(Bug::SyncErrorIgnored, Check::Report), (Bug::ErrorWithoutCause, Check::Report)] {
         let subject = planted("wal = \"sync\"", bug);
-        let tally = errors::explore(&subject, errors::Budget { seed: 1, faults: 1500 });
+        let tally = errors::explore(&subject, errors::FaultBudget { seed: 1, faults: 1500 });
         let caught: BTreeSet<Check> =
             tally.findings.kept.iter().map(|finding| finding.violation.check).collect();
         assert!(caught.contains(&by), "{bug:?} is caught by {caught:?}, not by {by:?}");

@@ -20,7 +20,7 @@ const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-parti
 fn no_crash_loses_or_invents_anything() {
     for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
         let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
-        let tally = crash::explore(&subject, crash::Budget { seed: 1, states: 500 });
+        let tally = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 500 });
         assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert!(tally.recovered >= 500 && tally.second > 20, "{}: {tally:?}", subject.name);
     }
@@ -30,7 +30,7 @@ fn no_crash_loses_or_invents_anything() {
 fn no_error_is_lost_and_none_loses_anything() {
     for (mode, compaction) in MODES.iter().zip(COMPACTIONS) {
         let subject = subject(&format!("wal = \"{mode}\"\ncompaction = \"{compaction}\""));
-        let tally = errors::explore(&subject, errors::Budget { seed: 1, faults: 150 });
+        let tally = errors::explore(&subject, errors::FaultBudget { seed: 1, faults: 150 });
         assert_eq!(tally.findings.kept, [], "{}", subject.name);
         assert_eq!(tally.faults, 150);
         assert!(tally.reported > 100 && tally.failed_calls > 300, "{}: {tally:?}", subject.name);
@@ -41,8 +41,8 @@ fn no_error_is_lost_and_none_loses_anything() {
 fn the_same_seed_gives_the_same_numbers() {
     let explored = |seed| {
         let subject = subject("wal = \"group\"");
-        let crashes = crash::explore(&subject, crash::Budget { seed, states: 150 });
-        (crashes, errors::explore(&subject, errors::Budget { seed, faults: 60 }))
+        let crashes = crash::explore(&subject, crash::CrashBudget { seed, states: 150 });
+        (crashes, errors::explore(&subject, errors::FaultBudget { seed, faults: 60 }))
     };
     assert_eq!(explored(5), explored(5));
     assert_ne!(explored(5), explored(6));
@@ -79,8 +79,8 @@ fn log_modes_and_designs_may_change_at_every_opening() {
     // What all of them promise is what the weakest does.
     let subject =
         Subject { name: "changing".to_owned(), wal: WalMode::None, maker: Box::new(Changing(makers)) };
-    let crashes = crash::explore(&subject, crash::Budget { seed: 1, states: 1500 });
+    let crashes = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });
     assert_eq!(crashes.findings.kept, []);
-    let errors = errors::explore(&subject, errors::Budget { seed: 1, faults: 200 });
+    let errors = errors::explore(&subject, errors::FaultBudget { seed: 1, faults: 200 });
     assert_eq!(errors.findings.kept, []);
 }

@@ -154,7 +154,7 @@ fn wrong(toml: &str, bug: Bug) -> Subject {
 
 #[track_caller]
 fn assert_caught(bug: Bug, toml: &str, by: Check) {
-    let tally = crash::explore(&wrong(toml, bug), crash::Budget { seed: 1, states: 1500 });
+    let tally = crash::explore(&wrong(toml, bug), crash::CrashBudget { seed: 1, states: 1500 });
     let caught: BTreeSet<Check> = tally.findings.kept.iter().map(|finding| finding.violation.check).collect();
     assert!(caught.contains(&by), "{bug:?} is caught by {caught:?}, not by {by:?}");
     println!("{bug:?}: {} (behind: {})", tally.findings.kept[0].violation, tally.findings.kept[0].moment);
@@ -188,7 +188,8 @@ fn a_filter_that_lacks_a_key_is_caught() {
 #[test]
 fn stores_that_deal_wrongly_with_errors_are_caught() {
     for (bug, by) in [(Bug::ErrorIgnored, Check::Report), (Bug::ReadStopsWrites, Check::GoesOn)] {
-        let tally = errors::explore(&wrong("wal = \"sync\"", bug), errors::Budget { seed: 1, faults: 1500 });
+        let tally =
+            errors::explore(&wrong("wal = \"sync\"", bug), errors::FaultBudget { seed: 1, faults: 1500 });
         let caught: BTreeSet<Check> =
             tally.findings.kept.iter().map(|finding| finding.violation.check).collect();
         assert!(caught.contains(&by), "{bug:?} is caught by {caught:?}, not by {by:?}");

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use compaction::Place;
+use compaction::OutputRun;
 use memtable::Memtable;
 
 use super::install::Change;
@@ -23,7 +23,7 @@ impl Inner {
         self.wait_until_visible(slot.last_sequence())?;
         slot.memtable.freeze();
         let tables = self.write_memtable(&*slot.memtable)?;
-        let place = Place { level: 0, run: self.new_run() };
+        let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
         if self.wal_mode != WalMode::None {
             // A log that cannot be removed now is an orphan that the next open removes.

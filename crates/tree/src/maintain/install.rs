@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use compaction::{Levels, Place, TableId};
+use compaction::{Levels, OutputRun, TableId};
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
@@ -16,7 +16,7 @@ pub(super) struct Change<'a> {
     /// Tables that leave their place.
     pub(super) removed: &'a [TableId],
     /// Where the added tables go.
-    pub(super) place: Place,
+    pub(super) place: OutputRun,
     /// Tables that come; tables that only move are in `removed` too.
     pub(super) added: &'a [TableRef],
     /// The memtable whose content is in `added`, and which is dropped with this change.
@@ -70,7 +70,7 @@ impl Inner {
     }
 
     /// Adds tables replayed from logs as the newest run; the logs stay until all of them are replayed.
-    pub(crate) fn install_replayed(&self, place: Place, added: &[TableRef]) -> Result<()> {
+    pub(crate) fn install_replayed(&self, place: OutputRun, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }
 

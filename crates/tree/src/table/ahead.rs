@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use memory::prefetch_all;
+use prefetch::prefetch_all;
 use storage::ReadFile;
 use types::avalanche;
 

@@ -12,7 +12,7 @@ use bloom::Filter;
 use cache::BlockId;
 use compression::{Decompressor, RAW};
 use fence::{Fence, FenceError};
-use memory::prefetch;
+use prefetch::prefetch;
 use storage::{Purpose, ReadFile};
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
@@ -501,7 +501,7 @@ impl TableFile {
 
     fn fence_error(&self, error: FenceError) -> Error {
         match error {
-            FenceError::Damaged(what) => {
+            FenceError::Corrupt(what) => {
                 self.damaged(self.footer.fence.offset, format!("the fence is damaged: {what}"))
             }
             FenceError::Read(source) => match source.downcast::<Error>() {

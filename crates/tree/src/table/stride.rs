@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use memory::{LINE_BYTES, prefetch_all};
+use prefetch::{LINE_BYTES, prefetch_all};
 
 use super::directory::Directory;
 use super::format::TAIL_BYTES;

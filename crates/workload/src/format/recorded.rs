@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::policy::{KeyFormat, KeyFormatPolicy};
 use crate::operation::KeyId;
@@ -18,15 +17,10 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
 
 struct Policy;
 
-/// There is nothing to set: the width is that of the trace.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn KeyFormatPolicy> for Policy {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn KeyFormatPolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn KeyFormatPolicy>, String> {
         Ok(Box::new(Self))
     }
 }

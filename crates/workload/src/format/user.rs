@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::policy::{KeyFormat, KeyFormatPolicy};
 use crate::fnv::fnv1a_abs;
@@ -26,15 +25,10 @@ const ABSENT: u8 = b':';
 /// The policy and the format in one: there is nothing to hold.
 struct User;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn KeyFormatPolicy> for User {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn KeyFormatPolicy>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn KeyFormatPolicy>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -1,7 +1,6 @@
 //! One key after the other in index order, and again from the first.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
 use crate::random::Random;
@@ -11,15 +10,10 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
 
 struct Sequential;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn KeyDistribution> for Sequential {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn KeyDistribution>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn KeyDistribution>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -1,7 +1,6 @@
 //! Every key equally often.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::distribution::{KeyDistribution, KeySampler, Scope};
 use crate::random::Random;
@@ -12,15 +11,10 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
 /// The distribution and its sampler in one: there is nothing to hold.
 struct Uniform;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn KeyDistribution> for Uniform {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn KeyDistribution>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn KeyDistribution>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -9,8 +9,7 @@
 //! Sources: Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD '94; YCSB's
 //! `ScrambledZipfianGenerator`, `ZipfianGenerator` and `Utils.fnvhash64`.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Build, NoParams, Variant};
 
 use super::distribution::{KeyDistribution, KeySampler, Scope};
 use super::power::floor_of_power;
@@ -32,15 +31,10 @@ const ZETA: f64 = 26.469_028_201_783_02;
 
 struct YcsbScrambled;
 
-/// There is nothing to set: the generator's constants hold for one exponent only.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
 impl Build<dyn KeyDistribution> for YcsbScrambled {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn KeyDistribution>, String> {
+    fn build(_: NoParams) -> Result<Box<dyn KeyDistribution>, String> {
         Ok(Box::new(Self))
     }
 }

@@ -3,20 +3,25 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::workload::{
-    Batch, Extent, Model, NoOp, Performer, PhasePlan, Plan, Record, Scan, Shadow, Target, TargetError,
+    AnswerDigests, Batch, Extent, Model, NoOp, Performer, PhasePlan, Plan, Scan, Shadow, Target, TargetError,
     Verdict, Write, check,
 };
 use super::{mixed, plan};
 
 /// Runs a phase on as many real threads as it has; every `stride`-th answer is kept.
-fn perform(phase: &std::sync::Arc<PhasePlan>, from: Extent, target: &dyn Target, stride: u64) -> Vec<Record> {
+fn perform(
+    phase: &std::sync::Arc<PhasePlan>,
+    from: Extent,
+    target: &dyn Target,
+    stride: u64,
+) -> Vec<AnswerDigests> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = phase
             .streams(from)
             .into_iter()
             .map(|mut stream| {
                 scope.spawn(move || {
-                    let (mut performer, mut record) = (Performer::new(target), Record::new(stride));
+                    let (mut performer, mut record) = (Performer::new(target), AnswerDigests::new(stride));
                     let mut batch = Batch::default();
                     while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {
                         for at in batch.heads() {
@@ -285,7 +290,8 @@ fn samples_and_early_ends_are_checked_in_step() {
 
     let phase = &plan.phases()[1];
     let mut stream = phase.streams(loaded).remove(0);
-    let (mut performer, mut record, mut batch) = (Performer::new(&model), Record::new(7), Batch::default());
+    let (mut performer, mut record, mut batch) =
+        (Performer::new(&model), AnswerDigests::new(7), Batch::default());
     'phase: loop {
         stream.fill(&mut batch, 100);
         for at in batch.heads() {

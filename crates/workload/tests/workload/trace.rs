@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::plan_in;
-use super::workload::{Batch, Extent, Model, Performer, Profile, Record, Shadow, check};
+use super::workload::{AnswerDigests, Batch, Extent, Model, Performer, Profile, Shadow, check};
 
 /// The folder of real data beside the repository, if it is there.
 fn shared_data() -> Option<PathBuf> {
@@ -26,7 +26,7 @@ fn a_trace_is_replayed_in_recorded_order() {
     let (model, mut shadow) = (Model::default(), Shadow::new(plan.format()));
     let (mut extent, mut keys) = (Extent::default(), Vec::new());
     for phase in plan.phases() {
-        let (mut performer, mut record) = (Performer::new(&model), Record::new(1));
+        let (mut performer, mut record) = (Performer::new(&model), AnswerDigests::new(1));
         let (mut stream, mut batch) = (phase.streams(extent).remove(0), Batch::default());
         while stream.fill(&mut batch, 3) > 0 {
             for at in batch.heads() {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use torture::Violation;
-use torture::race::{Contestant, Race, Tally};
+use torture::race::{Contestant, Race, RaceSummary};
 use tree::Design;
 
 use super::{named, row, shipped};
@@ -49,10 +49,10 @@ pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
 }
 
 /// Races on one design, up to the first violation.
-fn one(contestant: &Contestant, arguments: &RaceArguments) -> (Tally, Option<Violation>) {
+fn one(contestant: &Contestant, arguments: &RaceArguments) -> (RaceSummary, Option<Violation>) {
     let mut race = Race::in_memory(contestant, arguments.threads as usize, arguments.seed);
     let start = Instant::now();
-    let is_over = |tally: &Tally| match arguments.seconds {
+    let is_over = |tally: &RaceSummary| match arguments.seconds {
         Some(seconds) => start.elapsed() >= Duration::from_secs(seconds),
         None => tally.operations >= arguments.operations,
     };
@@ -64,8 +64,8 @@ fn one(contestant: &Contestant, arguments: &RaceArguments) -> (Tally, Option<Vio
     (race.tally, None)
 }
 
-fn counts(tally: &Tally, is_violated: bool) -> [u64; COLUMNS.len()] {
-    let Tally { rounds, operations, commits, reads, opened } = *tally;
+fn counts(tally: &RaceSummary, is_violated: bool) -> [u64; COLUMNS.len()] {
+    let RaceSummary { rounds, operations, commits, reads, opened } = *tally;
     [rounds, operations, commits, reads, opened, u64::from(is_violated)]
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use storage::{Memory, Purpose, Storage, Unsynced};
 
-use super::layout::Kind;
+use super::layout::FileKind;
 use crate::disk::disk_of;
 use crate::examine::read;
 use crate::player::{DIRECTORY, Marks, Player};
@@ -77,14 +77,14 @@ pub(crate) struct File {
     /// Its name, from the store's directory on.
     pub(crate) name: String,
     /// What it is.
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     /// What it holds.
     pub(crate) bytes: Arc<Vec<u8>>,
 }
 
-/// A commit in the log.
+/// The WAL record of one commit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
+pub(crate) struct CommitRecord {
     /// Its number, from 0.
     pub(crate) commit: usize,
     /// Where its record begins and ends.
@@ -94,8 +94,8 @@ pub(crate) struct Record {
     pub(crate) synced: usize,
 }
 
-/// What a life left.
-pub(crate) struct Remains {
+/// The files that one life of a store left, and the contents the store may have.
+pub(crate) struct StoreImage {
     /// How it ended.
     pub(crate) ending: Ending,
     /// The disk, at rest: all on it is durable.
@@ -107,7 +107,7 @@ pub(crate) struct Remains {
     /// What it and the store that it comes from ever held.
     pub(crate) past: Arc<Vec<Content>>,
     /// The commits in the log, for a store that was stopped.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<CommitRecord>,
     /// The keys that are written in the log.
     pub(crate) logged: Vec<Vec<u8>>,
     /// What each file was at earlier moments.
@@ -116,7 +116,7 @@ pub(crate) struct Remains {
     others: Vec<File>,
 }
 
-impl Remains {
+impl StoreImage {
     /// The path of a file.
     pub(crate) fn path(&self, file: usize) -> PathBuf {
         Path::new(DIRECTORY).join(&self.files[file].name)
@@ -137,7 +137,7 @@ impl Remains {
     /// kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
-        let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != Kind::Other);
+        let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != FileKind::Other);
         let same: Vec<&[u8]> =
             alike().filter(|other| other.name == *name).map(|other| &other.bytes[..]).collect();
         if same.is_empty() { alike().take(2).map(|other| &other.bytes[..]).collect() } else { same }
@@ -155,11 +155,11 @@ impl Observed {
     /// Looks at the disk; the number of the moment.
     fn look(&mut self, disk: &Memory) -> usize {
         let files = files(disk, Path::new(DIRECTORY));
-        let log = files.iter().rfind(|file| file.kind == Kind::Log);
+        let log = files.iter().rfind(|file| file.kind == FileKind::Log);
         self.moments.push((log.map(|log| log.name.clone()), log.map_or(0, |log| log.bytes.len())));
         for File { name, kind, bytes } in files {
             let generations = self.generations.entry(name).or_default();
-            if matches!(kind, Kind::Log | Kind::Manifest) && generations.last() != Some(&bytes) {
+            if matches!(kind, FileKind::Log | FileKind::Manifest) && generations.last() != Some(&bytes) {
                 generations.push(bytes);
             }
         }
@@ -171,7 +171,7 @@ impl Observed {
 ///
 /// # Errors
 /// If the store is wrong before anything is damaged.
-pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violation> {
+pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<StoreImage>, Violation> {
     let script = Script::new(seed, ACTIONS);
     let disk = Arc::new(disk_of(seed));
     let observed = RefCell::new(Observed::default());
@@ -192,11 +192,11 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violati
     let survived = history[..=survivors(subject, &script, &stopped)?].to_vec();
     let past = Arc::new(history.clone());
     let all = [(closed, history.clone()), (stopped, survived), set_aside, (copied, history)];
-    let mut remains = Vec::new();
+    let mut store_images = Vec::new();
     for (ending, (disk, history)) in Ending::ALL.into_iter().zip(all) {
         let files = files(&disk, Path::new(DIRECTORY));
         let (mut records, mut logged) = (Vec::new(), Vec::new());
-        if let Some(log) = files.iter().rfind(|file| file.kind == Kind::Log) {
+        if let Some(log) = files.iter().rfind(|file| file.kind == FileKind::Log) {
             records = records_in(&log.name, &script, &marks, &observed, subject);
             let writes = records.iter().flat_map(|record| &script.commits()[record.commit]);
             logged = writes.map(|write| write.key.clone()).collect();
@@ -204,7 +204,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violati
         // The earlier moments are those of the store that lost no table.
         let is_same = ending != Ending::SetAside;
         let generations = if is_same { observed.generations.clone() } else { BTreeMap::new() };
-        remains.push(Remains {
+        store_images.push(StoreImage {
             ending,
             disk,
             files,
@@ -216,7 +216,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<Remains>, Violati
             others: others.clone(),
         });
     }
-    Ok(remains)
+    Ok(store_images)
 }
 
 /// How many commits a process left that died.
@@ -236,7 +236,7 @@ fn records_in(
     marks: &Marks,
     observed: &Observed,
     subject: &Subject,
-) -> Vec<Record> {
+) -> Vec<CommitRecord> {
     let length = |moment: usize| {
         let (log, len) = &observed.moments[moment];
         (log.as_deref() == Some(name)).then_some(*len)
@@ -252,7 +252,7 @@ fn records_in(
         let (start, end) = (length(marks.begun[commit])?, length(marks.acknowledged[commit])?);
         let before = syncs.iter().filter(|moment| **moment <= marks.begun[commit]);
         let synced = if is_synced { Some(start) } else { before.filter_map(|moment| length(*moment)).max() };
-        Some(Record { commit, start, end, synced: synced.unwrap_or(0) })
+        Some(CommitRecord { commit, start, end, synced: synced.unwrap_or(0) })
     };
     (0..marks.acknowledged.len()).filter_map(record).collect()
 }
@@ -274,7 +274,7 @@ fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content
         |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
     let disk = Arc::new(stopped.after_crash(Unsynced::Kept));
     let files = files(&disk, Path::new(DIRECTORY));
-    let tables: Vec<&File> = files.iter().filter(|file| file.kind == Kind::Table).collect();
+    let tables: Vec<&File> = files.iter().filter(|file| file.kind == FileKind::Table).collect();
     if let Some(table) = tables.get(tables.len() / 2) {
         let path = Path::new(DIRECTORY).join(&table.name);
         write(&disk, &path, &table.bytes[..table.bytes.len() / 2]);
@@ -325,7 +325,7 @@ fn files(disk: &Memory, directory: &Path) -> Vec<File> {
             let name = if below.is_empty() { name } else { format!("{below}/{name}") };
             let file = disk.open(&directory.join(&name), Purpose::Manifest).expect("it was listed");
             let bytes = file.read(0, file.len() as usize).expect("a disk in memory reads");
-            files.push(File { kind: Kind::of(&name), name, bytes: Arc::new(bytes.to_vec()) });
+            files.push(File { kind: FileKind::of(&name), name, bytes: Arc::new(bytes.to_vec()) });
         }
     }
     files

@@ -98,6 +98,26 @@ pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     Some(tree.most_space_amp())
 }
 
+/// Write amplification of a textbook policy with size ratio T, flushes included and the WAL excluded, after `flushes`
+/// flushes of distinct keys. Level 0 of `l0-tiered` gathers T runs. `None` for another policy, for a T below 2, and for
+/// no flush.
+pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f64> {
+    if size_ratio < 2 || flushes == 0 {
+        return None;
+    }
+    let ratio = size_ratio as f64;
+    let buffers: u64 = match kind {
+        "tiered" => rounded_down(flushes, size_ratio),
+        "leveled" => leveled(flushes, ratio, 1, ratio).0,
+        "l0-tiered" => leveled(flushes, ratio, size_ratio, ratio).0,
+        "lazy-leveled" => {
+            powers(size_ratio, flushes).map(|level| lazy_leveled(flushes, size_ratio, level)).sum()
+        }
+        _ => return None,
+    };
+    Some(1.0 + buffers as f64 / flushes as f64)
+}
+
 /// The digits of a number that are not 0, and their sum.
 fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     let (mut filled, mut sum) = (0, 0);

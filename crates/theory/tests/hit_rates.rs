@@ -1,12 +1,12 @@
 //! Hit rates by formula against caches of the catalog that are played requests, and against the figures of an
 //! independent computation.
 //!
-//! `cargo test -p lsmbench-model --test hit_rates -- --nocapture` shows the numbers.
+//! `cargo test -p lsmbench-theory --test hit_rates -- --nocapture` shows the numbers.
 
 use std::fmt::Write;
 
 use cache::{BlockId, Cache};
-use lsmbench_model::{Eviction, Popularity, Standing};
+use lsmbench_theory::{Eviction, Popularity, Standing};
 use rand::distr::Distribution;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};

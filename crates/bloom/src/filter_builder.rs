@@ -1,22 +1,22 @@
-//! Filters while keys are added to them: arrays of bits that several threads set at the same time.
+//! Builders of filters that take keys one by one: bit arrays that several threads set concurrently.
 //!
 //! A table knows all its keys when its filter is built, and [`FilterPolicy::build`](crate::FilterPolicy::build) is then
-//! the quickest way. This is the other one, of filters that are filled as keys come: one by one, in batches whose
-//! words are asked for before they are written, and by many threads (cs265 2.3.3 and 4.3.1).
+//! fastest. A [`FilterBuilder`] takes keys as they come instead: one by one, in batches that prefetch their words,
+//! and from many threads (cs265 2.3.3 and 4.3.1).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memory::{large, prefetch};
+use prefetch::{large, prefetch};
 use types::KeyHash;
 
 use crate::batch::GROUP;
 use crate::stored::Head;
 
-/// A filter to which keys are still added, by any number of threads.
+/// A filter under construction. Any number of threads may insert keys concurrently.
 ///
-/// A law: once all keys of its input were added, in any order, [`finish`](Self::finish) gives the bytes that
-/// [`build`](crate::FilterPolicy::build) makes of that input.
-pub trait Growing: Send + Sync {
+/// Invariant: after all keys of an input were inserted, in any order, [`finish`](Self::finish) returns the bytes that
+/// [`build`](crate::FilterPolicy::build) returns for that input.
+pub trait FilterBuilder: Send + Sync {
     /// Adds a key by its hash.
     fn insert(&self, hash: KeyHash);
 
@@ -24,7 +24,7 @@ pub trait Growing: Send + Sync {
     /// written.
     fn insert_batch(&self, hashes: &[KeyHash]);
 
-    /// The bytes to store. No insert is under way any more.
+    /// Returns the bytes to store. All inserts must have returned.
     fn finish(&self) -> Vec<u8>;
 }
 
@@ -34,8 +34,8 @@ pub(crate) trait Places: Send + Sync {
     fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)>;
 }
 
-/// Bits of keys in words that many threads write.
-pub(crate) struct GrowingBits<P> {
+/// A [`FilterBuilder`] over an array of atomic words that many threads write.
+pub(crate) struct BitArrayBuilder<P> {
     head: Head,
     words: Vec<AtomicU64>,
     places: P,
@@ -44,14 +44,14 @@ pub(crate) struct GrowingBits<P> {
 /// The words of a key that a batch asks for ahead.
 const WORDS_AHEAD: usize = 2;
 
-impl<P: Places> GrowingBits<P> {
+impl<P: Places> BitArrayBuilder<P> {
     /// `words` words without a bit set, to be stored under `head`.
     pub(crate) fn new(head: Head, words: usize, places: P) -> Self {
         Self { head, words: large::collected((0..words).map(|_| AtomicU64::new(0))), places }
     }
 }
 
-impl<P: Places> Growing for GrowingBits<P> {
+impl<P: Places> FilterBuilder for BitArrayBuilder<P> {
     #[inline]
     fn insert(&self, hash: KeyHash) {
         for (word, mask) in self.places.of(hash, self.words.len()) {

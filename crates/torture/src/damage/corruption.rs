@@ -1,4 +1,4 @@
-//! The damage that is done to the files of a store, every kind of it to every part.
+//! Corruptions of the files of a store: every kind of change to every part of every file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,8 +8,8 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::layout::{Kind, regions, version_at};
-use super::remains::{File, Remains};
+use super::layout::{FileKind, regions, version_at};
+use super::store_image::{File, StoreImage};
 
 /// The most images of one kind of damage to one part; where there are no more than these, all are tried.
 const MOST_OF_A_KIND: usize = 4096;
@@ -17,9 +17,9 @@ const MOST_OF_A_KIND: usize = 4096;
 /// What a device writes at once, and what a file system does.
 const PAGES: [usize; 2] = [512, 4096];
 
-/// One change of one file.
+/// A change of the content, name or presence of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum FileChange {
     /// A bit is the other way round.
     Flip { at: usize, bit: u8 },
     /// A byte is another one.
@@ -33,7 +33,7 @@ pub(crate) enum Change {
     /// The file ends early.
     Cut { len: usize },
     /// The file goes on behind its end: with these many zeros, random bytes, or its own last bytes again.
-    Append { what: Tail, len: usize },
+    Append { what: AppendedBytes, len: usize },
     /// The file is gone.
     Missing,
     /// The file has changed places with another of its kind.
@@ -46,9 +46,9 @@ pub(crate) enum Change {
     Version { at: usize, byte: u8 },
 }
 
-/// What a file goes on with.
+/// The bytes appended behind the end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(crate) enum AppendedBytes {
     /// Zeros.
     Zeros,
     /// Random bytes.
@@ -57,7 +57,7 @@ pub(crate) enum Tail {
     Itself,
 }
 
-impl Change {
+impl FileChange {
     /// The kind of change, in a word.
     fn name(&self) -> &'static str {
         match self {
@@ -78,63 +78,63 @@ impl Change {
     }
 }
 
-/// A change of a file of a store.
+/// A change of one file of a store image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wound {
+pub(crate) struct Corruption {
     /// The number of the file.
     pub(crate) file: usize,
-    /// What happens to it.
-    pub(crate) change: Change,
+    /// The change of that file.
+    pub(crate) change: FileChange,
 }
 
 /// What becomes of a file: its new bytes, or none where it is gone.
 pub(crate) type Changed = (usize, Option<Vec<u8>>);
 
-impl Wound {
-    /// The files as they are then; none where the wound changes nothing.
-    pub(crate) fn apply(&self, remains: &Remains) -> Vec<Changed> {
-        let whole = &*remains.files[self.file].bytes;
+impl Corruption {
+    /// Returns the files that the corruption changes, with their new bytes. Empty if it changes nothing.
+    pub(crate) fn apply(&self, store_image: &StoreImage) -> Vec<Changed> {
+        let whole = &*store_image.files[self.file].bytes;
         let mut bytes = whole.clone();
         match self.change {
-            Change::Flip { at, bit } => bytes[at] ^= 1 << bit,
-            Change::Set { at, byte } | Change::Version { at, byte } => bytes[at] = byte,
-            Change::Zero { at, len } => {
+            FileChange::Flip { at, bit } => bytes[at] ^= 1 << bit,
+            FileChange::Set { at, byte } | FileChange::Version { at, byte } => bytes[at] = byte,
+            FileChange::Zero { at, len } => {
                 let end = (at + len).min(bytes.len());
                 bytes[at..end].fill(0);
             }
-            Change::Duplicate { from, to, len } => {
+            FileChange::Duplicate { from, to, len } => {
                 let len = len.min(bytes.len() - from.max(to));
                 bytes.copy_within(from..from + len, to);
             }
-            Change::Swap { first, second, len } => {
+            FileChange::Swap { first, second, len } => {
                 let len = len.min(bytes.len() - first.max(second));
                 bytes[first..first + len].copy_from_slice(&whole[second..second + len]);
                 bytes[second..second + len].copy_from_slice(&whole[first..first + len]);
             }
-            Change::Cut { len } => bytes.truncate(len),
-            Change::Append { what, len } => bytes.extend(tail(what, len, whole)),
-            Change::Missing => return vec![(self.file, None)],
-            Change::Exchange { with } => {
-                let other = remains.files[with].bytes.to_vec();
+            FileChange::Cut { len } => bytes.truncate(len),
+            FileChange::Append { what, len } => bytes.extend(tail(what, len, whole)),
+            FileChange::Missing => return vec![(self.file, None)],
+            FileChange::Exchange { with } => {
+                let other = store_image.files[with].bytes.to_vec();
                 return vec![(self.file, Some(other)), (with, Some(bytes))];
             }
-            Change::Foreign { number } => bytes = remains.foreign(self.file)[number].to_vec(),
-            Change::Older { generation } => bytes = remains.older(self.file)[generation].to_vec(),
+            FileChange::Foreign { number } => bytes = store_image.foreign(self.file)[number].to_vec(),
+            FileChange::Older { generation } => bytes = store_image.older(self.file)[generation].to_vec(),
         }
         if bytes == *whole { Vec::new() } else { vec![(self.file, Some(bytes))] }
     }
 
     /// Whether nothing but zeros comes to stand behind the end of its file.
-    pub(crate) fn appends_zeros(&self, remains: &Remains) -> bool {
-        let Change::Append { what, len } = self.change else { return false };
-        tail(what, len, &remains.files[self.file].bytes).iter().all(|byte| *byte == 0)
+    pub(crate) fn appends_zeros(&self, store_image: &StoreImage) -> bool {
+        let FileChange::Append { what, len } = self.change else { return false };
+        tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
     /// The bytes of its file that may be others than before, in a file that kept its length; all from the
     /// first such byte on in one that did not.
-    pub(crate) fn extent(&self, remains: &Remains) -> Range<usize> {
-        let whole = &*remains.files[self.file].bytes;
-        match &self.apply(remains)[..] {
+    pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
+        let whole = &*store_image.files[self.file].bytes;
+        match &self.apply(store_image)[..] {
             [(_, Some(bytes)), ..] => {
                 let first = whole.iter().zip(bytes).position(|(old, new)| old != new);
                 let first = first.unwrap_or(whole.len().min(bytes.len()));
@@ -150,61 +150,61 @@ impl Wound {
     }
 }
 
-fn tail(what: Tail, len: usize, whole: &[u8]) -> Vec<u8> {
+fn tail(what: AppendedBytes, len: usize, whole: &[u8]) -> Vec<u8> {
     match what {
-        Tail::Zeros => vec![0; len],
-        Tail::Random => {
+        AppendedBytes::Zeros => vec![0; len],
+        AppendedBytes::Random => {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(len as u64);
             (0..len).map(|_| random.random()).collect()
         }
-        Tail::Itself => whole[whole.len().saturating_sub(len)..].to_vec(),
+        AppendedBytes::Itself => whole[whole.len().saturating_sub(len)..].to_vec(),
     }
 }
 
-/// A wound as a reader wants it.
-pub(crate) struct Described<'a>(pub(crate) &'a Remains, pub(crate) &'a Wound);
+/// A corruption as a reader wants it.
+pub(crate) struct Described<'a>(pub(crate) &'a StoreImage, pub(crate) &'a Corruption);
 
 impl fmt::Display for Described<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(remains, wound) = self;
-        let File { name, bytes, .. } = &remains.files[wound.file];
+        let Self(store_image, corruption) = self;
+        let File { name, bytes, .. } = &store_image.files[corruption.file];
         write!(f, "{name} ({} bytes): ", bytes.len())?;
-        match &wound.change {
-            Change::Exchange { with } => write!(f, "exchanged with {}", remains.files[*with].name),
+        match &corruption.change {
+            FileChange::Exchange { with } => write!(f, "exchanged with {}", store_image.files[*with].name),
             change => write!(f, "{change:?}"),
         }
     }
 }
 
 /// All damage to a store: by the kind of file, its part and the kind of change, in an order in which every
-/// one of these has its turn again and again. Some images have two wounds, in two files.
-pub(crate) fn images(remains: &Remains, random: &mut impl Rng) -> Vec<Vec<Wound>> {
-    let mut strata: BTreeMap<(Kind, &'static str, &'static str), Vec<Wound>> = BTreeMap::new();
-    for (file, File { kind, bytes, .. }) in remains.files.iter().enumerate() {
-        let mut add = |part: &'static str, change: Change| {
-            strata.entry((*kind, part, change.name())).or_default().push(Wound { file, change });
+/// one of these has its turn again and again. Some images have two corruptions, in two files.
+pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
+    let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
+    for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {
+        let mut add = |part: &'static str, change: FileChange| {
+            strata.entry((*kind, part, change.name())).or_default().push(Corruption { file, change });
         };
         for region in regions(*kind, bytes) {
             in_region(region.name, &region.range, bytes, random, &mut add);
         }
         pages(bytes, random, &mut add);
         for len in sample(bytes.len(), random) {
-            add("length", Change::Cut { len });
+            add("length", FileChange::Cut { len });
         }
         tails(&mut add);
-        add("file", Change::Missing);
-        for with in remains.alike(file).filter(|with| *with > file) {
-            add("file", Change::Exchange { with });
+        add("file", FileChange::Missing);
+        for with in store_image.alike(file).filter(|with| *with > file) {
+            add("file", FileChange::Exchange { with });
         }
-        (0..remains.foreign(file).len()).for_each(|number| add("file", Change::Foreign { number }));
-        let generations = 0..remains.older(file).len();
-        generations.for_each(|generation| add("file", Change::Older { generation }));
+        (0..store_image.foreign(file).len()).for_each(|number| add("file", FileChange::Foreign { number }));
+        let generations = 0..store_image.older(file).len();
+        generations.for_each(|generation| add("file", FileChange::Older { generation }));
         if let Some(at) = version_at(*kind, bytes).filter(|at| *at < bytes.len()) {
             let others = [0, 1, 2, 3, 9, b'0', b'2', 0xff].into_iter().filter(|byte| *byte != bytes[at]);
-            others.for_each(|byte| add("version", Change::Version { at, byte }));
+            others.for_each(|byte| add("version", FileChange::Version { at, byte }));
         }
     }
-    in_turns(remains, strata.into_values().collect(), random)
+    in_turns(store_image, strata.into_values().collect(), random)
 }
 
 /// Single bits and single bytes of a part.
@@ -213,40 +213,40 @@ fn in_region(
     range: &Range<usize>,
     bytes: &[u8],
     random: &mut impl Rng,
-    add: &mut impl FnMut(&'static str, Change),
+    add: &mut impl FnMut(&'static str, FileChange),
 ) {
     for number in sample(range.len() * 8, random) {
-        add(name, Change::Flip { at: range.start + number / 8, bit: (number % 8) as u8 });
+        add(name, FileChange::Flip { at: range.start + number / 8, bit: (number % 8) as u8 });
     }
     for number in sample(range.len(), random) {
         let at = range.start + number;
         let others = [0, 0xff, 0x80, 0x7f, 1, bytes[at].wrapping_add(1), random.random()];
-        add(name, Change::Set { at, byte: others[random.random_range(0..others.len())] });
+        add(name, FileChange::Set { at, byte: others[random.random_range(0..others.len())] });
     }
 }
 
 /// Pages that read as zeros or stand in a wrong place.
-fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, Change)) {
+fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, FileChange)) {
     for len in PAGES {
         let starts: Vec<usize> = (0..bytes.len()).step_by(len).collect();
-        starts.iter().for_each(|at| add("page", Change::Zero { at: *at, len }));
+        starts.iter().for_each(|at| add("page", FileChange::Zero { at: *at, len }));
         for number in sample(starts.len() * starts.len(), random) {
             let (from, to) = (starts[number / starts.len()], starts[number % starts.len()]);
             if from != to {
-                add("page", Change::Duplicate { from, to, len });
+                add("page", FileChange::Duplicate { from, to, len });
             }
             if from < to {
-                add("page", Change::Swap { first: from, second: to, len });
+                add("page", FileChange::Swap { first: from, second: to, len });
             }
         }
     }
 }
 
 /// What may stand behind the end.
-fn tails(add: &mut impl FnMut(&'static str, Change)) {
-    for what in [Tail::Zeros, Tail::Random, Tail::Itself] {
+fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
+    for what in [AppendedBytes::Zeros, AppendedBytes::Random, AppendedBytes::Itself] {
         for len in [1, 3, 8, 17, 48, 96, 512, 4096, 10_000] {
-            add("length", Change::Append { what, len });
+            add("length", FileChange::Append { what, len });
         }
     }
 }
@@ -260,19 +260,24 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     [0, count - 1].into_iter().chain(others).collect()
 }
 
-/// One of each, then the next of each; two wounds at once have their turn, too.
-fn in_turns(remains: &Remains, mut strata: Vec<Vec<Wound>>, random: &mut impl Rng) -> Vec<Vec<Wound>> {
+/// One of each, then the next of each; two corruptions at once have their turn, too.
+fn in_turns(
+    store_image: &StoreImage,
+    mut strata: Vec<Vec<Corruption>>,
+    random: &mut impl Rng,
+) -> Vec<Vec<Corruption>> {
     strata.iter_mut().for_each(|stratum| stratum.shuffle(random));
     strata.shuffle(random);
     let most = strata.iter().map(Vec::len).max().unwrap_or_default();
     let mut images = Vec::new();
     for turn in 0..most {
-        let of_turn: Vec<&Wound> = strata.iter().filter_map(|stratum| stratum.get(turn)).collect();
-        images.extend(of_turn.iter().map(|wound| vec![(*wound).clone()]));
+        let of_turn: Vec<&Corruption> = strata.iter().filter_map(|stratum| stratum.get(turn)).collect();
+        images.extend(of_turn.iter().map(|corruption| vec![(*corruption).clone()]));
         for _ in 0..of_turn.len() / 10 {
             let [first, second] = [0; 2].map(|_| of_turn[random.random_range(0..of_turn.len())]);
             // A manifest that lost its end does not name the others any more.
-            let is_named = |wound: &Wound| remains.files[wound.file].kind != Kind::Manifest;
+            let is_named =
+                |corruption: &Corruption| store_image.files[corruption.file].kind != FileKind::Manifest;
             if first.file != second.file && is_named(first) && is_named(second) {
                 images.push(vec![first.clone(), second.clone()]);
             }

@@ -18,7 +18,7 @@ mod lookup;
 mod popularity;
 
 pub use fluid::Fluid;
-pub use forms::{levels_and_runs, most_space_amp, write_amp};
+pub use forms::{levels_and_runs, most_space_amp, textbook_write_amp, write_amp};
 pub use growth::{Growth, GrowthError, growth, has_form};
 pub use hit_rate::Eviction;
 pub use lookup::{RunView, blocks_per_absent_get, blocks_per_present_get};

@@ -1,13 +1,13 @@
 //! What the simulator says every policy writes, against the closed form in the policy's documentation, which
 //! is exact, and against the textbook's, which counts levels as full and steps as small.
 //!
-//! `cargo test -p lsmbench-model --test closed_forms -- --nocapture` shows the table.
+//! `cargo test -p lsmbench-theory --test closed_forms -- --nocapture` shows the table.
 
 use std::fmt::Write;
 
 use catalog::Choice;
 use compaction::{CATALOG, Load, simulate};
-use lsmbench_model::{Fluid as Model, growth, levels_and_runs, most_space_amp, write_amp};
+use lsmbench_theory::{Fluid as Model, growth, levels_and_runs, most_space_amp, write_amp};
 use toml::Value;
 
 /// Every key is new and every flush the same.

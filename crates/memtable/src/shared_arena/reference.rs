@@ -1,0 +1,133 @@
+//! References into a [`SharedArena`](super::SharedArena), and the atomic words through which threads publish them.
+//!
+//! The file knows nothing of the memory behind a reference. So the interleaving models compile it with the atomics of
+//! loom, over an arena whose memory loom can watch.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::num::NonZeroU32;
+
+use types::{Entry, SequenceNumber};
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// The height of the tallest skip-list tower.
+pub(crate) const MAX_HEIGHT: usize = 32;
+
+/// The reference of a `T` in its arena: the number of its first unit. Only the arena makes one.
+pub(crate) struct Ref<T>(pub(super) NonZeroU32, pub(super) PhantomData<fn() -> T>);
+
+impl<T> Clone for Ref<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Ref<T> {}
+
+impl<T> fmt::Debug for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref").field(&self.0).finish()
+    }
+}
+
+impl<T> PartialEq for Ref<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// An atomic optional reference, through which threads publish what the reference names (release, acquire).
+#[derive(Debug)]
+pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
+
+impl<T> Default for AtomicRef<T> {
+    fn default() -> Self {
+        Self(AtomicU32::new(0), PhantomData)
+    }
+}
+
+impl<T> AtomicRef<T> {
+    /// Returns the stored reference, if any. All writes before its store are visible.
+    #[inline]
+    pub(crate) fn load(&self) -> Option<Ref<T>> {
+        NonZeroU32::new(self.0.load(Ordering::Acquire)).map(|unit| Ref(unit, PhantomData))
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, to: Option<Ref<T>>) {
+        self.0.store(to.map_or(0, |to| to.0.get()), Ordering::Release);
+    }
+}
+
+/// A version of a key in the arena. The type only marks references; it has no values.
+pub(crate) enum Version {}
+
+/// A link of a skip-list tower: the reference of the next version in the low half, the first four bytes of its
+/// key in the high half. Most comparisons need only these bytes. The word 0 is the end of the list.
+#[repr(transparent)]
+pub(crate) struct Link(pub(super) AtomicU64);
+
+/// The value of a [`Link`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkWord(u64);
+
+impl LinkWord {
+    /// The end of the list.
+    pub(crate) const END: Self = Self(0);
+
+    /// A link to `version`, whose key begins with `hint`.
+    #[inline]
+    pub(crate) fn new(version: Ref<Version>, hint: u32) -> Self {
+        Self(u64::from(hint) << 32 | u64::from(version.0.get()))
+    }
+
+    /// The next version; `None` at the end of the list.
+    #[inline]
+    pub(crate) fn target(self) -> Option<Ref<Version>> {
+        NonZeroU32::new(self.0 as u32).map(|unit| Ref(unit, PhantomData))
+    }
+
+    /// The first four bytes of the target's key.
+    #[inline]
+    pub(crate) fn hint(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+impl Link {
+    #[inline]
+    pub(crate) fn load(&self) -> LinkWord {
+        LinkWord(self.0.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, to: LinkWord) {
+        self.0.store(to.0, Ordering::Release);
+    }
+
+    /// Replaces `from` by `to`. Returns `false` if the link no longer equals `from`.
+    #[inline]
+    pub(crate) fn swing(&self, from: LinkWord, to: LinkWord) -> bool {
+        self.0.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// One version of a key, borrowed from the arena.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VersionRecord<'a> {
+    /// The reference of the version.
+    pub(crate) version: Ref<Version>,
+    pub(crate) key: &'a [u8],
+    pub(crate) sequence: SequenceNumber,
+    /// `None` for a tombstone.
+    pub(crate) value: Option<&'a [u8]>,
+}
+
+impl<'a> VersionRecord<'a> {
+    /// The version without its sequence number.
+    #[inline]
+    pub(crate) fn entry(&self) -> Entry<'a> {
+        Entry { key: self.key, value: self.value }
+    }
+}

@@ -13,7 +13,8 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::peel::{self, Selection};
 use crate::position::{reduce, remix};
 

@@ -10,7 +10,8 @@ use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 use crate::probed::{Params, Probed};
 use crate::processor::Portable;

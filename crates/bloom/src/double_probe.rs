@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::growing::{Growing, GrowingBits, Places};
 use crate::position::{reduce, remix};
 use crate::stored::{Head, MAX_PROBES};

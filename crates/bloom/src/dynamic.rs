@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::bits::BitArray;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 

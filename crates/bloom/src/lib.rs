@@ -8,6 +8,7 @@ mod bits;
 mod blocked;
 mod budget;
 mod cuckoo;
+mod damaged;
 mod double_probe;
 mod dynamic;
 mod elias_fano;
@@ -36,7 +37,8 @@ mod xor;
 use catalog::Catalog;
 
 pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
-pub use filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+pub use damaged::DamagedFilter;
+pub use filter::{Filter, FilterInput, FilterPolicy};
 pub use growing::Growing;
 
 /// All filters. The first is the baseline, the last the oracle.

@@ -4,7 +4,8 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
     Variant::new::<NoFilter>("none", "no filter: every run whose key range covers the key is searched", "");

@@ -10,7 +10,8 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{AlreadyHashed, Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =

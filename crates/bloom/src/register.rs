@@ -11,7 +11,8 @@
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::{reduce, remix};
 use crate::probed::{Params, Probed};
 use crate::stored::Head;

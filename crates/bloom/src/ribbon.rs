@@ -29,7 +29,8 @@ use types::{Bytes, KeyHash};
 
 use crate::banding::{Banding, Equation, WIDTH};
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::mix;
 use crate::processor::Portable;
 #[cfg(target_arch = "x86_64")]

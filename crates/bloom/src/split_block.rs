@@ -12,7 +12,8 @@ use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
 use crate::budget::Budget;
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::Avx2;

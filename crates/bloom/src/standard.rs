@@ -9,7 +9,8 @@ use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
 use crate::bits::{BitArray, places};
-use crate::filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use crate::damaged::DamagedFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::growing::{Growing, GrowingBits, Places};
 use crate::probed::{Params, Probed};
 use crate::stored::{Head, MAX_PROBES};

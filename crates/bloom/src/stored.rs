@@ -6,7 +6,7 @@
 
 use types::KeyHash;
 
-use crate::filter::DamagedFilter;
+use crate::damaged::DamagedFilter;
 
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;

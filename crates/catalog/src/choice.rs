@@ -4,7 +4,7 @@ use std::fmt;
 
 use toml::{Table, Value};
 
-use crate::{Variant, label};
+use crate::label;
 
 /// A named variant with a value for every parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,11 +17,6 @@ pub struct Choice {
 impl Choice {
     pub(crate) fn new(kind: &'static str, params: Table, defaults: Table) -> Self {
         Self { kind, params, defaults }
-    }
-
-    /// The variant with its defaults.
-    pub fn default_of<T: ?Sized>(variant: &Variant<T>) -> Self {
-        Self::new(variant.kind, variant.defaults(), variant.defaults())
     }
 
     /// The name of the variant.

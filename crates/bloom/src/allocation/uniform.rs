@@ -3,7 +3,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::{Allocation, LevelLoad};
+use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> =
     Variant::new::<Uniform>("uniform", "the same bits per key in every level", "");

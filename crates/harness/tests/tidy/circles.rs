@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::source::{self, Module};
 
 /// The arrows from each file: the files that it points at, and the names that it takes from each.
-pub type Arrows = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
+pub(crate) type Arrows = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
 
 /// A module of a crate, and the file in which it stands.
 struct Placed {
@@ -26,7 +26,7 @@ struct Crate {
 }
 
 /// The arrows between the files of the crate with this root. `read` gives the text of a file that exists.
-pub fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arrows {
+pub(crate) fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arrows {
     let mut found = Crate { modules: Vec::new() };
     let contents = source::read(&read(root).unwrap_or_default());
     let folder = root.parent().unwrap_or(Path::new("")).to_owned();
@@ -35,7 +35,7 @@ pub fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arrows {
 }
 
 /// The circles: sets of two files or more, each of which leads to all others of its set.
-pub fn circles(arrows: &Arrows) -> Vec<BTreeSet<PathBuf>> {
+pub(crate) fn circles(arrows: &Arrows) -> Vec<BTreeSet<PathBuf>> {
     let reached: BTreeMap<&Path, BTreeSet<&Path>> =
         arrows.keys().map(|file| (file.as_path(), reached_from(arrows, file))).collect();
     let leads = |from: &Path, to: &Path| reached.get(from).is_some_and(|files| files.contains(to));
@@ -49,7 +49,7 @@ pub fn circles(arrows: &Arrows) -> Vec<BTreeSet<PathBuf>> {
 }
 
 /// A circle in words: its arrows, each with the names that tie it.
-pub fn in_words(arrows: &Arrows, circle: &BTreeSet<PathBuf>) -> String {
+pub(crate) fn in_words(arrows: &Arrows, circle: &BTreeSet<PathBuf>) -> String {
     let mut text = format!("a circle of {} files:", circle.len());
     for from in circle {
         for (to, names) in arrows[from].iter().filter(|(to, _)| circle.contains(*to)) {
@@ -96,11 +96,8 @@ impl Crate {
                 Some(path) => vec![beside.join(path)],
                 None => vec![folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")],
             };
-            let Some((place, text)) = places.into_iter().find_map(|place| Some((read(&place)?, place)))
-                .map(|(text, place)| (place, text))
-            else {
-                continue;
-            };
+            let found = places.into_iter().find_map(|place| Some((read(&place)?, place)));
+            let Some((text, place)) = found else { continue };
             let child = self.place(source::read(&text), place, &folder.join(&name), Some(index), read);
             self.modules[index].children.insert(name, child);
         }
@@ -116,9 +113,18 @@ impl Crate {
         for (index, module) in self.modules.iter().enumerate() {
             let from = arrows.entry(module.file.clone()).or_default();
             let contents = &module.contents;
-            let imports = contents.imports.iter().filter(|import| !import.is_public).map(|import| &import.path);
+            let imports =
+                contents.imports.iter().filter(|import| !import.is_public).map(|import| &import.path);
             for path in imports.chain(&contents.paths) {
                 if let Some((file, name)) = self.definition(index, path, 0)
+                    && *file != module.file
+                {
+                    from.entry(file.clone()).or_default().insert(name);
+                }
+            }
+            let has_globs = contents.imports.iter().any(|import| import.name == "*");
+            for word in contents.words.iter().filter(|word| has_globs && !contents.items.contains(*word)) {
+                if let Some((file, name)) = self.by_globs(index, std::slice::from_ref(word), 0)
                     && *file != module.file
                 {
                     from.entry(file.clone()).or_default().insert(name);
@@ -173,10 +179,81 @@ impl Crate {
                 return Some(found);
             }
         }
-        placed.contents.imports.iter().filter(|import| import.name == "*").find_map(|import| {
+        self.by_globs(module, path, hops)
+    }
+
+    /// As [`definition`](Self::definition), for a name that an import of all names brings in.
+    fn by_globs(&self, module: usize, path: &[String], hops: usize) -> Option<(&PathBuf, String)> {
+        self.modules[module].contents.imports.iter().filter(|import| import.name == "*").find_map(|import| {
             let whole: Vec<String> = import.path.iter().chain(path).cloned().collect();
             let is_local = matches!(import.path.first()?.as_str(), "crate" | "self" | "super");
             if is_local { self.definition(module, &whole, hops + 1) } else { None }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The circles of a crate with these files.
+    fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
+        let read = |path: &Path| {
+            let found = files.iter().find(|(name, _)| Path::new(name) == path);
+            found.map(|(_, text)| (*text).to_owned())
+        };
+        let arrows = arrows(Path::new("src/lib.rs"), &read);
+        circles(&arrows).iter().map(|circle| in_words(&arrows, circle)).collect()
+    }
+
+    /// The root of a crate with three modules, one of them a folder whose names it gives on.
+    const ROOT: (&str, &str) = ("src/lib.rs", "mod block;\nmod format;\nmod tail;\npub use block::Block;\n");
+
+    #[test]
+    fn a_planted_circle_is_found_whatever_the_spelling() {
+        let plants = [
+            "use crate::block::Block;",
+            "use crate::Block;",
+            "use super::{tail::Tail, block::Block as B};",
+            "use super::*;\nfn f(_: &Block) {}",
+            "fn f(_: crate::block::Block) {}",
+            "use crate::block;\nfn f() { block::Block::new() }",
+            "fn f() { { use crate::Block; } }",
+        ];
+        for plant in plants {
+            let block = ("src/block.rs", "use crate::format::Format;\npub struct Block(Format);");
+            let format = format!("{plant}\npub(crate) struct Format;");
+            let tail = ("src/tail.rs", "pub struct Tail;");
+            let found = circles_of(&[ROOT, block, ("src/format/mod.rs", &format), tail]);
+            assert_eq!(found.len(), 1, "{plant}");
+            assert!(found[0].contains("src/format/mod.rs -> src/block.rs: Block"), "{}", found[0]);
+        }
+    }
+
+    #[test]
+    fn macros_tie_files_too() {
+        let block = ("src/block.rs", "macro_rules! declare { () => {} }\nuse crate::format::FORMAT;");
+        let format = ("src/format.rs", "declare!();\npub(crate) const FORMAT: u8 = 1;");
+        assert_eq!(circles_of(&[ROOT, block, format]).len(), 1);
+    }
+
+    #[test]
+    fn comments_tests_strings_and_re_exports_are_no_arrows() {
+        let block =
+            ("src/block.rs", "mod part;\npub use part::Part;\npub struct Block;\nuse crate::format::F;");
+        let part = ("src/block/part.rs", "pub struct Part;");
+        let others = [
+            "// crate::block::Block\n/* use crate::block::Block; /* nested */ */",
+            "#[cfg(test)]\nmod tests { use crate::block::Block; }",
+            "#[cfg(test)]\nuse crate::block::Block;",
+            "const A: &str = \"crate::block::Block\"; const B: &str = r#\"\" crate::block::Block\"#;",
+            "use crate::block::Part;",
+            "fn f<'a>(_: &'a u8) -> char { '\"' }",
+        ];
+        for other in others {
+            let format = format!("{other}\npub(crate) struct F;");
+            let found = circles_of(&[ROOT, block, part, ("src/format.rs", &format)]);
+            assert!(found.is_empty(), "{other}: {found:?}");
+        }
     }
 }

@@ -1,37 +1,41 @@
 //! A reader of Rust source that sees what arrows between files need: modules, items, imports and paths.
 
+use std::collections::BTreeSet;
+
 /// An import: the name that it brings into a module, and the path that the name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
+pub(crate) struct Import {
     /// The name; `*` for all names of a module.
-    pub name: String,
+    pub(crate) name: String,
     /// The segments of the path, `crate`, `self` and `super` included.
-    pub path: Vec<String>,
+    pub(crate) path: Vec<String>,
     /// Whether the module gives the name on.
-    pub is_public: bool,
+    pub(crate) is_public: bool,
 }
 
 /// The contents of one module, as far as they stand in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Module {
+pub(crate) struct Module {
     /// The modules that stand in files of their own, each with the value of its `path` attribute.
-    pub files: Vec<(String, Option<String>)>,
+    pub(crate) files: Vec<(String, Option<String>)>,
     /// The modules that stand in this one in braces.
-    pub inline: Vec<(String, Module)>,
+    pub(crate) inline: Vec<(String, Module)>,
     /// The names of the items that the module defines.
-    pub items: Vec<String>,
+    pub(crate) items: Vec<String>,
     /// The imports, those inside of functions included.
-    pub imports: Vec<Import>,
+    pub(crate) imports: Vec<Import>,
     /// The paths of two segments or more that the code names.
-    pub paths: Vec<Vec<String>>,
+    pub(crate) paths: Vec<Vec<String>>,
+    /// The single words of the code, keywords included.
+    pub(crate) words: BTreeSet<String>,
     /// The macros that the module defines with `macro_rules!`.
-    pub macros: Vec<String>,
+    pub(crate) macros: Vec<String>,
     /// The macros that the code calls by a single name.
-    pub calls: Vec<String>,
+    pub(crate) calls: Vec<String>,
 }
 
 /// Reads the text of a file. Items under `#[cfg(test)]` and comments are left out.
-pub fn read(text: &str) -> Module {
+pub(crate) fn read(text: &str) -> Module {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0 };
     let mut module = Module::default();
@@ -128,7 +132,8 @@ fn end_of_raw_string(characters: &[char], at: usize) -> Option<usize> {
     if !starts || characters.get(open) != Some(&'"') {
         return None;
     }
-    let closes = |from: usize| characters[from + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes;
+    let closes =
+        |from: usize| characters[from + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes;
     let close = (open + 1..characters.len()).find(|from| characters[*from] == '"' && closes(*from));
     Some(close.map_or(characters.len(), |close| close + 1 + hashes))
 }
@@ -208,6 +213,9 @@ impl Reader<'_> {
                 Token::Word(_) if self.is_start_of_path() => {
                     self.path(module);
                     continue;
+                }
+                Token::Word(word) => {
+                    module.words.insert(word.clone());
                 }
                 _ => {}
             }

@@ -10,7 +10,8 @@ use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 use crate::probed::{Params, Probed};
 use crate::processor::Portable;

@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::filter_builder::{BitArrayBuilder, FilterBuilder, Places};
 use crate::position::{reduce, remix};
 use crate::stored::{Head, MAX_PROBES};

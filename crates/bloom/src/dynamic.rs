@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::bits::BitArray;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 

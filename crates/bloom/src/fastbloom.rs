@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 use crate::stored::Head;
 use crate::theory;

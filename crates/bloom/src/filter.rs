@@ -2,10 +2,10 @@
 
 use std::ops::Bound;
 
-use thiserror::Error;
 use types::{Bytes, HashedKey, KeyHash, KeyList};
 
 use crate::batch::{GROUP, in_groups};
+use crate::corrupt::CorruptFilter;
 use crate::filter_builder::FilterBuilder;
 
 /// How filters are built for new tables and opened for stored ones.
@@ -126,8 +126,3 @@ pub trait Filter: Send + Sync {
     /// The bytes of memory it holds; an oracle reports 0, since it stands for a filter that costs nothing.
     fn memory_bytes(&self) -> usize;
 }
-
-/// Stored filter bytes that cannot be right.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("corrupt filter: {0}")]
-pub struct CorruptFilter(pub String);

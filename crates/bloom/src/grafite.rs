@@ -29,8 +29,9 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
 use crate::budget::Budget;
+use crate::corrupt::CorruptFilter;
 use crate::elias_fano::EliasFano;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::packed::MOST_WIDTH;
 use crate::position::{mix, reduce};
 use crate::stored::Head;

@@ -7,6 +7,7 @@ mod binary_fuse;
 mod bits;
 mod blocked;
 mod budget;
+mod corrupt;
 mod cuckoo;
 mod double_probe;
 mod dynamic;
@@ -36,7 +37,8 @@ mod xor;
 use catalog::Catalog;
 
 pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
-pub use filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+pub use corrupt::CorruptFilter;
+pub use filter::{Filter, FilterInput, FilterPolicy};
 pub use filter_builder::FilterBuilder;
 
 /// All filters. The first is the baseline, the last the oracle.

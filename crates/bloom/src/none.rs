@@ -3,7 +3,8 @@
 use catalog::{Build, NoParams, Variant};
 use types::{Bytes, KeyHash};
 
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
     Variant::new::<NoFilter>("none", "no filter: every run whose key range covers the key is searched", "");

@@ -8,7 +8,8 @@
 use types::KeyHash;
 
 use crate::budget::Budget;
-use crate::filter::{CorruptFilter, Filter, FilterInput};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
 use crate::stored::Head;

@@ -9,7 +9,8 @@ use std::hash::BuildHasherDefault;
 use catalog::{Build, NoParams, Variant};
 use types::{AlreadyHashed, Bytes, KeyHash};
 
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =

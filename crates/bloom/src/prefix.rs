@@ -21,7 +21,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bits::BitArray;
 use crate::budget::Budget;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::stored::{Head, MAX_PROBES};
 use crate::theory;
 

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
 
 use crate::budget::Budget;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, reduce, remix};
 #[cfg(target_arch = "x86_64")]

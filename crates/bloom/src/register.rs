@@ -11,7 +11,8 @@
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::{reduce, remix};
 use crate::probed::{Params, Probed};
 use crate::stored::Head;

@@ -29,7 +29,8 @@ use types::{Bytes, KeyHash};
 
 use crate::banding::{Banding, Equation, WIDTH};
 use crate::budget::Budget;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::mix;
 use crate::processor::Portable;
 #[cfg(target_arch = "x86_64")]

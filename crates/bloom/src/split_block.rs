@@ -12,7 +12,8 @@ use types::{Bytes, KeyHash};
 
 use crate::batch::in_groups;
 use crate::budget::Budget;
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::reduce;
 #[cfg(target_arch = "x86_64")]
 use crate::processor::Avx2;

@@ -9,7 +9,8 @@ use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
 use crate::bits::{BitArray, places};
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::filter_builder::{BitArrayBuilder, FilterBuilder, Places};
 use crate::probed::{Params, Probed};
 use crate::stored::{Head, MAX_PROBES};

@@ -6,7 +6,7 @@
 
 use types::KeyHash;
 
-use crate::filter::CorruptFilter;
+use crate::corrupt::CorruptFilter;
 
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;

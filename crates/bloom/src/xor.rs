@@ -10,7 +10,8 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
-use crate::filter::{CorruptFilter, Filter, FilterInput, FilterPolicy};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::peel::{self, Selection};
 use crate::position::reduce;
 

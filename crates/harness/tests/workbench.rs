@@ -5,7 +5,7 @@
 
 use std::process::{Command, ExitCode, Output};
 
-use lsmbench::bloom::{DamagedFilter, Filter, FilterInput, FilterPolicy};
+use lsmbench::bloom::{CorruptFilter, Filter, FilterInput, FilterPolicy};
 use lsmbench::catalog::{Build, Variant, origin};
 use lsmbench::types::{Bytes, KeyHash};
 use results::{Folder, Table, columns as c};
@@ -65,9 +65,9 @@ impl FilterPolicy for ByteMap {
         slots
     }
 
-    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, DamagedFilter> {
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         if stored.is_empty() {
-            Err(DamagedFilter("no slots".to_owned()))
+            Err(CorruptFilter("no slots".to_owned()))
         } else {
             Ok(Box::new(Slots(stored)))
         }

@@ -8,6 +8,7 @@ mod change;
 mod clock;
 mod comparison;
 mod counters;
+mod criteria;
 mod histogram;
 mod noise;
 mod plan;
@@ -21,8 +22,9 @@ mod verdict;
 
 pub use change::changes;
 pub use clock::{Clock, Stamp};
-pub use comparison::{Comparison, Criteria, Interval, adjust, compare, compare_exact, compare_unpaired};
+pub use comparison::{Comparison, Interval, adjust, compare, compare_exact, compare_unpaired};
 pub use counters::{Counters, PROCESSOR_EVENTS, Reading, Scope};
+pub use criteria::Criteria;
 pub use histogram::{Histogram, MAX_NS, Summary};
 pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};

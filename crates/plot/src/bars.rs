@@ -3,6 +3,7 @@
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Known, Point};
+use crate::describe::{Side, describe};
 use crate::font::Anchor;
 use crate::lines::nothing_positive;
 use crate::naming::bound_label;
@@ -10,7 +11,7 @@ use crate::page::{Captions, LABEL, Sample, bar, compose, dashes_of, legend_for, 
 use crate::palette::{AXIS, BOUND, GRID, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
-use crate::{ChartSpec, PlotError, Side, describe, format};
+use crate::{ChartSpec, PlotError, format};
 
 /// More categories than this make no chart.
 const MOST_CATEGORIES: usize = 100;

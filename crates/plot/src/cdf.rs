@@ -11,13 +11,14 @@ use results::columns::{OPERATION, PHASE};
 use results::{Better, Folder, LatencyLog, ResultsError, Row, Table, Unit};
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
+use crate::describe::{Side, describe_words};
 use crate::naming::series_of;
 use crate::page::{Captions, Legend, Sample, compose};
 use crate::palette::Style;
 use crate::pick::{Picked, count, pick};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Rect, Scene};
-use crate::{ChartSpec, Order, PlotError, Side, describe_words, format};
+use crate::{ChartSpec, Order, PlotError, format};
 
 type Histogram = hdrhistogram::Histogram<u64>;
 

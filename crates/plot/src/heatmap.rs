@@ -2,6 +2,7 @@
 
 use crate::axes::{LINE, Labels, draw_names_down, names_down, text_width};
 use crate::data::{Across, Data, Spread};
+use crate::describe::{Side, describe};
 use crate::font::Anchor;
 use crate::lines::nothing_positive;
 use crate::page::{Captions, LABEL, MARGIN, compose};
@@ -9,7 +10,7 @@ use crate::palette::{FAINT, GRID, INK, PAPER, TEXT, ramp};
 use crate::pick::count;
 use crate::scale::{Scale, span};
 use crate::scene::{Rect, Scene, Text};
-use crate::{ChartSpec, PlotError, Side, describe, format};
+use crate::{ChartSpec, PlotError, format};
 
 /// The least height of a row of fields.
 const ROW: f64 = 22.0;

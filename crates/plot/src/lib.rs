@@ -9,6 +9,7 @@ mod axes;
 mod bars;
 mod cdf;
 mod data;
+mod describe;
 mod error;
 mod font;
 mod format;
@@ -29,7 +30,7 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
-use results::{Better, Column, Folder, Manifest, Table, Unit};
+use results::{Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
 pub use night::night;
@@ -194,30 +195,6 @@ impl Chart {
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
-}
-
-/// Which axis a description stands at.
-#[derive(Clone, Copy)]
-pub(crate) enum Side {
-    Upwards,
-    Across,
-}
-
-/// What stands at an axis: `p99 service time (µs), lower is better ↓`.
-pub(crate) fn describe(column: &Column, unit: &str, side: Side) -> String {
-    describe_words(column.title(), unit, column.better(), side)
-}
-
-pub(crate) fn describe_words(title: &str, unit: &str, better: Better, side: Side) -> String {
-    let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
-    let arrow = match (side, better) {
-        (Side::Upwards, Better::Higher) => "↑",
-        (Side::Upwards, _) => "↓",
-        (Side::Across, Better::Higher) => "→",
-        (Side::Across, _) => "←",
-    };
-    let better = better.phrase().map_or(String::new(), |phrase| format!(", {phrase} {arrow}"));
-    format!("{title}{unit}{better}")
 }
 
 /// `lookup phase · only bloom differs · median of 5 trials`; of what brings other differences with it

@@ -31,9 +31,9 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let x = across(data, spec)?;
     let y = upwards(data, spec)?;
     let (ticks, unit) = y.ticks(6, data.y.unit());
-    captions.upwards = crate::describe(&data.y, unit, crate::Side::Upwards);
+    captions.upwards = crate::describe::describe(&data.y, unit, crate::describe::Side::Upwards);
     let (labels, unit) = labels(data, x, captions.inner() - 52.0);
-    captions.across = crate::describe(&data.x, unit, crate::Side::Across);
+    captions.across = crate::describe::describe(&data.x, unit, crate::describe::Side::Across);
     captions.legend = legend(data, spec);
     captions.notes.extend(off_axis(data, x, y));
     let mut page = compose(captions, 0.0);

@@ -7,6 +7,7 @@
 //! `experiments/README.md` has the format.
 
 mod argument;
+mod bound;
 mod claim;
 mod compute;
 mod contradiction;
@@ -17,6 +18,7 @@ mod form;
 mod highlight;
 mod ids;
 mod judge;
+mod judgement;
 mod lookup;
 mod outcome;
 mod page;
@@ -33,6 +35,7 @@ mod theory;
 mod weigh;
 
 pub use argument::Argument;
+pub use bound::Bound;
 pub use claim::{Claim, Claims, Standing};
 pub use compute::{COMPUTATIONS, Computation, Facts, Force};
 pub use contradiction::{Check, Checked, Claimed, Contradiction, ContradictionKind, Ruling, Settled};
@@ -41,11 +44,12 @@ pub use feature::{Feature, Reach};
 pub use figure::{Answer, EngineNote, Figure, FindingCounts, Judged, Picture, RunNote, System, assemble};
 pub use highlight::{Highlight, Highlighted};
 pub use ids::Ids;
-pub use judge::{Evidence, Finding, Judgement, judge};
+pub use judge::{Evidence, judge};
+pub use judgement::{Finding, Judgement};
 pub use outcome::outcome;
 pub use page::{Page, pages};
 pub use report::Report;
-pub use rule::{At, Bound, Compare, Rule, Way};
+pub use rule::{At, Compare, Rule, Way};
 pub use select::{Cores, ENGINE, Other, ParamColumn, Quantity, Scale};
 pub use sheet::{Sheet, SheetFault};
 pub use source::FigureSource;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
@@ -100,27 +101,6 @@ pub struct At {
     /// The share by which the subject is ahead of the other side.
     #[serde(default)]
     pub by: Option<f64>,
-}
-
-/// What the result of a computation bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Bound {
-    /// The claim is at least the result.
-    #[serde(rename = "at least")]
-    AtLeast,
-    /// The claim is at most the result.
-    #[serde(rename = "at most")]
-    AtMost,
-}
-
-impl Bound {
-    /// As files and pages write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AtLeast => "at least",
-            Self::AtMost => "at most",
-        }
-    }
 }
 
 /// What decides over a claim.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use measure::FEWEST_BLOCKS;
 
-use crate::{Bound, Claim, Compare, Judgement, RunNote, Standing};
+use crate::{Claim, Compare, Judgement, RunNote, Standing};
 
 /// Digits of a number that count.
 const DIGITS: i32 = 4;
@@ -149,11 +149,6 @@ pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
         None => formed(value, judgement.compare, claim),
     };
     judgement.theory.as_ref().map(|expected| expected.said(formed))
-}
-
-/// What stands before a number that bounds: `at most `.
-pub(crate) fn bounding(bound: Option<Bound>) -> String {
-    bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::Argument;
+use crate::bound::{Bound, bounding};
 use crate::compute::{About, known, run};
-use crate::text::bounding;
-use crate::{Argument, Bound};
 
 /// What theory says of some claims, or that it says nothing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

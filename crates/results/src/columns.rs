@@ -4,33 +4,7 @@
 //! Counters count what happened within the phase of their row. Those of the store as a whole stand in the
 //! rows of operation `all` only; a value that was not measured is empty, never 0.
 
-use std::fmt::Write as _;
-
-use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
-use crate::metric::{Better, Kind, Metric, Unit};
-use crate::verdicts::VERDICTS;
-
-/// Writes one list of columns down once: a constant for each, and the list in order.
-macro_rules! columns {
-    ($(#[$list_doc:meta])* $list:ident
-     $($(#[doc = $definition:literal])+ $constant:ident = $name:literal, $title:literal,
-       $unit:ident, $kind:ident, $better:ident, $exact:literal;)+) => {
-        $($(#[doc = $definition])+
-        pub const $constant: Metric = Metric {
-            name: $name,
-            title: $title,
-            unit: Unit::$unit,
-            kind: Kind::$kind,
-            better: Better::$better,
-            exact: $exact,
-            definition: concat!($($definition),+),
-        };)+
-        $(#[$list_doc])*
-        pub static $list: &[Metric] = &[$($constant),+];
-    };
-}
-
-pub(crate) use columns;
+use crate::metric::{Better, Kind, Metric, Unit, columns};
 
 columns! {
     /// The columns that say which measurement a row is of. The swept paths follow them.
@@ -461,74 +435,12 @@ pub static TIMELINE_METRICS: &[Metric] = &[
     RSS_PEAK_BYTES,
 ];
 
-/// The measured column of this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
-pub fn metric(name: &str) -> Option<&'static Metric> {
-    METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
-}
-
-/// The reference of all columns as Markdown: `docs/results.md`.
-pub fn markdown() -> String {
-    let mut page = String::from(
-        "# The columns of results\n\n\
-         As `lsmbench list --columns` prints them. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
-         Counters count what happened within the phase; those of the store as a whole stand in the rows of \
-         operation `all` only. **An empty cell was not measured; it is never 0.** \
-         *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine.\n\n\
-         ## Which measurement a row is\n\n",
-    );
-    section(&mut page, IDENTITY);
-    page.push_str(
-        "\nOne column per swept path follows, by the path's name: `design.bloom.bits_per_key`.\n\n\
-         ## What was measured: `runs.csv`\n\n",
-    );
-    section(&mut page, METRICS);
-    page.push_str(
-        "\n## What was measured: `timeline.csv`\n\n\
-         One row is one interval of a phase: a second, or as long as `trials.timeline` says. The columns mean what they mean \
-         above, for that interval; `seconds` is its length, and what describes a state is taken at its end. Of operations \
-         that are not timed (`trials.sampling`) the interval is that of the timed one before.\n\n",
-    );
-    section(&mut page, &[SECOND]);
-    let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
-    let _ = writeln!(page, "\nThen {}.", others.join(", "));
-    page.push_str(
-        "\n## What was measured: `levels.csv`\n\n\
-         One row is one level of the tree in one phase. Columns that `runs.csv` has mean what they mean there, for \
-         that level alone, and their sum over the levels is what stands there.\n\n",
-    );
-    section(&mut page, LEVEL_OWN);
-    let own = |metric: &&Metric| !LEVEL_OWN.iter().any(|own| own.name == metric.name);
-    let others: Vec<String> =
-        LEVEL_METRICS.iter().filter(own).map(|metric| format!("`{}`", metric.name)).collect();
-    let _ = writeln!(page, "\nThen {}.", others.join(", "));
-    page.push_str(
-        "\n## What follows from it: `verdicts.csv`\n\n\
-         One row is one candidate against the baseline on one metric. The file is written anew when a run ends.\n\n",
-    );
-    section(&mut page, VERDICTS);
-    page
-}
-
-fn section(page: &mut String, metrics: &[Metric]) {
-    page.push_str("| column | unit | better | exact | definition |\n|---|---|---|---|---|\n");
-    for metric in metrics {
-        let _ = writeln!(
-            page,
-            "| `{}` | {} | {} | {} | {} |",
-            metric.name,
-            metric.unit.symbol(),
-            if metric.better == Better::Neither { String::new() } else { metric.better.to_string() },
-            if metric.exact { "yes" } else { "" },
-            metric.definition().replace('|', "\\|"),
-        );
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::levels::LEVEL_OWN;
 
     /// The names that the design fixes, in its order.
     const CONTRACT: &str = "experiment, cell, label, trial, phase, operation, mode, seed, \
@@ -563,16 +475,5 @@ mod tests {
 
     fn columns_of(name: &str) -> usize {
         TIMELINE_METRICS.iter().filter(|m| m.name == name).count()
-    }
-
-    #[test]
-    fn times_are_exact_only_where_a_model_gives_them_and_the_page_names_every_column() {
-        let page = markdown();
-        for metric in IDENTITY.iter().chain(METRICS) {
-            assert!(page.contains(&format!("| `{}` |", metric.name)));
-            if matches!(metric.unit, Unit::Nanoseconds | Unit::Seconds) {
-                assert_eq!(metric.exact, metric.name.starts_with("device_"), "{}", metric.name);
-            }
-        }
     }
 }

@@ -86,7 +86,7 @@ mod tests {
     fn what_is_known_is_in_the_unit_of_its_column() {
         for expectation in EXPECTATIONS {
             assert_eq!(expectation.of.unit, expectation.by.unit, "{}", expectation.of.name);
-            assert!(c::metric(expectation.by.name).is_some());
+            assert!(crate::reference::metric(expectation.by.name).is_some());
         }
         let names: Vec<&str> = Expectation::of("cache_hit_rate").map(|known| known.by.name).collect();
         assert_eq!(names, ["expected_hit_rate", "best_hit_rate", "best_static_hit_rate"]);

@@ -2,9 +2,9 @@
 
 use crate::columns::{
     FILTER_FALSE_POSITIVES, FILTER_NEGATIVES, FILTER_PROBES, FPR, RUNS, RUNS_SETTLED, TABLE_BYTES,
-    TABLE_BYTES_SETTLED, WRITE_AMP, WRITE_AMP_SETTLED, columns,
+    TABLE_BYTES_SETTLED, WRITE_AMP, WRITE_AMP_SETTLED,
 };
-use crate::metric::{Better, Kind, Metric, Unit};
+use crate::metric::{Better, Kind, Metric, Unit, columns};
 
 columns! {
     /// The columns of `levels.csv` that no other file has, in order.

@@ -15,6 +15,7 @@ mod latency;
 pub mod levels;
 mod manifest;
 mod metric;
+pub mod reference;
 mod row;
 mod schema;
 mod seal;
@@ -34,9 +35,9 @@ pub use manifest::{
     MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
-pub use row::Row;
+pub use row::{Group, Row};
 pub use schema::{Column, Schema};
 pub use seal::Seal;
-pub use table::{Group, RowGroup, Table, Torn};
+pub use table::{RowGroup, Table, Torn};
 pub use value::Value;
 pub use writer::{Resumed, RowWriter};

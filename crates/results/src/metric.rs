@@ -122,3 +122,25 @@ impl Metric {
         self.definition.trim_ascii_start()
     }
 }
+
+/// Declares a list of columns once: a constant for each column, and the list in order.
+macro_rules! columns {
+    ($(#[$list_doc:meta])* $list:ident
+     $($(#[doc = $definition:literal])+ $constant:ident = $name:literal, $title:literal,
+       $unit:ident, $kind:ident, $better:ident, $exact:literal;)+) => {
+        $($(#[doc = $definition])+
+        pub const $constant: Metric = Metric {
+            name: $name,
+            title: $title,
+            unit: Unit::$unit,
+            kind: Kind::$kind,
+            better: Better::$better,
+            exact: $exact,
+            definition: concat!($($definition),+),
+        };)+
+        $(#[$list_doc])*
+        pub static $list: &[Metric] = &[$($constant),+];
+    };
+}
+
+pub(crate) use columns;

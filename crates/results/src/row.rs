@@ -1,7 +1,16 @@
 //! One line of a table.
 
 use crate::columns::{CELL, TRIAL};
-use crate::{Group, Metric, ResultsError, Schema, Value};
+use crate::{Metric, ResultsError, Schema, Value};
+
+/// What is measured in one go and appended in one write: one cell in one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group {
+    /// The number of the cell.
+    pub cell: u64,
+    /// The number of the trial.
+    pub trial: u64,
+}
 
 /// A cell for every column; all empty at first.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::columns::{CELL, OPERATION, PHASE, SECOND, TRIAL};
 use crate::levels::LEVEL;
-use crate::{Column, ResultsError, Row, Schema, Value};
+use crate::{Column, Group, ResultsError, Row, Schema, Value};
 
 /// The rows of one CSV file.
 #[derive(Clone, Debug)]
@@ -24,15 +24,6 @@ pub struct Torn {
     pub line: u64,
     /// How many bytes of it there are.
     pub bytes: usize,
-}
-
-/// What is measured in one go and appended in one write: one cell in one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Group {
-    /// The number of the cell.
-    pub cell: u64,
-    /// The number of the trial.
-    pub trial: u64,
 }
 
 /// Rows that agree on some columns.

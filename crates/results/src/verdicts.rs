@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use crate::columns::columns;
-use crate::metric::{Better, Kind, Metric, Unit};
+use crate::metric::{Better, Kind, Metric, Unit, columns};
 use crate::table::read_rows;
 use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::storage::{Purpose, StorageError, WriteFile};
-use crate::{mapped_log, pread};
+use crate::{mapped_log, page_cached};
 
 /// What the reference of a back end says of the parameter.
 macro_rules! appending_reference {
@@ -33,7 +33,7 @@ impl Appending {
     pub(crate) fn create(self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
         match (purpose, self) {
             (Purpose::Log, Self::Mapped) => mapped_log::create(path),
-            _ => pread::create(path, purpose),
+            _ => page_cached::create(path, purpose),
         }
     }
 }

@@ -13,6 +13,7 @@ mod mapped_log;
 mod memory;
 mod mmap;
 pub mod page_cache;
+mod page_cached;
 mod posix;
 mod pread;
 mod recording;

@@ -20,8 +20,8 @@ use memmap2::{MmapMut, MmapOptions};
 use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::fuse::Fuse;
+use crate::page_cached;
 use crate::posix::create_new_mappable;
-use crate::pread;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
 /// The bytes that are reserved and mapped at a time: as many as the log has, between these. Windows begin and end at
@@ -43,7 +43,7 @@ pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     match Window::at(&file, 0) {
         Ok(window) => Ok(Box::new(MappedLog::new(file, window, path))),
         // A device that is full says so again.
-        Err(_) => pread::create(path, Purpose::Log),
+        Err(_) => page_cached::create(path, Purpose::Log),
     }
 }
 

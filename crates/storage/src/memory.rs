@@ -103,11 +103,6 @@ impl Memory {
 }
 
 impl Memory {
-    /// Every state in which the disk may be found if the power fails now.
-    pub fn states(&self) -> States<'_> {
-        States::of(self)
-    }
-
     /// A hash of all names and bytes: equal disks have equal ones.
     pub fn fingerprint(&self) -> u128 {
         let names = self.names.lock();

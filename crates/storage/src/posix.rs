@@ -154,7 +154,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::pread;
+    use crate::{page_cached, pread};
 
     #[test]
     fn new_files_are_for_their_owner_alone() {
@@ -162,7 +162,7 @@ mod tests {
         let store = directory.path().join("above/store");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         Posix(pread::Pread::default()).create_directory(&store).unwrap();
-        pread::create(&store.join("file"), Purpose::Table).unwrap();
+        page_cached::create(&store.join("file"), Purpose::Table).unwrap();
         let _held = Posix(pread::Pread::default()).lock(&store.join("lock")).unwrap();
         for (path, expected) in
             [("", DIRECTORY_MODE), ("..", DIRECTORY_MODE), ("file", FILE_MODE), ("lock", FILE_MODE)]

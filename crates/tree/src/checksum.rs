@@ -4,9 +4,27 @@
 //! the wrong file or at the wrong offset is found out.
 
 use crc_fast::{CrcAlgorithm, Digest};
+use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-use crate::design::Checksum;
+/// The checksum under each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Checksum {
+    /// No check on reading: damage inside a block may go unnoticed. For measuring what checks cost.
+    None,
+    /// CRC-32C, the Castagnoli polynomial.
+    Crc32c,
+    /// CRC-32, the polynomial of Ethernet and gzip.
+    Crc32,
+    /// The lower half of XXH3.
+    Xxh3,
+}
+
+impl Checksum {
+    /// All of them, in the order of their codes in tables.
+    pub const ALL: [Self; 4] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3];
+}
 
 /// CRC-32C over where the bytes belong and the bytes themselves.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {

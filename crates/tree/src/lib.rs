@@ -10,6 +10,7 @@
 //! * Flushes and compactions make new tables and swap the view. Each table holds one version per key: which of
 //!   two is newer follows from the order of runs.
 
+mod assemble;
 mod batch;
 pub mod block;
 mod checkpoint;
@@ -23,6 +24,7 @@ mod maintain;
 mod manifest;
 mod memory;
 pub mod merge;
+mod open_options;
 mod opening;
 mod range;
 mod read;
@@ -43,17 +45,19 @@ pub mod wal;
 mod write;
 
 pub use batch::WriteBatch;
+pub use checksum::Checksum;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Checksum, Design, DesignError, InlineWork, LastKey, Mapped, MergeKernel,
+    AXES, BlockIndex, BlockOptions, Design, DesignError, InlineWork, LastKey, Mapped, MergeKernel,
     MergeOptions, Options, RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders,
     TableReferences, ThreadOptions, Verify, axis, own_keys,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;
+pub use open_options::OpenOptions;
 pub use range::Range;
 pub use read::Values;
 pub use recovered::Recovery;
 pub use snapshot::Snapshot;
 pub use stats::{Counts, LevelCounts, LevelStats, Stats};
-pub use tree::{OpenOptions, Tree};
+pub use tree::Tree;
 pub use verify::{Verification, verify};

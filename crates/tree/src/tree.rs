@@ -3,96 +3,23 @@
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use cache::Cache;
-use storage::Storage;
 use types::Entry;
 
 use crate::batch::WriteBatch;
 use crate::design::Design;
-use crate::error::{Error, Result};
-use crate::inner::{Inner, Mode};
+use crate::error::Result;
+use crate::inner::Inner;
 use crate::maintain::Workers;
+use crate::open_options::OpenOptions;
 use crate::opening::Opening;
 use crate::range::Range;
 use crate::read::Values;
 use crate::recovered::Recovery;
-use crate::seals::Seals;
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
-use crate::table::{Component, TableContext};
-
-/// How to open a tree.
-pub struct OpenOptions {
-    pub(crate) design: Design,
-    pub(crate) mode: Mode,
-    pub(crate) storage: Option<Arc<dyn Storage>>,
-    pub(crate) cache: Option<Arc<dyn Cache>>,
-    pub(crate) clock: fn() -> u64,
-    pub(crate) quarantine: bool,
-    pub(crate) identity: Option<u64>,
-}
 
 impl OpenOptions {
-    /// Opens with this design, in [`Mode::Timed`].
-    pub fn new(design: Design) -> Self {
-        Self {
-            design,
-            mode: Mode::Timed,
-            storage: None,
-            cache: None,
-            clock: || 0,
-            quarantine: false,
-            identity: None,
-        }
-    }
-
-    /// When background work is done.
-    #[must_use]
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
-
-    /// Uses this storage in place of the one the design names: to count, to inject faults, or to open again
-    /// what lives in memory.
-    #[must_use]
-    pub fn storage(mut self, storage: Arc<dyn Storage>) -> Self {
-        self.storage = Some(storage);
-        self
-    }
-
-    /// Shares this cache with other trees, in place of the one the design names.
-    #[must_use]
-    pub fn cache(mut self, cache: Arc<dyn Cache>) -> Self {
-        self.cache = Some(cache);
-        self
-    }
-
-    /// A clock in nanoseconds for the time that writers wait and that merges take; without one these times are 0.
-    #[must_use]
-    pub fn clock(mut self, clock: fn() -> u64) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// Goes on without files that are damaged: they are moved to `quarantine/` in the tree's directory, and
-    /// what they held is missing. Without this, damage is an error.
-    #[must_use]
-    pub fn quarantine(mut self, quarantine: bool) -> Self {
-        self.quarantine = quarantine;
-        self
-    }
-
-    /// What a new tree is told from other trees by, in place of a random number: so that the same life leaves
-    /// the same bytes. A tree that is there keeps what it has.
-    #[must_use]
-    pub fn identity(mut self, identity: u64) -> Self {
-        self.identity = Some(identity);
-        self
-    }
-
     /// Opens the tree in `directory`, or makes a new one if the directory is empty or not there.
     ///
     /// # Errors
@@ -110,51 +37,6 @@ impl OpenOptions {
         let workers = Workers::start(&inner)?;
         Ok(Tree { inner, _workers: workers })
     }
-}
-
-/// The error of a choice that cannot be built.
-pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
-    Error::Misuse(error.message)
-}
-
-/// What all tables of the tree share.
-pub(crate) fn table_context(
-    design: &Design,
-    storage: Arc<dyn Storage>,
-    cache: Option<Arc<dyn Cache>>,
-    directory: &Path,
-    seals: Seals,
-) -> Result<TableContext> {
-    /// Trees that share a cache have numbers of their own. One that has its cache to itself has number 0, so
-    /// that its blocks fall into the same places in every run.
-    static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
-    let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
-    Ok(TableContext {
-        storage,
-        directory: directory.to_owned(),
-        seals,
-        tree: cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed)),
-        cache: match cache {
-            Some(cache) => cache,
-            None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
-        },
-        bloom: Component {
-            label: bloom.label(),
-            component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?),
-        },
-        allocation: bloom::ALLOCATIONS.build(design.choice("allocation")).map_err(misuse)?,
-        fence: Component {
-            label: fence.label(),
-            component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?),
-        },
-        hash: Component {
-            label: hash.label(),
-            component: Arc::from(crate::hash::CATALOG.build(hash).map_err(misuse)?),
-        },
-        format: crate::table::FORMATS.build(design.choice("format")).map_err(misuse)?,
-        compression: compression::CATALOG.build(design.choice("compression")).map_err(misuse)?,
-        options: design.options.clone(),
-    })
 }
 
 /// A durable ordered map from byte strings to byte strings: a log-structured merge-tree.

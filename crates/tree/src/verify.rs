@@ -6,12 +6,12 @@ use std::sync::Arc;
 use storage::Storage;
 use toml::Table as Toml;
 
+use crate::assemble::table_context;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::manifest::{Found, State};
 use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::Table;
-use crate::tree::table_context;
 use crate::wal;
 
 /// What checking a store found.

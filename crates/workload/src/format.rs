@@ -1,6 +1,7 @@
 //! The key format of a workload: from the index of a key to its bytes.
 
 mod decimal;
+mod digits;
 mod numbered;
 mod policy;
 mod recorded;
@@ -18,47 +19,3 @@ pub static FORMATS: Catalog<dyn KeyFormatPolicy> = Catalog::new(
     "what keys look like",
     &[u64_be::VARIANT, decimal::VARIANT, user::VARIANT, recorded::VARIANT],
 );
-
-/// The digits of a number of up to 64 bits, with leading zeros.
-const DIGITS: usize = 24;
-
-/// `number` in decimal, with leading zeros.
-#[inline]
-fn decimal_digits(number: u64) -> [u8; DIGITS] {
-    const EIGHT: u64 = 100_000_000;
-    let (upper, lower) = (number / EIGHT, number % EIGHT);
-    let mut digits = [0; DIGITS];
-    for (eight, part) in digits.chunks_exact_mut(8).zip([upper / EIGHT, upper % EIGHT, lower]) {
-        eight.copy_from_slice(&eight_digits(part));
-    }
-    digits
-}
-
-/// A number below 10⁸ as eight digits: halved into lanes of four, two and one, all lanes at once.
-#[inline]
-fn eight_digits(number: u64) -> [u8; 8] {
-    let fours = (number / 10_000) | ((number % 10_000) << 32);
-    // x / 100 for x < 10 000, in two lanes; then x / 10 for x < 100, in four.
-    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | ((fours - hundreds * 100) << 16);
-    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
-    let ones = tens | ((twos - tens * 10) << 8);
-    (ones | 0x3030_3030_3030_3030).to_le_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_those_of_the_standard_library() {
-        let mut random = crate::random::Random::new(1);
-        let random = (0..100_000).map(|i| random.bits() >> (i % 64));
-        for number in
-            [0, 9, 10, 99, 100, 9999, 10_000, 99_999_999, 100_000_000, u64::MAX].into_iter().chain(random)
-        {
-            let digits = decimal_digits(number);
-            assert_eq!(std::str::from_utf8(&digits).unwrap(), format!("{number:024}"));
-        }
-    }
-}

@@ -1,5 +1,6 @@
 //! The range axis of a workload: how many entries a range reads, and in which direction.
 
+mod entries;
 mod fixed;
 mod pareto;
 mod uniform;
@@ -83,15 +84,6 @@ fn numbers(count: Count) -> Result<u32, ChoiceError> {
         let message = format!("span is {}; a range spans at most {} numbers", count.0, u32::MAX);
         ChoiceError::at("span", message)
     })
-}
-
-/// A count as the length of a range: at least 1.
-fn entries(key: &str, count: Count) -> Result<u32, String> {
-    match u32::try_from(count.0) {
-        Ok(0) => Err(format!("{key} is 0; a range reads at least 1 entry")),
-        Ok(entries) => Ok(entries),
-        Err(_) => Err(format!("{key} is {}; a range reads at most {} entries", count.0, u32::MAX)),
-    }
 }
 
 #[cfg(test)]

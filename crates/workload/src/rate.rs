@@ -4,10 +4,7 @@ use catalog::ChoiceError;
 use toml::Value;
 
 use crate::spelling::inside;
-use crate::sustained::Sustained;
-
-/// The most operations per second: one in a nanosecond, nearer than which no clock tells them apart.
-pub(crate) const MOST_PER_SECOND: f64 = 1e9;
+use crate::sustained::{MOST_PER_SECOND, Sustained};
 
 /// The fewest operations per second: nobody waits longer than some hours for the next one.
 const LEAST_PER_SECOND: f64 = 1e-4;

@@ -3,8 +3,10 @@
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
-use crate::rate::MOST_PER_SECOND;
 use crate::spelling::{Spelling, number};
+
+/// The most operations per second: one in a nanosecond, nearer than which no clock tells them apart.
+pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
 /// The finest that rates are told apart: the search takes a probe for every halving of the difference.
 const LEAST_WITHIN: f64 = 0.001;

@@ -1,12 +1,12 @@
 //! The value axis of a workload: how long values are, and how well they compress.
 
+mod bytes;
 mod fixed;
 mod pareto;
 mod uniform;
 
-use catalog::{ByteSize, Catalog, Choice, ChoiceError};
+use catalog::{Catalog, Choice, ChoiceError};
 use toml::Value;
-use types::MAX_VALUE_BYTES;
 
 use crate::length::LengthDistribution;
 
@@ -66,14 +66,6 @@ impl ValueSpec {
         }
         spelt
     }
-}
-
-/// A size as the length of a value, within what a store accepts.
-fn bytes(key: &str, size: ByteSize) -> Result<u32, String> {
-    if size.0 > MAX_VALUE_BYTES as u64 {
-        return Err(format!("{key} is {size}; values are at most {}", ByteSize(MAX_VALUE_BYTES as u64)));
-    }
-    Ok(size.0 as u32)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use catalog::{Build, NoParams, Variant};
 
 use super::logarithmic::{Favour, bits_per_key};
-use super::{Allocation, LevelLoad};
+use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Inverse>(
     "inverse",

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::LevelLoad;
+use super::policy::LevelLoad;
 
 /// Which runs have more bits per key.
 #[derive(Clone, Copy, PartialEq, Eq)]

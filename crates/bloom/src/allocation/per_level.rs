@@ -6,7 +6,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::{Allocation, LevelLoad};
+use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerLevel>(
     "per-level",

@@ -6,7 +6,7 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::{Allocation, LevelLoad, bits_param};
+use super::policy::{Allocation, LevelLoad, bits_param};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Total>(
     "total",

@@ -2,7 +2,7 @@
 
 use catalog::{Build, NoParams, Variant};
 
-use super::{Allocation, LevelLoad};
+use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> =
     Variant::new::<Uniform>("uniform", "the same bits per key in every level", "");

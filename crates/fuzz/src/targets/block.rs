@@ -4,7 +4,7 @@ use tree::block::{BlockBuilder, CATALOG, find, walk};
 use tree::{BlockIndex, BlockOptions};
 use types::{Bytes, Direction, Entry, HashedKey, KeyHash};
 
-use super::SPARE_BYTES;
+use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use catalog::Choice;
 use compression::{CATALOG, Compression, Decompressor, Dictionaries, RAW, decompress};
 
-use super::{SPARE_BYTES, choose};
+use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness::hostile;
 
-use super::SPARE_BYTES;
+use super::input::SPARE_BYTES;
 use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};

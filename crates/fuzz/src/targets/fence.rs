@@ -6,7 +6,7 @@ use std::ops::Range;
 use fence::{CATALOG, Fence, FenceInput, FencePolicy, ReadError, Separators, TableView};
 use types::{Bytes, HashedKey, KeyHash};
 
-use super::{SPARE_BYTES, choose};
+use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use bloom::{CATALOG, Filter, FilterInput, FilterPolicy};
 use types::{Bytes, HashedKey, KeyHash, KeyList};
 
-use super::{SPARE_BYTES, choose};
+use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 

@@ -5,6 +5,7 @@ mod codec;
 mod experiment;
 mod fence;
 mod filter;
+mod input;
 mod results;
 mod store;
 mod workload;
@@ -31,11 +32,3 @@ pub static TARGETS: &[Target] = &[
     experiment::DESIGN,
     experiment::MESSAGE,
 ];
-
-/// The bytes that an input may take whatever its length.
-const SPARE_BYTES: usize = 1 << 20;
-
-/// Cuts one byte off the front of an input: it chooses among variants.
-fn choose(input: &[u8]) -> Option<(usize, &[u8])> {
-    input.split_first().map(|(first, rest)| (usize::from(*first), rest))
-}

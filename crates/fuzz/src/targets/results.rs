@@ -5,7 +5,7 @@ use std::time::Duration;
 use results::columns::{CELL, EXPERIMENT, LABEL, MODE, OPERATION, PHASE, SEED, TRIAL};
 use results::{Kind, LatencyLog, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Table, Value};
 
-use super::SPARE_BYTES;
+use super::input::SPARE_BYTES;
 use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};

@@ -9,7 +9,7 @@ use lzma_rust2::{XzOptions, XzWriter};
 use tempfile::TempDir;
 use workload::{Command, CommandReader, Endian, ReadError, Recording, TraceFile};
 
-use super::{SPARE_BYTES, choose};
+use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 

@@ -24,7 +24,7 @@ const FAR_APART: f64 = 20.0;
 pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
     for name in metric {
-        if c::metric(name).is_none() {
+        if results::reference::metric(name).is_none() {
             return Err(Problem::new(format!(
                 "there is no column \"{name}\"; `lsmbench list --columns` shows all"
             )));

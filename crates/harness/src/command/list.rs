@@ -16,7 +16,7 @@ use crate::subject::{SUBJECT, SUBJECTS};
 /// Prints the variants of one axis or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
     if arguments.columns {
-        return print(&results::columns::markdown());
+        return print(&results::reference::markdown());
     }
     let axes = match &arguments.axis {
         None => AXES.into_iter().chain([&CATALOG as &dyn Axis]).collect(),

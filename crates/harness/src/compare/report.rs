@@ -4,7 +4,7 @@ use measure::{
     Comparison, Criteria, Doubt, Sample, Verdict, adjust, compare, compare_exact, compare_unpaired,
     least_unpaired,
 };
-use results::{Better, Manifest, Metric, columns as c};
+use results::{Better, Manifest, Metric};
 
 use super::samples::{Key, Samples};
 use crate::experiment::RunMode;
@@ -183,7 +183,7 @@ fn difference(
     timed: Option<Pairing>,
     delta: f64,
 ) -> Option<Difference> {
-    let metric = c::metric(key.metric)?;
+    let metric = results::reference::metric(key.metric)?;
     let (base_median, new_median) = (base.median()?, new.median()?);
     let criteria = Criteria { delta, ..Criteria::default() };
     let comparison = match timed {

@@ -52,7 +52,9 @@ pub(crate) fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
         let path = goldens.folder.join(format!("{}.csv", manifest.experiment));
         if path.exists() {
             let golden = Golden::read(&path)?;
-            if !goldens.update || golden.numbers.iter().all(|number| c::metric(&number.metric).is_some()) {
+            if !goldens.update
+                || golden.numbers.iter().all(|number| results::reference::metric(&number.metric).is_some())
+            {
                 add(&mut base, &golden)?;
             }
         } else if goldens.update {
@@ -163,7 +165,7 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
 /// A column that this version does not know.
 fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
     for number in &golden.numbers {
-        let Some(metric) = c::metric(&number.metric) else {
+        let Some(metric) = results::reference::metric(&number.metric) else {
             let (experiment, metric) = (&golden.experiment, &number.metric);
             let message =
                 format!("the golden of {experiment} has the unknown column {metric}; write it with --update");

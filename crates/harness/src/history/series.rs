@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use measure::{changes, median};
 use results::history as h;
-use results::{Better, Metric, Row, columns};
+use results::{Better, Metric, Row};
 
 /// The seed of the orders that chance is known by.
 const SEED: u64 = 42;
@@ -71,7 +71,7 @@ impl Series {
         let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
         Some(Self {
             place: [experiment, label, phase, operation].map(Clone::clone),
-            metric: columns::metric(metric)?,
+            metric: results::reference::metric(metric)?,
             machine: machine.clone(),
             changes: changes(&values, SEED),
             runs,

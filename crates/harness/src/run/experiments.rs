@@ -470,7 +470,10 @@ impl<'a> Run<'a> {
             row.set_swept(path, value)?;
         }
         for (name, value) in &cells.0 {
-            let metric = c::IDENTITY.iter().find(|metric| metric.name == *name).or_else(|| c::metric(name));
+            let metric = c::IDENTITY
+                .iter()
+                .find(|metric| metric.name == *name)
+                .or_else(|| results::reference::metric(name));
             let metric =
                 metric.ok_or_else(|| Problem::new(format!("a trial reports the unknown column {name}")))?;
             match value {

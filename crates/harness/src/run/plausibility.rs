@@ -400,7 +400,10 @@ mod tests {
         for (name, value) in
             format!("{POSSIBLE} {numbers}").split_whitespace().map(|n| n.split_once('=').unwrap())
         {
-            let column = c::IDENTITY.iter().find(|metric| metric.name == name).or_else(|| c::metric(name));
+            let column = c::IDENTITY
+                .iter()
+                .find(|metric| metric.name == name)
+                .or_else(|| results::reference::metric(name));
             row.set(column.unwrap(), Value::infer(value));
         }
         row

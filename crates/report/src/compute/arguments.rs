@@ -2,34 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::About;
+use super::about::{About, Facts};
 use crate::texts::same;
 use crate::{Argument, Claims, Ids};
 
-/// What a computation may ask of the experiment and the program, beyond what `with` has.
-pub trait Facts {
-    /// The value of the experiment at a path, as `design.compaction.growth`, where it is a number.
-    fn setting(&self, path: &str) -> Option<f64>;
-
-    /// How many acknowledged writes were missing after kills of a store of this design and log mode; nothing
-    /// where nobody looked.
-    fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
-}
-
-/// What a computation knows that asks neither an experiment nor the program.
-pub(crate) struct Nothing;
-
-impl Facts for Nothing {
-    fn setting(&self, _path: &str) -> Option<f64> {
-        None
-    }
-
-    fn lost_writes(&self, _design: &str, _wal: &str) -> Option<f64> {
-        None
-    }
-}
-
-/// The resolved value of an argument.
+/// An argument, looked up.
 #[derive(Clone, Debug, PartialEq)]
 enum ArgumentValue {
     Number(f64),

@@ -1,5 +1,6 @@
 //! What can be computed instead of measured: one function a line, each from first principles.
 
+mod about;
 mod arguments;
 mod arithmetic;
 mod caching;
@@ -14,11 +15,12 @@ mod varint;
 
 use std::collections::BTreeMap;
 
-use crate::{Argument, Claim, Claims};
+use crate::Argument;
 
-pub use arguments::Facts;
+pub use about::Facts;
+pub(crate) use about::{About, Nothing};
+pub(crate) use arguments::Arguments;
 use arguments::resolve;
-pub(crate) use arguments::{Arguments, Nothing};
 
 /// A computation that a `[[claim]]` can name.
 #[derive(Clone, Copy)]
@@ -207,19 +209,6 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// What a computation is about, and what there is to look arguments up in.
-#[derive(Clone, Copy)]
-pub(crate) struct About<'a> {
-    /// The claim.
-    pub(crate) claim: &'a Claim,
-    /// Its place among those of a rule.
-    pub(crate) place: usize,
-    /// All claims of the document.
-    pub(crate) claims: &'a Claims,
-    /// What the program and the experiment know.
-    pub(crate) facts: &'a dyn Facts,
-}
-
 /// The result of a computation for one claim, and what the claim is that says otherwise.
 ///
 /// # Errors
@@ -237,7 +226,7 @@ pub(crate) fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Rule, Standing};
+    use crate::{Claim, Claims, Rule, Standing};
 
     /// An experiment with one setting, and a design that was killed.
     struct Known;

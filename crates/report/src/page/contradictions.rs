@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::html::{cell, escape, navigation, page};
 use super::markdown::plain;
-use crate::text::{bounding, number, stated};
+use crate::bound::bounding;
+use crate::text::{number, stated};
 use crate::{Checked, Report, Ruling, Settled};
 
 /// What the rulings mean, in their order.

@@ -6,7 +6,7 @@ use crate::sentence::sentence;
 use crate::text::{about_measured, claimed, measured, run_of, theory};
 use crate::{Answer, Figure, Finding, FindingCounts, Judged, Judgement, Picture, Report, System};
 
-use super::{highlights, runs};
+use super::runs;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -20,7 +20,7 @@ const MEANINGS: [&str; 5] = [
 ];
 
 /// The page over all systems: how many claims came to what, what readers ask first, and every figure as a cell.
-pub(super) fn overview(report: &Report) -> String {
+pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
     let figures: usize = systems.iter().map(|system| system.figures.len()).sum();
@@ -37,7 +37,7 @@ pub(super) fn overview(report: &Report) -> String {
     if let Some(trials) = runs::trials(report) {
         let _ = writeln!(body, "<p class=\"soft small\">{}</p>", escape(&trials));
     }
-    body.push_str(&highlights::html(&report.highlights));
+    body.push_str(highlights);
     body.push_str(
         "<h2 id=\"figures\">Every figure</h2>\n<p>Each cell is a figure or table of a document, coloured by what most of its \
          claims came to that could be tested; the strip has all of them. Beside it stands how many \

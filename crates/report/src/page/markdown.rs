@@ -6,10 +6,10 @@ use crate::sentence::sentence;
 use crate::text::{about_measured, claimed, measured, run_of, theory};
 use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
-use super::{figure_file, highlights, runs};
+use super::runs;
 
 /// All systems, with what their claims came to, and what readers ask first.
-pub(super) fn overview(report: &Report) -> String {
+pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
     let all = FindingCounts::of(all);
@@ -35,7 +35,7 @@ pub(super) fn overview(report: &Report) -> String {
         let _ = writeln!(text, "\n{}", plain(&trials));
     }
     text.push_str("\nAlso: [contradictions, computed](contradictions.md), [features, and where each is reached](features.md).\n");
-    text.push_str(&highlights::markdown(&report.highlights));
+    text.push_str(highlights);
     for system in systems {
         let _ = writeln!(text, "\n## {}\n", system.document);
         for figure in &system.figures {
@@ -87,6 +87,11 @@ fn section(figure: &Figure) -> String {
         }
     }
     text
+}
+
+/// Where a chart lies in the folder of the report.
+pub(super) fn figure_file(name: &str) -> String {
+    format!("figures/{name}.svg")
 }
 
 /// A row of a claim under a name for it, which may be a link.

@@ -26,8 +26,8 @@ pub struct Page {
 pub fn pages(report: &Report) -> Vec<Page> {
     let page = |name: String, content: String| Page { name, content };
     let mut pages = vec![
-        page("index.html".to_owned(), html::overview(report)),
-        page("index.md".to_owned(), markdown::overview(report)),
+        page("index.html".to_owned(), html::overview(report, &highlights::html(&report.highlights))),
+        page("index.md".to_owned(), markdown::overview(report, &highlights::markdown(&report.highlights))),
         page("claims.csv".to_owned(), csv_file::claims(&report.systems)),
         page("contradictions.html".to_owned(), contradictions::html(report)),
         page("contradictions.md".to_owned(), contradictions::markdown(report)),
@@ -47,11 +47,6 @@ pub fn pages(report: &Report) -> Vec<Page> {
         .flat_map(|answer| &answer.charts)
         .map(|chart| (chart.name.as_str(), chart.svg.as_str()))
         .collect();
-    pages.extend(charts.into_iter().map(|(name, svg)| page(figure_file(name), svg.to_owned())));
+    pages.extend(charts.into_iter().map(|(name, svg)| page(markdown::figure_file(name), svg.to_owned())));
     pages
-}
-
-/// Where a chart lies in the folder of the report.
-fn figure_file(name: &str) -> String {
-    format!("figures/{name}.svg")
 }

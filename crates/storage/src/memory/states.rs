@@ -41,8 +41,15 @@ enum Choice {
     Sampled(u64),
 }
 
+impl Memory {
+    /// Every state in which the disk may be found if the power fails now.
+    pub fn states(&self) -> States<'_> {
+        States::of(self)
+    }
+}
+
 impl<'a> States<'a> {
-    pub(super) fn of(disk: &'a Memory) -> Self {
+    fn of(disk: &'a Memory) -> Self {
         let names = disk.names.lock();
         let changes = names.pending();
         let touched = |inode: &Arc<Inode>| pieces(inode.unsynced(), SECTOR_BYTES).count() as u32;

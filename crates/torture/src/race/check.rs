@@ -14,6 +14,7 @@
 use super::history::{At, Cell, History, Moment, OperationKind};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named, parts};
 use super::register::check_register;
+use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 
@@ -31,16 +32,6 @@ pub(crate) fn check(history: &History) -> Result<(), Violation> {
         check_register(history, key, &mut order)?;
     }
     order.check()
-}
-
-/// What a violation is called when it was found in a store of its own.
-pub(crate) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
-    let check = match kind {
-        OperationKind::Checkpoint => Check::Checkpoint,
-        OperationKind::Reopened | OperationKind::Crashed => Check::Promise,
-        _ => violation.check,
-    };
-    Violation { check, ..violation }
 }
 
 /// The commits of one writer, in order.

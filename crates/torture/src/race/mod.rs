@@ -14,6 +14,7 @@ mod history;
 mod keeper;
 mod keys;
 mod register;
+mod renamed;
 mod serial;
 mod store;
 #[cfg(test)]

@@ -11,9 +11,9 @@
 
 use std::collections::HashMap;
 
-use super::check::renamed;
 use super::history::{At, History, Moment, OperationKind};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named};
+use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 

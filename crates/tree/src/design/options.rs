@@ -4,6 +4,8 @@ use catalog::ByteSize;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::checksum::Checksum;
+
 /// What is no axis of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -90,25 +92,6 @@ pub enum BlockIndex {
 impl BlockIndex {
     /// All of them, in the order of their codes in blocks.
     pub const ALL: [Self; 3] = [Self::None, Self::Hash, Self::Fingerprint];
-}
-
-/// The checksum under each block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Checksum {
-    /// No check on reading: damage inside a block may go unnoticed. For measuring what checks cost.
-    None,
-    /// CRC-32C, the Castagnoli polynomial.
-    Crc32c,
-    /// CRC-32, the polynomial of Ethernet and gzip.
-    Crc32,
-    /// The lower half of XXH3.
-    Xxh3,
-}
-
-impl Checksum {
-    /// All of them, in the order of their codes in tables.
-    pub const ALL: [Self; 4] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3];
 }
 
 /// How blocks are laid out in tables.

@@ -15,6 +15,20 @@ const GROUPS: [&str; 7] = ["block", "table", "range", "merge", "stall", "threads
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
 
 impl Design {
+    /// The design as TOML, every choice and option spelt out.
+    pub fn to_toml(&self) -> Table {
+        let mut table = Table::new();
+        for (axis, choice) in self.choices() {
+            let mut value = choice.to_toml();
+            if let (axes::MEMTABLE, Value::Table(memtable)) = (axis, &mut value) {
+                own_keys::put(self, memtable);
+            }
+            table.insert(axis.to_owned(), value);
+        }
+        table.extend(self.options.to_toml());
+        table
+    }
+
     /// This design with the keys of `overrides` in place of its own.
     ///
     /// * A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the kind and keeps what the old choice

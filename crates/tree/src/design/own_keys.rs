@@ -4,8 +4,9 @@
 use catalog::{ByteSize, read_value};
 use toml::{Table, Value};
 
+use super::assembly::Design;
 use super::axes::MEMTABLE;
-use super::{Design, DesignError};
+use super::error::DesignError;
 
 /// A key of the memtable axis.
 pub(super) struct OwnKey {

@@ -1,127 +1,23 @@
-//! A data block: where its parts lie, whatever its format, and looking one key up in it.
+//! Point lookups in a data block, and the parts of its entries, whatever the format of the block.
+//!
+//! The work is compiled once for each way in which entries are written, so that no call through a table is made per
+//! entry.
 
 use std::ops::Range;
 
-use types::{HashedKey, common_prefix};
+use types::HashedKey;
 
-use super::fingerprints::{Fingerprints, Matches};
-use super::format::{TAIL_BYTES, Tail};
-use super::hash_index::{self, Bucket};
-use super::signposts::Part;
-use super::{delta, fixed_pairs, plain, whole};
+use super::block_footer::BlockFooter;
+use super::fingerprints::Fingerprints;
+use super::formats::layout_behind;
+use super::layout::{Entries, EntryCodec, EntryHead, Found, Layout, Part};
+use super::{delta, fixed_pairs, whole};
 use crate::design::BlockIndex;
 
-/// Where the parts of a block lie.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Layout {
-    /// Where the entries begin.
-    pub(super) entries_start: usize,
-    /// Where the entries end.
-    pub(super) entries_end: usize,
-    /// How an entry is written.
-    pub(super) entries: Entries,
-    /// The number of restart points; at least one.
-    pub(super) restart_count: usize,
-    /// How restart points are found.
-    pub(super) restarts: Restarts,
-    /// Whether the block names its smallest and its largest key: see [`plain`].
-    pub(super) has_bounds: bool,
-    /// What the block carries to find a key without a search.
-    pub(super) index: BlockIndex,
-    /// The bytes of the index, which stands before the tail.
-    pub(super) index_len: usize,
-}
-
-/// How an entry is written.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Entries {
-    /// As the difference to the one before: see [`delta`].
-    #[default]
-    Delta,
-    /// With its whole key: see [`whole`].
-    Whole,
-    /// As one of pairs of the same size: see [`fixed_pairs`].
-    Pairs,
-}
-
-/// How restart points are found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Restarts {
-    /// Offsets of four bytes stand behind the entries.
-    #[default]
-    Behind,
-    /// Offsets of two bytes stand before the entries.
-    Before,
-    /// They are so many bytes from each other, from the first entry on.
-    Every(u32),
-}
-
-/// What depends on how entries are written; all of it is compiled into the walk over them.
-pub(super) trait EntryCodec {
-    /// The entry at offset `at` of `entries`, which end with the last one; `None` where it does not fit.
-    fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
-
-    /// Looks for `target` among the entries from `at`, a restart point, to `end`.
-    fn find_between(entries: &[u8], at: usize, end: usize, target: &[u8]) -> Option<Found>;
-}
-
-/// The head of an entry, and where its parts lie in the block.
-#[derive(Clone, Debug)]
-pub(super) struct EntryHead {
-    /// The leading bytes shared with the key before.
-    pub(super) shared: usize,
-    /// Where the rest of the key stands.
-    pub(super) suffix: Range<usize>,
-    /// Where the value stands; the next entry begins where it ends.
-    pub(super) value: Range<usize>,
-    /// Whether the entry is a tombstone.
-    pub(super) tombstone: bool,
-}
-
-/// What a block says of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// The key is not in the block.
-    Absent,
-    /// A tombstone.
-    Tombstone,
-    /// A value, by its place in the block.
-    Value(Range<usize>),
-}
-
 impl Layout {
-    /// Reads the tail, or what stands in its place, and checks that the parts it tells of fit in the block.
-    #[inline]
-    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
-        match Tail::of(bytes) {
-            Some(tail) => tail.layout(bytes),
-            None => fixed_pairs::layout_of_marked(bytes),
-        }
-    }
-
     /// Where the first key stands.
     pub(super) fn first_key(&self, bytes: &[u8]) -> Option<Range<usize>> {
         self.entry(bytes, self.entries_start).map(|head| head.suffix)
-    }
-
-    /// The offset of a restart point, if it lies among the entries.
-    #[inline]
-    pub(super) fn restart(&self, bytes: &[u8], index: usize) -> Option<usize> {
-        if index >= self.restart_count {
-            return None;
-        }
-        let offset = match self.restarts {
-            Restarts::Behind => {
-                let at = self.entries_end + index * 4;
-                u32::from_le_bytes(*bytes.get(at..)?.first_chunk::<4>()?) as usize
-            }
-            Restarts::Before => {
-                let at = self.entries_start - (self.restart_count - index) * 2;
-                usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk::<2>()?))
-            }
-            Restarts::Every(stride) => self.entries_start + index * stride as usize,
-        };
-        (offset >= self.entries_start && offset < self.entries_end).then_some(offset)
     }
 
     /// The entry at offset `at`; `None` where its parts do not fit among the entries.
@@ -144,23 +40,6 @@ impl Layout {
             Entries::Pairs => self.seek_among::<fixed_pairs::Pairs>(bytes, among, target),
         }
     }
-
-    /// All restart points.
-    #[inline]
-    pub(super) fn all_restarts(&self) -> Range<usize> {
-        0..self.restart_count
-    }
-
-    fn seek_among<E: EntryCodec>(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
-        let entries = &bytes[..self.entries_end];
-        let (mut low, mut high) = (among.start, among.end);
-        while high - low > 1 {
-            let middle = usize::midpoint(low, high);
-            let head = E::head(entries, self.restart(bytes, middle)?)?;
-            if entries[head.suffix] <= *target { low = middle } else { high = middle }
-        }
-        Some(low)
-    }
 }
 
 /// Looks a key up in a block; `None` where the block turns out to be damaged.
@@ -173,15 +52,15 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
 /// which entries or which restart point to look at. Otherwise the block was searched.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
-    let Some(tail) = Tail::of(block) else { return fixed_pairs::find_in_marked(block, key) };
-    if tail.index == BlockIndex::Fingerprint {
-        let index = Fingerprints::new(&block[..tail.end()], tail.index_len)?;
+    let Some(footer) = BlockFooter::of(block) else { return fixed_pairs::find_in_marked(block, key) };
+    if footer.index == BlockIndex::Fingerprint {
+        let index = Fingerprints::new(&block[..footer.end()], footer.index_len)?;
         note(true);
         let mut matches = index.matches(key.hash);
         // An absent key mostly ends here, before anything else of the block is looked at.
         let Some(first) = matches.next() else { return Some(Found::Absent) };
         let (interval, key) = (index.interval, key.bytes);
-        return with_layout(&tail, block, |layout| match layout.entries {
+        return with_layout(&footer, block, |layout| match layout.entries {
             Entries::Delta => layout.find_matching::<delta::Delta>(block, interval, first, matches, key),
             Entries::Whole => layout.find_matching::<whole::Whole>(block, interval, first, matches, key),
             Entries::Pairs => {
@@ -189,7 +68,7 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
             }
         });
     }
-    with_layout(&tail, block, |layout| match layout.entries {
+    with_layout(&footer, block, |layout| match layout.entries {
         Entries::Delta => layout.find::<delta::Delta>(block, key, note),
         Entries::Whole => layout.find::<whole::Whole>(block, key, note),
         Entries::Pairs => layout.find::<fixed_pairs::Pairs>(block, key, note),
@@ -204,8 +83,8 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
         Entries::Whole => layout.find_in_part::<whole::Whole>(block, part, key),
         Entries::Pairs => layout.find_in_part::<fixed_pairs::Pairs>(block, part, key),
     };
-    match Tail::of(block) {
-        Some(tail) => with_layout(&tail, block, work),
+    match BlockFooter::of(block) {
+        Some(footer) => with_layout(&footer, block, work),
         None => work(&fixed_pairs::layout_of_marked(block)?),
     }
 }
@@ -214,113 +93,15 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
 /// comes to stand in memory, and for the others. A layout that is handed on whole is written and read in pieces
 /// of different sizes, for which a processor waits as long as for a search.
 #[inline]
-fn with_layout<R>(tail: &Tail, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
-    match usize::from(tail.format) {
-        delta::CODE => match &delta::layout(block, tail) {
+fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
+    match usize::from(footer.format) {
+        delta::CODE => match &delta::layout(block, footer) {
             Some(layout) => work(layout),
             None => None,
         },
-        _ => match &tail.layout(block) {
+        _ => match &layout_behind(block, footer) {
             Some(layout) => work(layout),
             None => None,
         },
     }
-}
-
-impl Layout {
-    /// Looks a key up by the index of the block, or by halving, and tells `note` whether the index answered.
-    pub(super) fn find<E: EntryCodec>(
-        &self,
-        block: &[u8],
-        key: HashedKey<'_>,
-        note: impl FnOnce(bool),
-    ) -> Option<Found> {
-        if self.has_bounds && plain::is_outside(block, key.bytes)? {
-            return Some(Found::Absent);
-        }
-        if self.index == BlockIndex::Hash && self.index_len > 0 {
-            let end = block.len() - TAIL_BYTES;
-            let bucket = hash_index::lookup(&block[end - self.index_len..end], key.hash);
-            note(bucket != Bucket::Collision);
-            match bucket {
-                Bucket::Empty => return Some(Found::Absent),
-                Bucket::Restart(restart) => {
-                    return self.find_behind::<E>(block, usize::from(restart), key.bytes);
-                }
-                Bucket::Collision => {}
-            }
-        }
-        let restart = self.seek_among::<E>(block, self.all_restarts(), key.bytes)?;
-        self.find_behind::<E>(block, restart, key.bytes)
-    }
-
-    #[inline]
-    fn find_in_part<E: EntryCodec>(&self, block: &[u8], part: &Part, target: &[u8]) -> Option<Found> {
-        if part.restarts.len() == 1 {
-            let (start, end) = self.ends(part);
-            return E::find_between(&block[..self.entries_end], start, end, target);
-        }
-        self.find_behind::<E>(block, self.seek_among::<E>(block, part.restarts.clone(), target)?, target)
-    }
-
-    /// Where a part begins and ends.
-    #[inline]
-    pub(super) fn ends(&self, part: &Part) -> (usize, usize) {
-        (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))
-    }
-
-    /// Looks for a key among entries with its fingerprint, `first` and the others, where every `interval`-th entry
-    /// is a restart point.
-    #[inline]
-    fn find_matching<E: EntryCodec>(
-        &self,
-        block: &[u8],
-        interval: usize,
-        first: usize,
-        mut others: Matches<'_>,
-        target: &[u8],
-    ) -> Option<Found> {
-        let entries = &block[..self.entries_end];
-        let mut entry = first;
-        loop {
-            if interval > 1 {
-                match self.find_behind::<E>(block, entry / interval, target)? {
-                    Found::Absent => {}
-                    found => return Some(found),
-                }
-            } else {
-                let head = E::head(entries, self.restart(block, entry)?)?;
-                if is_same(&entries[head.suffix.clone()], target) {
-                    return Some(head.found());
-                }
-            }
-            match others.next() {
-                Some(other) => entry = other,
-                None => return Some(Found::Absent),
-            }
-        }
-    }
-
-    /// Looks for a key among the entries from a restart point to the next one.
-    #[inline]
-    fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
-        let end = match restart + 1 < self.restart_count {
-            true => self.restart(block, restart + 1)?,
-            false => self.entries_end,
-        };
-        E::find_between(&block[..self.entries_end], self.restart(block, restart)?, end, target)
-    }
-}
-
-impl EntryHead {
-    #[inline]
-    pub(super) fn found(self) -> Found {
-        if self.tombstone { Found::Tombstone } else { Found::Value(self.value) }
-    }
-}
-
-/// Whether two keys are the same: without the call that `==` of slices is, which takes longer than most keys.
-#[inline]
-fn is_same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && common_prefix(a, b) == a.len()
 }

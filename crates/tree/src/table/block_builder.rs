@@ -2,12 +2,10 @@
 
 use types::{Entry, KeyHash};
 
-use super::format::{BlockFormat, TAIL_BYTES, Tail};
+use super::draft::{Draft, EntryWriter};
+use super::format::BlockFormat;
 use super::{fingerprints, hash_index};
 use crate::design::{BlockIndex, BlockOptions};
-
-/// The most bytes that the numbers before an entry take.
-const MAX_HEAD_BYTES: usize = 15;
 
 /// Collects entries in key order and lays them out in a format.
 pub struct BlockBuilder {
@@ -16,36 +14,10 @@ pub struct BlockBuilder {
     entries: usize,
 }
 
-/// What a format does to lay out the entries of a block.
-pub trait EntryWriter: Send {
-    /// Takes the next entry; its key is above the one before.
-    fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
-
-    /// The most bytes that the block has but for its index, finished with one more entry.
-    fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize;
-
-    /// Completes the block up to and with [`Draft::end`], and begins the next one.
-    fn finish(&mut self, draft: &mut Draft);
-}
-
-/// A block in the making: what all formats have in common.
-pub struct Draft {
-    /// The bytes of the block so far.
-    pub(super) bytes: Vec<u8>,
-    /// The last key added.
-    pub(super) last_key: Vec<u8>,
-    index: BlockIndex,
-    /// Keys per bucket of an index by hash.
-    index_load: f64,
-    /// The hash of each key, where an index is wanted.
-    hashes: Vec<KeyHash>,
-}
-
 impl BlockBuilder {
     /// A builder of blocks of a format.
     pub fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
-        let BlockOptions { index, index_load, .. } = *options;
-        let draft = Draft { bytes: Vec::new(), last_key: Vec::new(), index, index_load, hashes: Vec::new() };
+        let draft = Draft::new(options);
         Self { writer: format.writer(options), draft, entries: 0 }
     }
 
@@ -89,40 +61,12 @@ impl BlockBuilder {
     }
 }
 
-impl Draft {
-    /// The most bytes of the block with one more entry, the numbers before it, the tail, and `around` bytes of the
-    /// format's own.
-    #[inline]
-    pub(super) fn bytes_with(&self, entry: &Entry<'_>, around: usize) -> usize {
-        self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around + TAIL_BYTES
-    }
-
-    /// Remembers the last key, which shares its first `shared` bytes with the one before.
-    #[inline]
-    pub(super) fn set_last_key(&mut self, shared: usize, key: &[u8]) {
-        self.last_key.truncate(shared);
-        self.last_key.extend_from_slice(&key[shared..]);
-    }
-
-    /// Appends the index and the tail to a block of a format whose every `interval`-th entry is a restart
-    /// point.
-    pub(super) fn end(&mut self, format: usize, restart_count: usize, interval: usize) {
-        let index_at = self.bytes.len();
-        match self.index {
-            BlockIndex::None => {}
-            BlockIndex::Hash => hash_index::build(&self.hashes, interval, self.index_load, &mut self.bytes),
-            BlockIndex::Fingerprint => fingerprints::build(&self.hashes, interval, &mut self.bytes),
-        }
-        let index_len = self.bytes.len() - index_at;
-        let tail = Tail { format: format as u8, restart_count, index: self.index, index_at, index_len };
-        self.bytes.extend_from_slice(&tail.encode());
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::block::{Found, Layout, find};
-    use super::super::format::tests::formats;
+    use super::super::block::find;
+    use super::super::formats::layout_of;
+    use super::super::formats::tests::formats;
+    use super::super::layout::Found;
     use super::*;
     use types::HashedKey;
 
@@ -172,7 +116,7 @@ mod tests {
         for (name, format, options) in all_options() {
             for keys in [keys(), uniform_keys(), keys()[..1].to_vec()] {
                 let bytes = build(&*format, &keys, &options);
-                let layout = Layout::of(&bytes).unwrap();
+                let layout = layout_of(&bytes).unwrap();
                 assert_eq!(bytes[layout.first_key(&bytes).unwrap()], keys[0]);
                 for (index, key) in keys.iter().enumerate() {
                     match find(&bytes, hashed(key)).unwrap() {
@@ -198,7 +142,7 @@ mod tests {
                 let options = BlockOptions { index, ..BlockOptions::default() };
                 for keys in [keys()[..40].to_vec(), uniform_keys()[..20].to_vec()] {
                     let bytes = build(&*format, &keys, &options);
-                    assert!(Layout::of(&bytes).is_some(), "{label}");
+                    assert!(layout_of(&bytes).is_some(), "{label}");
                     damage_everywhere(&bytes, &keys);
                 }
             }
@@ -210,7 +154,7 @@ mod tests {
             for bit in 0..8 {
                 let mut damaged = bytes.to_vec();
                 damaged[at] ^= 1 << bit;
-                if let Some(layout) = Layout::of(&damaged) {
+                if let Some(layout) = layout_of(&damaged) {
                     layout.first_key(&damaged);
                 }
                 for key in keys {

@@ -2,9 +2,9 @@
 
 use types::{Bytes, Direction, Entry};
 
-use super::block::{Entries, EntryCodec, EntryHead, Layout};
 use super::block_bytes::BlockBytes;
-use super::signposts::Part;
+use super::formats::layout_of;
+use super::layout::{Entries, EntryCodec, EntryHead, Layout, Part};
 use super::{delta, fixed_pairs, whole};
 use crate::merge::head;
 
@@ -123,7 +123,7 @@ impl<'t> BlockCursor<'t> {
 
     /// Takes a block and stands before its first entry in `direction`; `None` where `block` is damaged.
     pub(super) fn enter(&mut self, block: BlockBytes<'t>, direction: Direction) -> Option<()> {
-        self.layout = Layout::of(&block)?;
+        self.layout = layout_of(&block)?;
         if block.len() >= TOMBSTONE as usize {
             return None;
         }
@@ -356,7 +356,7 @@ impl LastKey {
 mod tests {
     use super::super::block_builder::BlockBuilder;
     use super::super::format::BlockFormat;
-    use super::super::format::tests::formats;
+    use super::super::formats::tests::formats;
     use super::*;
     use crate::design::BlockOptions;
     use types::KeyHash;

@@ -15,9 +15,10 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Entry;
 
-use super::block::{Entries, Layout, Restarts};
-use super::block_builder::{Draft, EntryWriter};
-use super::format::{BlockFormat, Tail};
+use super::block_footer::BlockFooter;
+use super::draft::{Draft, EntryWriter};
+use super::format::BlockFormat;
+use super::layout::{Entries, Layout, Restarts};
 use super::whole;
 use crate::codec::Reader;
 use crate::design::BlockOptions;
@@ -28,7 +29,7 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<BtreePage>(
     "",
 );
 
-/// Its code in tails.
+/// Its code in block footers.
 const CODE: usize = 2;
 
 /// The type of a page that holds pairs.
@@ -67,20 +68,20 @@ impl BlockFormat for BtreePage {
 }
 
 /// Where the parts of such a block lie.
-pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
-    let mut header = Reader::new(&block[..tail.index_at]);
+pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
+    let mut header = Reader::new(&block[..footer.index_at]);
     let (kind, pairs) = (header.u32()?, header.u32()? as usize);
     let entries_start = HEADER_BYTES.checked_add(pairs.checked_mul(SLOT_BYTES)?)?;
-    let fits = kind == LEAF && pairs > 0 && pairs == tail.restart_count && entries_start <= tail.index_at;
+    let fits = kind == LEAF && pairs > 0 && pairs == footer.restart_count && entries_start <= footer.index_at;
     fits.then_some(Layout {
         entries_start,
-        entries_end: tail.index_at,
+        entries_end: footer.index_at,
         entries: Entries::Whole,
         restart_count: pairs,
         restarts: Restarts::Before,
         has_bounds: false,
-        index: tail.index,
-        index_len: tail.index_len,
+        index: footer.index,
+        index_len: footer.index_len,
     })
 }
 

@@ -13,9 +13,10 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Entry, common_prefix};
 
-use super::block::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
-use super::block_builder::{Draft, EntryWriter};
-use super::format::{BlockFormat, Tail};
+use super::block_footer::BlockFooter;
+use super::draft::{Draft, EntryWriter};
+use super::format::BlockFormat;
+use super::layout::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
 use crate::codec::{put_varint, varint};
 use crate::design::BlockOptions;
 
@@ -25,7 +26,7 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Delta>(
     "",
 );
 
-/// Its code in tails.
+/// Its code in block footers.
 pub(super) const CODE: usize = 0;
 
 /// The format, and how its entries are read.
@@ -52,17 +53,17 @@ impl BlockFormat for Delta {
 
 /// Where the parts of such a block lie.
 #[inline]
-pub(super) fn layout(_: &[u8], tail: &Tail) -> Option<Layout> {
-    let entries_end = tail.index_at.checked_sub(tail.restart_count.checked_mul(size_of::<u32>())?)?;
-    (tail.restart_count > 0).then_some(Layout {
+pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
+    let entries_end = footer.index_at.checked_sub(footer.restart_count.checked_mul(size_of::<u32>())?)?;
+    (footer.restart_count > 0).then_some(Layout {
         entries_start: 0,
         entries_end,
         entries: Entries::Delta,
-        restart_count: tail.restart_count,
+        restart_count: footer.restart_count,
         restarts: Restarts::Behind,
         has_bounds: false,
-        index: tail.index,
-        index_len: tail.index_len,
+        index: footer.index,
+        index_len: footer.index_len,
     })
 }
 

@@ -8,7 +8,7 @@
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
 //! pair*    key, value
-//! mark     u8, in the place of index and tail, which only a block with an index has
+//! mark     u8, in the place of index and footer, which only a block with an index has
 //! ```
 
 use std::cmp::Ordering;
@@ -17,10 +17,11 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Entry, HashedKey};
 
-use super::block::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
-use super::block_builder::{Draft, EntryWriter};
+use super::block_footer::{BLOCK_FOOTER_BYTES, BlockFooter};
 use super::btree_page;
-use super::format::{BlockFormat, TAIL_BYTES, Tail};
+use super::draft::{Draft, EntryWriter};
+use super::format::BlockFormat;
+use super::layout::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
 use crate::design::{BlockIndex, BlockOptions};
 
 pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<FixedPairs>(
@@ -29,10 +30,10 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<FixedPairs>(
     "",
 );
 
-/// Its code in tails.
+/// Its code in block footers.
 const CODE: usize = 3;
 
-/// The last byte of a block without a tail. No tail ends with it: that would be the high byte of the length of
+/// The last byte of a block without a footer. No footer ends with it: that would be the high byte of the length of
 /// an index of 8 MiB and more.
 const MARK: u8 = 0x80 | CODE as u8;
 
@@ -66,24 +67,24 @@ impl BlockFormat for FixedPairs {
     }
 }
 
-/// Where the parts of such a block lie that has a tail.
-pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
-    let layout = layout_until(block, tail.index_at)?;
-    (layout.restart_count == tail.restart_count).then_some(Layout {
-        index: tail.index,
-        index_len: tail.index_len,
+/// Where the parts of such a block lie that has a footer.
+pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
+    let layout = layout_until(block, footer.index_at)?;
+    (layout.restart_count == footer.restart_count).then_some(Layout {
+        index: footer.index,
+        index_len: footer.index_len,
         ..layout
     })
 }
 
-/// Where the parts of a block without a tail lie; `None` where it is none of this format.
+/// Where the parts of a block without a footer lie; `None` where it is none of this format.
 #[inline(never)]
 pub(super) fn layout_of_marked(block: &[u8]) -> Option<Layout> {
     let (mark, before) = block.split_last()?;
     if *mark == MARK { layout_until(block, before.len()) } else { None }
 }
 
-/// Looks a key up in a block without a tail; `None` where it is none of this format.
+/// Looks a key up in a block without a footer; `None` where it is none of this format.
 #[inline(never)]
 pub(super) fn find_in_marked(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     layout_of_marked(block)?.find::<Pairs>(block, key, |_| {})
@@ -197,7 +198,7 @@ impl EntryWriter for Writer {
             let moved = self.pairs.len() / stride(self.sizes).max(1);
             return self.others.bytes_with(draft, entry) + btree_page::bytes_of(moved, self.pairs.len());
         }
-        let behind = if self.is_indexed { TAIL_BYTES } else { size_of_val(&MARK) };
+        let behind = if self.is_indexed { BLOCK_FOOTER_BYTES } else { size_of_val(&MARK) };
         HEADER_BYTES + self.pairs.len() + entry.user_bytes() + behind
     }
 
@@ -221,7 +222,8 @@ mod tests {
 
     use super::super::block::find;
     use super::super::block_builder::BlockBuilder;
-    use super::super::reader::TRAILER_BYTES;
+    use super::super::formats::layout_of;
+    use super::super::trailer::TRAILER_BYTES;
     use super::*;
 
     const PAGE_BYTES: usize = 4096 - TRAILER_BYTES;
@@ -250,7 +252,7 @@ mod tests {
         assert_eq!((pairs, block.len()), (510, PAGE_BYTES));
         let long = |number: u32| (u64::from(number).to_be_bytes().to_vec(), Some(vec![0; size_of::<u64>()]));
         assert_eq!(fill(BlockIndex::None, long).0, 255);
-        assert_eq!(fill(BlockIndex::Fingerprint, pair).0, 452, "with a byte for each, and a tail");
+        assert_eq!(fill(BlockIndex::Fingerprint, pair).0, 452, "with a byte for each, and a footer");
     }
 
     #[test]
@@ -277,11 +279,11 @@ mod tests {
     fn a_block_without_a_tail_is_known_by_its_end() {
         let (_, block) = fill(BlockIndex::None, pair);
         assert!(layout_of_marked(&block).is_some());
-        assert!(Layout::of(&block[..block.len() - 1]).is_none());
+        assert!(layout_of(&block[..block.len() - 1]).is_none());
         for sizes in [[0, 8], [4, 5], [255, 254]] {
             let damaged = [&sizes, &block[HEADER_BYTES..]].concat();
-            assert!(Layout::of(&damaged).is_none(), "{sizes:?}");
+            assert!(layout_of(&damaged).is_none(), "{sizes:?}");
         }
-        assert!([&[][..], &[MARK], &[4, 4, MARK]].iter().all(|block| Layout::of(block).is_none()));
+        assert!([&[][..], &[MARK], &[4, 4, MARK]].iter().all(|block| layout_of(block).is_none()));
     }
 }

@@ -3,6 +3,9 @@
 use crate::checksum::checksum;
 use crate::codec::Reader;
 
+/// The bytes of a piece of a fence that has its own checksum.
+pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
+
 /// The bytes of a footer.
 pub(super) const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 8 + 4 + 4;
 

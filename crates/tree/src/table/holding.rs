@@ -97,8 +97,8 @@ mod tests {
     use super::super::TableWriter;
     use super::*;
     use crate::Design;
+    use crate::assemble::table_context;
     use crate::seals::Seals;
-    use crate::tree::table_context;
 
     /// A run of ten tables.
     fn run() -> Arc<[Arc<Table>]> {

@@ -19,9 +19,10 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::Entry;
 
-use super::block::{Entries, Layout, Restarts};
-use super::block_builder::{Draft, EntryWriter};
-use super::format::{BlockFormat, Tail};
+use super::block_footer::BlockFooter;
+use super::draft::{Draft, EntryWriter};
+use super::format::BlockFormat;
+use super::layout::{Entries, Layout, Restarts};
 use super::whole;
 use crate::codec::Reader;
 use crate::design::BlockOptions;
@@ -34,7 +35,7 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
      version = 2\n",
 );
 
-/// Its code in tails.
+/// Its code in block footers.
 const CODE: usize = 1;
 
 /// What version 1 begins with: "usbl", as a little-endian number.
@@ -83,8 +84,8 @@ impl BlockFormat for Plain {
 }
 
 /// Where the parts of such a block lie.
-pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
-    let mut reader = Reader::new(&block[..tail.index_at]);
+pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
+    let mut reader = Reader::new(&block[..footer.index_at]);
     let has_bounds = reader.u32()? != MAGIC;
     reader.take(4 * usize::from(!has_bounds))?;
     if has_bounds {
@@ -94,31 +95,21 @@ pub(super) fn layout(block: &[u8], tail: &Tail) -> Option<Layout> {
         }
     }
     let stride = reader.u32()? as usize;
-    let (start, end) = (reader.position(), tail.index_at);
+    let (start, end) = (reader.position(), footer.index_at);
     let (stride, fits) = match stride {
-        0 => (end - start, tail.restart_count == 1),
-        stride => (stride, end > start && tail.restart_count.checked_mul(stride) == Some(end - start)),
+        0 => (end - start, footer.restart_count == 1),
+        stride => (stride, end > start && footer.restart_count.checked_mul(stride) == Some(end - start)),
     };
     fits.then_some(Layout {
         entries_start: start,
         entries_end: end,
         entries: Entries::Whole,
-        restart_count: tail.restart_count,
+        restart_count: footer.restart_count,
         restarts: Restarts::Every(stride as u32),
         has_bounds,
-        index: tail.index,
-        index_len: tail.index_len,
+        index: footer.index,
+        index_len: footer.index_len,
     })
-}
-
-/// Whether a key lies outside of the bounds that a block of version 2 names; `None` where there are none.
-pub(super) fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
-    let mut reader = Reader::new(block.get(size_of::<u32>()..)?);
-    let mut bound = || {
-        let len = reader.u32()?;
-        reader.take(len as usize)
-    };
-    Some(key < bound()? || bound()? < key)
 }
 
 /// Lays out the entries of one block after the other.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
+use crate::checksum::Checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
-use crate::design::Checksum;
 
 /// No table has more entries, or bytes of keys or of values: positions in its file are 32-bit numbers.
 const MOST_BYTES: u64 = 1 << 40;

@@ -1,47 +1,40 @@
 //! An open table: its filter and fence in memory, its blocks on storage or in the cache.
 
-mod fence_view;
-
-use std::collections::HashMap;
 use std::ops::{Bound, Range};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bloom::Filter;
-use cache::BlockId;
 use compression::{Decompressor, RAW};
-use fence::{Fence, FenceError};
+use fence::Fence;
 use prefetch::prefetch;
 use storage::{Purpose, ReadFile};
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
-use self::fence_view::View;
 use super::Properties;
 use super::ahead::Ahead;
-use super::block::{Found, Layout, find_in_part, find_noting};
+use super::block::{find_in_part, find_noting};
 use super::block_bytes::BlockBytes;
+use super::block_footer::BLOCK_FOOTER_BYTES;
 use super::checked::CheckedBlocks;
 use super::context::{TableContext, table_path};
-use super::directory::{BlockPlace, Directory};
-use super::footer::{FOOTER_BYTES, Footer, Section};
-use super::format::TAIL_BYTES;
-use super::signposts::{Part, Signposts};
-use crate::checksum::{block_checksum, checksum};
+use super::directory::Directory;
+use super::fence_view::View;
+use super::footer::{FENCE_CHUNK_BYTES, FOOTER_BYTES, Footer, Section};
+use super::formats::layout_of;
+use super::layout::{Found, Part};
+use super::signposts::Signposts;
+use super::table_file::TableFile;
+use super::trailer::TRAILER_BYTES;
+use crate::checksum::checksum;
 use crate::codec::Reader;
-use crate::design::{Checksum, Mapped, Verify};
+use crate::design::{Mapped, Verify};
 use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::stats::Counters;
 
-/// The bytes behind each stored block: codec, stored length, length before compression, checksum.
-pub const TRAILER_BYTES: usize = 1 + 4 + 4 + 4;
-
 /// The most bytes of a block that a get asks for from memory before it looks at it.
 const SEARCHED_BYTES: usize = 4 << 10;
-
-/// The piece of a fence that has a checksum of its own.
-pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
 
 /// An open table.
 pub(crate) struct Table {
@@ -52,38 +45,6 @@ pub(crate) struct Table {
     own_hash: Option<Arc<dyn KeyHasher>>,
     /// Set when no version of the tree names the table any more: the last pin removes the file.
     obsolete: AtomicBool,
-}
-
-/// The parts of a table that reading blocks needs.
-struct TableFile {
-    context: Arc<TableContext>,
-    id: u64,
-    /// What its checksums begin with.
-    seal: u64,
-    path: PathBuf,
-    file: Arc<dyn ReadFile>,
-    properties: Properties,
-    decompressor: Decompressor,
-    directory: Directory,
-    footer: Footer,
-    fence_checksums: Vec<u32>,
-    /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
-    is_in_place: bool,
-    /// What is asked for before it is read.
-    ahead: Ahead,
-    /// The blocks whose checksums were compared, where once is enough.
-    checked: Option<CheckedBlocks>,
-    /// Where the restart points of those stand.
-    signposts: Option<Signposts>,
-}
-
-/// What stands behind a stored block.
-struct Trailer {
-    codec: u8,
-    /// The bytes of the block as it is stored.
-    stored_len: usize,
-    /// Its bytes before compression.
-    raw_len: usize,
 }
 
 impl Table {
@@ -409,7 +370,7 @@ impl Table {
     #[inline]
     fn prefetch_tail(&self, index: u32) {
         if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
-            prefetch(block, block.len().saturating_sub(TRAILER_BYTES + TAIL_BYTES));
+            prefetch(block, block.len().saturating_sub(TRAILER_BYTES + BLOCK_FOOTER_BYTES));
         }
     }
 
@@ -448,7 +409,7 @@ impl Table {
     /// The first key of a data block, read around the cache; and the bytes read.
     pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
         let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
-        let key = |block: &Bytes| Some(block.slice(Layout::of(block)?.first_key(block)?));
+        let key = |block: &Bytes| Some(block.slice(layout_of(block)?.first_key(block)?));
         let first = blocks.first().and_then(key);
         first.map(|key| (key, bytes)).ok_or_else(|| self.damaged_block(index))
     }
@@ -491,171 +452,6 @@ impl Drop for Table {
             // A file that cannot be removed now is an orphan that the next open removes.
             let _ = context.storage.remove(&self.file.path);
         }
-    }
-}
-
-impl TableFile {
-    fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
-        Error::damaged(&self.path, offset, what)
-    }
-
-    fn fence_error(&self, error: FenceError) -> Error {
-        match error {
-            FenceError::Corrupt(what) => {
-                self.damaged(self.footer.fence.offset, format!("the fence is damaged: {what}"))
-            }
-            FenceError::Read(source) => match source.downcast::<Error>() {
-                Ok(error) => *error,
-                Err(other) => self.damaged(self.footer.fence.offset, other.to_string()),
-            },
-        }
-    }
-
-    fn place(&self, index: u32) -> Result<BlockPlace> {
-        self.directory.place(index).ok_or_else(|| {
-            let blocks = self.directory.len();
-            self.damaged(self.footer.fence.offset, format!("the fence names block {index} of {blocks}"))
-        })
-    }
-
-    fn block_id(&self, offset: u64) -> BlockId {
-        BlockId { tree: self.context.tree, table: self.id, offset }
-    }
-
-    /// A data block, from the cache or from storage.
-    fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
-        let place = self.place(index)?;
-        if self.is_in_place
-            && let Some(block) = self.block_in_place(index, place, counters)?
-        {
-            return Ok(BlockBytes::InPlace(block));
-        }
-        if let Some(block) = self.context.cache.get(&self.block_id(place.offset)) {
-            counters.blocks_from_cache.bump();
-            return Ok(BlockBytes::Own(block));
-        }
-        let stored = self.file.read(place.offset, place.len)?;
-        self.take_in(&stored, place, counters).map(BlockBytes::Own)
-    }
-
-    /// A data block where it lies in a mapped file; `None` where it is compressed. It stays out of the cache, where it
-    /// would only be found by a longer way.
-    fn block_in_place(&self, index: u32, place: BlockPlace, counters: &Counters) -> Result<Option<&[u8]>> {
-        let Some(stored) = self.mapped(place) else { return Ok(None) };
-        let codec = place.len.checked_sub(TRAILER_BYTES).and_then(|at| stored.get(at));
-        if codec != Some(&RAW) {
-            return Ok(None);
-        }
-        counters.blocks_in_place.bump();
-        let is_checked = self.checked.as_ref().is_some_and(|checked| checked.contains(index));
-        let kind = if is_checked { Checksum::None } else { self.properties.checksum };
-        let trailer = self.trailer(stored, place, kind)?;
-        if !is_checked {
-            if let Some(signposts) = &self.signposts {
-                signposts.learn(index, &stored[..trailer.stored_len]);
-            }
-            self.checked.iter().for_each(|checked| checked.insert(index));
-        }
-        Ok(Some(&stored[..trailer.stored_len]))
-    }
-
-    /// A stored block where it lies in a mapped file, if it lies in one.
-    #[inline]
-    fn mapped(&self, place: BlockPlace) -> Option<&[u8]> {
-        self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
-    }
-
-    /// Data blocks by their numbers, as [`blocks_together`](Self::blocks_together).
-    fn blocks_by_number(&self, indexes: &[u32], counters: &Counters) -> Result<HashMap<u32, Bytes>> {
-        let mut indexes = indexes.to_vec();
-        indexes.sort_unstable();
-        indexes.dedup();
-        let blocks = self.blocks_together(&indexes, counters)?;
-        Ok(indexes.into_iter().zip(blocks).collect())
-    }
-
-    /// Data blocks, each from the cache or from storage; what is missing is read together.
-    fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
-        let mut blocks = Vec::with_capacity(indexes.len());
-        let (mut missing, mut parts) = (Vec::new(), Vec::new());
-        for index in indexes {
-            let place = self.place(*index)?;
-            let cached = self.context.cache.get(&self.block_id(place.offset));
-            counters.blocks_from_cache.add(u64::from(cached.is_some()));
-            if cached.is_none() {
-                missing.push((blocks.len(), place));
-                parts.push((place.offset, place.len));
-            }
-            blocks.push(cached);
-        }
-        for ((at, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
-            blocks[at] = Some(self.take_in(&stored?, place, counters)?);
-        }
-        Ok(blocks.into_iter().map(|block| block.expect("storage answers for every part")).collect())
-    }
-
-    /// Checks and unpacks a block that was read, and offers it to the cache.
-    fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
-        counters.blocks_read.bump();
-        counters.blocks_read_bytes.add(place.len as u64);
-        let block = self.unpack(stored, place, self.properties.checksum)?;
-        self.context.cache.insert(self.block_id(place.offset), block.clone());
-        Ok(block)
-    }
-
-    fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
-        let start = self.place(range.start)?;
-        let mut places = vec![start];
-        let mut end = start.offset + start.len as u64;
-        for next in (range.start + 1..range.end).map_while(|index| self.directory.place(index)) {
-            if end + next.len as u64 - start.offset > bytes as u64 {
-                break;
-            }
-            end += next.len as u64;
-            places.push(next);
-        }
-        let len = (end - start.offset) as usize;
-        self.file.expect(start.offset, len);
-        let stored = self.file.read(start.offset, len)?;
-        let block = |place: &BlockPlace| {
-            let at = (place.offset - start.offset) as usize;
-            self.unpack(&stored.slice(at..at + place.len), *place, self.properties.checksum)
-        };
-        let blocks: Result<Vec<Bytes>> = places.iter().map(block).collect();
-        Ok((blocks?, stored.len() as u64))
-    }
-
-    /// Compares a stored block with a checksum of this kind and decompresses it.
-    fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
-        let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
-        if codec == RAW {
-            return Ok(stored.slice(0..stored_len));
-        }
-        let decompressed =
-            Bytes::with_len(raw_len, |out| self.decompressor.decompress(codec, &stored[..stored_len], out));
-        decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
-    }
-
-    /// Compares a stored block with a checksum of this kind, and reads what stands behind it.
-    fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
-        let trailer = stored.len().checked_sub(TRAILER_BYTES);
-        let trailer_at =
-            trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
-        let mut trailer = Reader::new(&stored[trailer_at..]);
-        let (codec, stored_len, raw_len, sum) = (trailer.byte(), trailer.u32(), trailer.u32(), trailer.u32());
-        let (Some(codec), Some(stored_len), Some(raw_len), Some(sum)) = (codec, stored_len, raw_len, sum)
-        else {
-            return Err(self.damaged(place.offset, "the block has no trailer"));
-        };
-        let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
-        let is_checked = kind != Checksum::None;
-        if is_checked && block_checksum(kind, self.seal, place.offset, &stored[..stored.len() - 4]) != sum {
-            return Err(self.damaged(place.offset, "the block does not match its checksum"));
-        }
-        if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
-            return Err(self.damaged(place.offset, "the block has impossible lengths"));
-        }
-        Ok(Trailer { codec, stored_len, raw_len })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Making the checksums of a changed table right again, so that fuzzing reaches what stands behind them.
 
 use super::directory::Directory;
+use super::footer::FENCE_CHUNK_BYTES;
 use super::footer::{FOOTER_BYTES, Footer};
 use super::properties::Properties;
-use super::reader::FENCE_CHUNK_BYTES;
 use crate::checksum::{block_checksum, checksum};
 use crate::codec::Reader;
 

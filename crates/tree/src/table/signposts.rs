@@ -5,11 +5,11 @@
 //! checksum, which reads all of it in any case; the file knows nothing of them. Where the heads of keys are the same, because
 //! they share more than all keys of the table do, the part is most of the block.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::block::Layout;
+use super::formats::layout_of;
+use super::layout::Part;
 use crate::design::BlockIndex;
 
 /// The most parts of a block that are told apart.
@@ -60,17 +60,6 @@ const HEADS: usize = 6;
 /// The word that is a head.
 const BASE: usize = 3;
 
-/// The part of a block that can have a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    /// Its restart points, at least one: the last one at or below the key is among them, if there is any in the block.
-    pub(super) restarts: Range<usize>,
-    /// Where it begins in the block; 0 if with the entries.
-    pub(super) start: usize,
-    /// Where it ends, if not with the entries.
-    pub(super) end: Option<usize>,
-}
-
 impl Signposts {
     /// Of a table of so many blocks, whose keys lie between two; nothing is known of any block.
     pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
@@ -88,7 +77,7 @@ impl Signposts {
 
     /// What a row tells of a block; `None` where there is nothing to tell, or where the block is damaged.
     fn words(&self, block: &[u8]) -> Option<[u64; WORDS]> {
-        let layout = Layout::of(block)?;
+        let layout = layout_of(block)?;
         let restarts = u16::try_from(layout.restart_count).ok()?;
         if layout.index != BlockIndex::None || layout.has_bounds || restarts < 2 {
             return None;
@@ -205,7 +194,7 @@ mod tests {
     use super::super::block_builder::BlockBuilder;
     use super::super::block_bytes::BlockBytes;
     use super::super::block_cursor::BlockCursor;
-    use super::super::format::tests::formats;
+    use super::super::formats::tests::formats;
     use super::*;
     use crate::design::BlockOptions;
 
@@ -235,7 +224,7 @@ mod tests {
 
     /// Compares what is found in the part for a key with what is found in the block.
     fn check(signposts: &Signposts, block: &Bytes, key: &[u8]) {
-        let layout = Layout::of(block).unwrap();
+        let layout = layout_of(block).unwrap();
         let Some(part) = signposts.part(1, key) else {
             assert!(layout.restart_count < 2 || layout.has_bounds, "a block with nothing to tell");
             return;

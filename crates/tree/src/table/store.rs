@@ -8,8 +8,8 @@ use storage::{Purpose, WriteFile};
 use super::context::{TableContext, table_path};
 use super::directory::Directory;
 use super::footer::Section;
-use super::reader::TRAILER_BYTES;
 use super::samples::Samples;
+use super::trailer::TRAILER_BYTES;
 use crate::checksum::{block_checksum, checksum};
 use crate::error::Result;
 

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use prefetch::{LINE_BYTES, prefetch_all};
 
+use super::block_footer::BLOCK_FOOTER_BYTES;
 use super::directory::Directory;
-use super::format::TAIL_BYTES;
 use super::properties::Properties;
-use super::reader::TRAILER_BYTES;
+use super::trailer::TRAILER_BYTES;
 
 /// What stands before the key of an entry, at most, where lengths are short.
 const LENGTHS_BYTES: usize = 8;
@@ -34,7 +34,7 @@ impl Stride {
     /// those of compressed blocks, and of blocks that are filled up to whole pages.
     pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
         let entries = properties.entries.max(1);
-        let around = u64::from(directory.len()) * (TRAILER_BYTES + TAIL_BYTES) as u64;
+        let around = u64::from(directory.len()) * (TRAILER_BYTES + BLOCK_FOOTER_BYTES) as u64;
         let stored = directory.data_bytes().saturating_sub(around);
         if stored < properties.value_bytes || matches!(directory, Directory::Aligned { .. }) {
             return None;
@@ -72,11 +72,12 @@ impl Stride {
 mod tests {
     use types::{Entry, KeyHash};
 
-    use super::super::block::Layout;
     use super::super::block_builder::BlockBuilder;
     use super::super::delta::Delta;
+    use super::super::formats::layout_of;
     use super::*;
-    use crate::design::{BlockOptions, Checksum};
+    use crate::checksum::Checksum;
+    use crate::design::BlockOptions;
 
     /// A block with as many values of `bytes` bytes as fit in 4 KiB, their number, and the stride of a table of such blocks
     /// that are stored in so many bytes less.
@@ -118,7 +119,7 @@ mod tests {
         for bytes in [400, 500, 1000, 2000, 5000] {
             let (block, entries, stride) = table(bytes, 0);
             let parts: Vec<_> = stride.unwrap().parts(block.len()).collect();
-            let layout = Layout::of(&block).unwrap();
+            let layout = layout_of(&block).unwrap();
             let mut at = layout.entries_start;
             while at < layout.entries_end {
                 let entry = layout.entry(&block, at).unwrap();

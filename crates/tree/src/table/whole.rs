@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use types::Entry;
 
-use super::block::{EntryCodec, EntryHead, Found};
+use super::layout::{EntryCodec, EntryHead, Found};
 
 /// The bytes before the key of an entry.
 pub(super) const HEAD_BYTES: usize = 8;

@@ -47,7 +47,7 @@ struct Decimal {
 
 impl Decimal {
     fn append_number(&self, number: u64, out: &mut Vec<u8>) {
-        let digits = super::decimal_digits(number);
+        let digits = super::digits::decimal_digits(number);
         let zeros = self.bytes.saturating_sub(digits.len());
         out.resize(out.len() + zeros, b'0');
         out.extend_from_slice(&digits[digits.len() - (self.bytes - zeros)..]);

@@ -44,7 +44,7 @@ const LONGEST: usize = PREFIX.len() + 19;
 
 impl KeyFormat for User {
     fn append(&self, key: KeyId, out: &mut Vec<u8>) {
-        let digits = super::decimal_digits(fnv1a_abs(key.index()));
+        let digits = super::digits::decimal_digits(fnv1a_abs(key.index()));
         let leading = digits.iter().take(digits.len() - 1).take_while(|digit| **digit == b'0').count();
         out.extend_from_slice(PREFIX);
         out.extend_from_slice(&digits[leading..]);

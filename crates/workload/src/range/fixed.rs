@@ -29,6 +29,6 @@ impl Build<dyn LengthDistribution> for FixedLength {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
-        Ok(Box::new(Fixed(super::entries("entries", params.entries)?)))
+        Ok(Box::new(Fixed(super::entries::entries("entries", params.entries)?)))
     }
 }

@@ -42,7 +42,8 @@ impl Build<dyn LengthDistribution> for ParetoLength {
 
     fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
         let law = ParetoLaw { theta: params.theta, sigma: params.sigma, k: params.k };
-        let (min, max) = (super::entries("min", params.min)?, super::entries("max", params.max)?);
+        let (min, max) =
+            (super::entries::entries("min", params.min)?, super::entries::entries("max", params.max)?);
         Ok(Box::new(Pareto::new(law, min, max)?))
     }
 }

@@ -30,7 +30,8 @@ impl Build<dyn LengthDistribution> for UniformLength {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
-        let (min, max) = (super::entries("min", params.min)?, super::entries("max", params.max)?);
+        let (min, max) =
+            (super::entries::entries("min", params.min)?, super::entries::entries("max", params.max)?);
         Ok(Box::new(Uniform::new(min, max)?))
     }
 }

@@ -36,7 +36,8 @@ impl Build<dyn LengthDistribution> for ZipfianLength {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
-        let (min, max) = (super::entries("min", params.min)?, super::entries("max", params.max)?);
+        let (min, max) =
+            (super::entries::entries("min", params.min)?, super::entries::entries("max", params.max)?);
         Ok(Box::new(Zipfian::new(min, max, params.theta)?))
     }
 }

@@ -29,6 +29,6 @@ impl Build<dyn LengthDistribution> for FixedSize {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
-        Ok(Box::new(Fixed(super::bytes("bytes", params.bytes)?)))
+        Ok(Box::new(Fixed(super::bytes::bytes("bytes", params.bytes)?)))
     }
 }

@@ -42,7 +42,7 @@ impl Build<dyn LengthDistribution> for ParetoSize {
 
     fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
         let law = ParetoLaw { theta: params.theta, sigma: params.sigma, k: params.k };
-        let (min, max) = (super::bytes("min", params.min)?, super::bytes("max", params.max)?);
+        let (min, max) = (super::bytes::bytes("min", params.min)?, super::bytes::bytes("max", params.max)?);
         Ok(Box::new(Pareto::new(law, min, max)?))
     }
 }

@@ -30,7 +30,7 @@ impl Build<dyn LengthDistribution> for UniformSize {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn LengthDistribution>, String> {
-        let (min, max) = (super::bytes("min", params.min)?, super::bytes("max", params.max)?);
+        let (min, max) = (super::bytes::bytes("min", params.min)?, super::bytes::bytes("max", params.max)?);
         Ok(Box::new(Uniform::new(min, max)?))
     }
 }

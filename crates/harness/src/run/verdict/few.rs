@@ -13,7 +13,7 @@ const MANY: f64 = 100.0;
 pub(super) fn counter(column: &Column) -> Option<&'static Metric> {
     match column {
         Column::Fixed(metric) if metric.name == c::FPR.name => Some(&c::FILTER_FALSE_POSITIVES),
-        Column::Fixed(metric) if metric.unit == Unit::Count => c::metric(metric.name),
+        Column::Fixed(metric) if metric.unit == Unit::Count => results::reference::metric(metric.name),
         _ => None,
     }
 }

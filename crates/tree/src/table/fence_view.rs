@@ -5,9 +5,10 @@ use std::ops::Range;
 use fence::{ReadError, TableView};
 use types::Bytes;
 
-use super::super::block::Layout;
-use super::super::block_bytes::BlockBytes;
-use super::{FENCE_CHUNK_BYTES, TableFile};
+use super::block_bytes::BlockBytes;
+use super::footer::FENCE_CHUNK_BYTES;
+use super::formats::layout_of;
+use super::table_file::TableFile;
 use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
@@ -48,7 +49,7 @@ impl TableView for View<'_> {
     fn first_key(&self, block: u32) -> Result<Bytes, ReadError> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
-        let key = Layout::of(&bytes).and_then(|layout| layout.first_key(&bytes));
+        let key = layout_of(&bytes).and_then(|layout| layout.first_key(&bytes));
         let key = key.ok_or_else(|| self.file.damaged(0, format!("block {block} is damaged inside")))?;
         Ok(match bytes {
             BlockBytes::Own(bytes) => bytes.slice(key),

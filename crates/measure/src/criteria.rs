@@ -1,0 +1,22 @@
+//! The criteria by which two variants are compared.
+
+/// When a difference counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Criteria {
+    /// The smallest relative difference that matters: 0.02 for 2 %.
+    pub delta: f64,
+    /// The share of intervals that should hold the true ratio, between 0 and 1.
+    pub confidence: f64,
+    /// How often the blocks are drawn anew; at least 1.
+    pub resamples: usize,
+    /// The seed of the draws.
+    pub seed: u64,
+    /// Whether the numbers are counters, which repeat exactly: two of them say all that twenty could.
+    pub exact: bool,
+}
+
+impl Default for Criteria {
+    fn default() -> Self {
+        Self { delta: 0.02, confidence: 0.95, resamples: 10_000, seed: 42, exact: false }
+    }
+}

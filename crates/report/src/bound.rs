@@ -1,0 +1,29 @@
+//! The side on which a result bounds a claim.
+
+use serde::Deserialize;
+
+/// What the result of a computation bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Bound {
+    /// The claim is at least the result.
+    #[serde(rename = "at least")]
+    AtLeast,
+    /// The claim is at most the result.
+    #[serde(rename = "at most")]
+    AtMost,
+}
+
+impl Bound {
+    /// As files and pages write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at least",
+            Self::AtMost => "at most",
+        }
+    }
+}
+
+/// What stands before a number that bounds: `at most `.
+pub(crate) fn bounding(bound: Option<Bound>) -> String {
+    bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
+}

@@ -1,0 +1,88 @@
+//! The columns of all files of results: the one of a name, and their reference as Markdown.
+
+use std::fmt::Write as _;
+
+use crate::columns::{IDENTITY, METRICS, SECOND, TIMELINE_METRICS};
+use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
+use crate::metric::{Better, Metric};
+use crate::verdicts::VERDICTS;
+
+/// The measured column of this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
+pub fn metric(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
+}
+
+/// The reference of all columns as Markdown: `docs/results.md`.
+pub fn markdown() -> String {
+    let mut page = String::from(
+        "# The columns of results\n\n\
+         As `lsmbench list --columns` prints them. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
+         Counters count what happened within the phase; those of the store as a whole stand in the rows of \
+         operation `all` only. **An empty cell was not measured; it is never 0.** \
+         *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine.\n\n\
+         ## Which measurement a row is\n\n",
+    );
+    section(&mut page, IDENTITY);
+    page.push_str(
+        "\nOne column per swept path follows, by the path's name: `design.bloom.bits_per_key`.\n\n\
+         ## What was measured: `runs.csv`\n\n",
+    );
+    section(&mut page, METRICS);
+    page.push_str(
+        "\n## What was measured: `timeline.csv`\n\n\
+         One row is one interval of a phase: a second, or as long as `trials.timeline` says. The columns mean what they mean \
+         above, for that interval; `seconds` is its length, and what describes a state is taken at its end. Of operations \
+         that are not timed (`trials.sampling`) the interval is that of the timed one before.\n\n",
+    );
+    section(&mut page, &[SECOND]);
+    let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
+    let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    page.push_str(
+        "\n## What was measured: `levels.csv`\n\n\
+         One row is one level of the tree in one phase. Columns that `runs.csv` has mean what they mean there, for \
+         that level alone, and their sum over the levels is what stands there.\n\n",
+    );
+    section(&mut page, LEVEL_OWN);
+    let own = |metric: &&Metric| !LEVEL_OWN.iter().any(|own| own.name == metric.name);
+    let others: Vec<String> =
+        LEVEL_METRICS.iter().filter(own).map(|metric| format!("`{}`", metric.name)).collect();
+    let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    page.push_str(
+        "\n## What follows from it: `verdicts.csv`\n\n\
+         One row is one candidate against the baseline on one metric. The file is written anew when a run ends.\n\n",
+    );
+    section(&mut page, VERDICTS);
+    page
+}
+
+fn section(page: &mut String, metrics: &[Metric]) {
+    page.push_str("| column | unit | better | exact | definition |\n|---|---|---|---|---|\n");
+    for metric in metrics {
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} | {} |",
+            metric.name,
+            metric.unit.symbol(),
+            if metric.better == Better::Neither { String::new() } else { metric.better.to_string() },
+            if metric.exact { "yes" } else { "" },
+            metric.definition().replace('|', "\\|"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unit;
+
+    #[test]
+    fn times_are_exact_only_where_a_model_gives_them_and_the_page_names_every_column() {
+        let page = markdown();
+        for metric in IDENTITY.iter().chain(METRICS) {
+            assert!(page.contains(&format!("| `{}` |", metric.name)));
+            if matches!(metric.unit, Unit::Nanoseconds | Unit::Seconds) {
+                assert_eq!(metric.exact, metric.name.starts_with("device_"), "{}", metric.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Files that are written with write(2), through the page cache.
+
+use std::fs::File;
+use std::io::Write;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use crate::aligned::ALIGNMENT;
+use crate::fuse::Fuse;
+use crate::posix::create_new;
+use crate::storage::{Purpose, StorageError, WriteFile};
+
+/// Creates a file that is written through the page cache.
+pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+    let file = create_new(path, 0).map_err(|error| StorageError::new("create", path, error))?;
+    let begun = (purpose == Purpose::Table).then_some(0);
+    Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
+}
+
+/// The system is told to begin with pieces of at least this size.
+const WRITEBACK_BYTES: u64 = 256 << 10;
+
+/// A file being written with write(2).
+struct Appender {
+    file: File,
+    fuse: Fuse,
+    len: u64,
+    /// How much of it the system was told to write to the device, where all of it will be synced soon.
+    begun: Option<u64>,
+}
+
+impl WriteFile for Appender {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.fuse.attempt("append to", || self.file.write_all(bytes))?;
+        self.len += bytes.len() as u64;
+        // A page that is not full yet would have to be written again.
+        let whole = self.len - self.len % ALIGNMENT as u64;
+        if let Some(begun) = &mut self.begun
+            && whole - *begun >= WRITEBACK_BYTES
+        {
+            begin_writeback(&self.file, *begun, whole - *begun);
+            *begun = whole;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.fuse.attempt("sync", || self.file.sync_data())
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+/// Has the system begin to write a part of a file to the device, as it would when the file is synced. Where it cannot,
+/// the sync does all.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn begin_writeback(file: &File, offset: u64, len: u64) {
+    let (offset, len) = (offset.cast_signed(), len.cast_signed());
+    // SAFETY: the call takes numbers, and the descriptor is open as long as the file is borrowed.
+    unsafe { libc::sync_file_range(file.as_raw_fd(), offset, len, libc::SYNC_FILE_RANGE_WRITE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn begin_writeback(_: &File, _: u64, _: u64) {}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn after_a_failed_write_the_file_takes_no_more() {
+        // A device that is always full.
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        let mut writer = Appender { file, fuse: Fuse::new(Path::new("/dev/full")), len: 0, begun: None };
+        assert_eq!(writer.append(b"x").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(writer.append(b"").unwrap_err().kind(), io::ErrorKind::Other);
+        assert_eq!(writer.sync().unwrap_err().to_string().split(": ").next(), Some("cannot sync /dev/full"));
+        assert_eq!(writer.len(), 0);
+    }
+}

@@ -1,0 +1,58 @@
+//! The components of a tree, built from the choices of its design.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cache::Cache;
+use storage::Storage;
+
+use crate::design::Design;
+use crate::error::{Error, Result};
+use crate::seals::Seals;
+use crate::table::{Component, TableContext};
+
+/// The error of a choice that cannot be built.
+pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
+    Error::Misuse(error.message)
+}
+
+/// What all tables of the tree share.
+pub(crate) fn table_context(
+    design: &Design,
+    storage: Arc<dyn Storage>,
+    cache: Option<Arc<dyn Cache>>,
+    directory: &Path,
+    seals: Seals,
+) -> Result<TableContext> {
+    /// Trees that share a cache have numbers of their own. One that has its cache to itself has number 0, so
+    /// that its blocks fall into the same places in every run.
+    static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
+    let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
+    Ok(TableContext {
+        storage,
+        directory: directory.to_owned(),
+        seals,
+        tree: cache.as_ref().map_or(0, |_| SHARING_TREES.fetch_add(1, Ordering::Relaxed)),
+        cache: match cache {
+            Some(cache) => cache,
+            None => Arc::from(cache::CATALOG.build(design.choice("cache")).map_err(misuse)?),
+        },
+        bloom: Component {
+            label: bloom.label(),
+            component: Arc::from(bloom::CATALOG.build(bloom).map_err(misuse)?),
+        },
+        allocation: bloom::ALLOCATIONS.build(design.choice("allocation")).map_err(misuse)?,
+        fence: Component {
+            label: fence.label(),
+            component: Arc::from(fence::CATALOG.build(fence).map_err(misuse)?),
+        },
+        hash: Component {
+            label: hash.label(),
+            component: Arc::from(crate::hash::CATALOG.build(hash).map_err(misuse)?),
+        },
+        format: crate::table::FORMATS.build(design.choice("format")).map_err(misuse)?,
+        compression: compression::CATALOG.build(design.choice("compression")).map_err(misuse)?,
+        options: design.options.clone(),
+    })
+}

@@ -1,0 +1,58 @@
+//! The footer of a data block, which is the same for all formats.
+//!
+//! ```text
+//! footer   u32 restart count, u4 format, u4 kind of the index, u24 bytes of the index
+//! ```
+
+use crate::design::BlockIndex;
+
+/// The bytes of a block footer.
+pub(super) const BLOCK_FOOTER_BYTES: usize = 8;
+
+/// The last bytes of a block, which name its format and its index.
+pub(super) struct BlockFooter {
+    /// The format of the block: its code, which never changes its meaning.
+    pub(super) format: u8,
+    /// The number of restart points; at least one.
+    pub(super) restart_count: usize,
+    /// What the block carries to find a key without a search.
+    pub(super) index: BlockIndex,
+    /// Where the index begins.
+    pub(super) index_at: usize,
+    /// The bytes of the index; it ends where the footer begins.
+    pub(super) index_len: usize,
+}
+
+impl BlockFooter {
+    /// The footer as bytes.
+    pub(super) fn encode(&self) -> [u8; BLOCK_FOOTER_BYTES] {
+        let mut bytes = [0; BLOCK_FOOTER_BYTES];
+        bytes[..4].copy_from_slice(&(self.restart_count as u32).to_le_bytes());
+        let kinds = u32::from(self.format) << 4 | self.index as u32;
+        bytes[4..].copy_from_slice(&((self.index_len as u32) << 8 | kinds).to_le_bytes());
+        bytes
+    }
+
+    /// Reads the footer of a block. `None` if the block is too short or the footer is impossible.
+    #[inline]
+    pub(super) fn of(block: &[u8]) -> Option<Self> {
+        let (before, footer) = block.split_last_chunk::<BLOCK_FOOTER_BYTES>()?;
+        let [restarts @ .., _, _, _, _] = *footer;
+        let [_, _, _, _, kinds @ ..] = *footer;
+        let (restart_count, kinds) = (u32::from_le_bytes(restarts) as usize, u32::from_le_bytes(kinds));
+        let index_len = kinds as usize >> 8;
+        Some(Self {
+            restart_count,
+            format: (kinds >> 4 & 0xf) as u8,
+            index: *BlockIndex::ALL.get(kinds as usize & 0xf)?,
+            index_at: before.len().checked_sub(index_len)?,
+            index_len,
+        })
+    }
+
+    /// Where the footer begins, and the index ends.
+    #[inline]
+    pub(super) fn end(&self) -> usize {
+        self.index_at + self.index_len
+    }
+}

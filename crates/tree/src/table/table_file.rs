@@ -1,0 +1,232 @@
+//! The file of an open table: it reads, checks and unpacks blocks.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cache::BlockId;
+use compression::{Decompressor, RAW};
+use fence::FenceError;
+use storage::ReadFile;
+use types::Bytes;
+
+use super::ahead::Ahead;
+use super::block_bytes::BlockBytes;
+use super::checked::CheckedBlocks;
+use super::context::TableContext;
+use super::directory::{BlockPlace, Directory};
+use super::footer::Footer;
+use super::properties::Properties;
+use super::signposts::Signposts;
+use super::trailer::TRAILER_BYTES;
+use crate::checksum::{Checksum, block_checksum};
+use crate::codec::Reader;
+use crate::error::{Error, Result};
+use crate::stats::Counters;
+
+/// The parts of a table that reading blocks needs.
+pub(super) struct TableFile {
+    pub(super) context: Arc<TableContext>,
+    pub(super) id: u64,
+    /// What its checksums begin with.
+    pub(super) seal: u64,
+    pub(super) path: PathBuf,
+    pub(super) file: Arc<dyn ReadFile>,
+    pub(super) properties: Properties,
+    pub(super) decompressor: Decompressor,
+    pub(super) directory: Directory,
+    pub(super) footer: Footer,
+    pub(super) fence_checksums: Vec<u32>,
+    /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
+    pub(super) is_in_place: bool,
+    /// What is asked for before it is read.
+    pub(super) ahead: Ahead,
+    /// The blocks whose checksums were compared, where once is enough.
+    pub(super) checked: Option<CheckedBlocks>,
+    /// Where the restart points of those stand.
+    pub(super) signposts: Option<Signposts>,
+}
+
+/// What stands behind a stored block.
+pub(super) struct Trailer {
+    codec: u8,
+    /// The bytes of the block as it is stored.
+    stored_len: usize,
+    /// Its bytes before compression.
+    raw_len: usize,
+}
+
+impl TableFile {
+    pub(super) fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
+        Error::damaged(&self.path, offset, what)
+    }
+
+    pub(super) fn fence_error(&self, error: FenceError) -> Error {
+        match error {
+            FenceError::Corrupt(what) => {
+                self.damaged(self.footer.fence.offset, format!("the fence is damaged: {what}"))
+            }
+            FenceError::Read(source) => match source.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(other) => self.damaged(self.footer.fence.offset, other.to_string()),
+            },
+        }
+    }
+
+    pub(super) fn place(&self, index: u32) -> Result<BlockPlace> {
+        self.directory.place(index).ok_or_else(|| {
+            let blocks = self.directory.len();
+            self.damaged(self.footer.fence.offset, format!("the fence names block {index} of {blocks}"))
+        })
+    }
+
+    pub(super) fn block_id(&self, offset: u64) -> BlockId {
+        BlockId { tree: self.context.tree, table: self.id, offset }
+    }
+
+    /// A data block, from the cache or from storage.
+    pub(super) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
+        let place = self.place(index)?;
+        if self.is_in_place
+            && let Some(block) = self.block_in_place(index, place, counters)?
+        {
+            return Ok(BlockBytes::InPlace(block));
+        }
+        if let Some(block) = self.context.cache.get(&self.block_id(place.offset)) {
+            counters.blocks_from_cache.bump();
+            return Ok(BlockBytes::Own(block));
+        }
+        let stored = self.file.read(place.offset, place.len)?;
+        self.take_in(&stored, place, counters).map(BlockBytes::Own)
+    }
+
+    /// A data block where it lies in a mapped file; `None` where it is compressed. It stays out of the cache, where it
+    /// would only be found by a longer way.
+    pub(super) fn block_in_place(
+        &self,
+        index: u32,
+        place: BlockPlace,
+        counters: &Counters,
+    ) -> Result<Option<&[u8]>> {
+        let Some(stored) = self.mapped(place) else { return Ok(None) };
+        let codec = place.len.checked_sub(TRAILER_BYTES).and_then(|at| stored.get(at));
+        if codec != Some(&RAW) {
+            return Ok(None);
+        }
+        counters.blocks_in_place.bump();
+        let is_checked = self.checked.as_ref().is_some_and(|checked| checked.contains(index));
+        let kind = if is_checked { Checksum::None } else { self.properties.checksum };
+        let trailer = self.trailer(stored, place, kind)?;
+        if !is_checked {
+            if let Some(signposts) = &self.signposts {
+                signposts.learn(index, &stored[..trailer.stored_len]);
+            }
+            self.checked.iter().for_each(|checked| checked.insert(index));
+        }
+        Ok(Some(&stored[..trailer.stored_len]))
+    }
+
+    /// A stored block where it lies in a mapped file, if it lies in one.
+    #[inline]
+    pub(super) fn mapped(&self, place: BlockPlace) -> Option<&[u8]> {
+        self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
+    }
+
+    /// Data blocks by their numbers, as [`blocks_together`](Self::blocks_together).
+    pub(super) fn blocks_by_number(
+        &self,
+        indexes: &[u32],
+        counters: &Counters,
+    ) -> Result<HashMap<u32, Bytes>> {
+        let mut indexes = indexes.to_vec();
+        indexes.sort_unstable();
+        indexes.dedup();
+        let blocks = self.blocks_together(&indexes, counters)?;
+        Ok(indexes.into_iter().zip(blocks).collect())
+    }
+
+    /// Data blocks, each from the cache or from storage; what is missing is read together.
+    pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
+        let mut blocks = Vec::with_capacity(indexes.len());
+        let (mut missing, mut parts) = (Vec::new(), Vec::new());
+        for index in indexes {
+            let place = self.place(*index)?;
+            let cached = self.context.cache.get(&self.block_id(place.offset));
+            counters.blocks_from_cache.add(u64::from(cached.is_some()));
+            if cached.is_none() {
+                missing.push((blocks.len(), place));
+                parts.push((place.offset, place.len));
+            }
+            blocks.push(cached);
+        }
+        for ((at, place), stored) in missing.into_iter().zip(self.file.read_many(&parts)) {
+            blocks[at] = Some(self.take_in(&stored?, place, counters)?);
+        }
+        Ok(blocks.into_iter().map(|block| block.expect("storage answers for every part")).collect())
+    }
+
+    /// Checks and unpacks a block that was read, and offers it to the cache.
+    pub(super) fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
+        counters.blocks_read.bump();
+        counters.blocks_read_bytes.add(place.len as u64);
+        let block = self.unpack(stored, place, self.properties.checksum)?;
+        self.context.cache.insert(self.block_id(place.offset), block.clone());
+        Ok(block)
+    }
+
+    pub(super) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
+        let start = self.place(range.start)?;
+        let mut places = vec![start];
+        let mut end = start.offset + start.len as u64;
+        for next in (range.start + 1..range.end).map_while(|index| self.directory.place(index)) {
+            if end + next.len as u64 - start.offset > bytes as u64 {
+                break;
+            }
+            end += next.len as u64;
+            places.push(next);
+        }
+        let len = (end - start.offset) as usize;
+        self.file.expect(start.offset, len);
+        let stored = self.file.read(start.offset, len)?;
+        let block = |place: &BlockPlace| {
+            let at = (place.offset - start.offset) as usize;
+            self.unpack(&stored.slice(at..at + place.len), *place, self.properties.checksum)
+        };
+        let blocks: Result<Vec<Bytes>> = places.iter().map(block).collect();
+        Ok((blocks?, stored.len() as u64))
+    }
+
+    /// Compares a stored block with a checksum of this kind and decompresses it.
+    pub(super) fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
+        let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
+        if codec == RAW {
+            return Ok(stored.slice(0..stored_len));
+        }
+        let decompressed =
+            Bytes::with_len(raw_len, |out| self.decompressor.decompress(codec, &stored[..stored_len], out));
+        decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
+    }
+
+    /// Compares a stored block with a checksum of this kind, and reads what stands behind it.
+    pub(super) fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
+        let trailer = stored.len().checked_sub(TRAILER_BYTES);
+        let trailer_at =
+            trailer.ok_or_else(|| self.damaged(place.offset, "the block is shorter than its trailer"))?;
+        let mut trailer = Reader::new(&stored[trailer_at..]);
+        let (codec, stored_len, raw_len, sum) = (trailer.byte(), trailer.u32(), trailer.u32(), trailer.u32());
+        let (Some(codec), Some(stored_len), Some(raw_len), Some(sum)) = (codec, stored_len, raw_len, sum)
+        else {
+            return Err(self.damaged(place.offset, "the block has no trailer"));
+        };
+        let (stored_len, raw_len) = (stored_len as usize, raw_len as usize);
+        let is_checked = kind != Checksum::None;
+        if is_checked && block_checksum(kind, self.seal, place.offset, &stored[..stored.len() - 4]) != sum {
+            return Err(self.damaged(place.offset, "the block does not match its checksum"));
+        }
+        if stored_len > trailer_at || raw_len as u64 > self.properties.largest_block_bytes {
+            return Err(self.damaged(place.offset, "the block has impossible lengths"));
+        }
+        Ok(Trailer { codec, stored_len, raw_len })
+    }
+}

@@ -1,0 +1,12 @@
+//! The size of a value, as a parameter.
+
+use catalog::ByteSize;
+use types::MAX_VALUE_BYTES;
+
+/// A size as the length of a value, within what a store accepts.
+pub(super) fn bytes(key: &str, size: ByteSize) -> Result<u32, String> {
+    if size.0 > MAX_VALUE_BYTES as u64 {
+        return Err(format!("{key} is {size}; values are at most {}", ByteSize(MAX_VALUE_BYTES as u64)));
+    }
+    Ok(size.0 as u32)
+}

@@ -112,7 +112,7 @@ pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>
 
 /// The order of the catalogs, for every column that an axis fills.
 fn catalog_order() -> Order {
-    let engines = peers::CATALOG.kinds().map(|kind| (kind, false));
+    let engines = engines::CATALOG.kinds().map(|kind| (kind, false));
     let order = Order::default().with(ENGINE, engines);
     AXES.iter().fold(order, |order, axis| {
         let variants = axis.variants();

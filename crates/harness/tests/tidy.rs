@@ -20,7 +20,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_tree = [&axes[..], &["storage", "memory"], ground].concat();
     let all = [
         &below_tree[..],
-        &["results", "measure", "model", "plot", "report", "workload", "tree", "torture", "peers"],
+        &["results", "measure", "model", "plot", "report", "workload", "tree", "torture", "engines"],
     ]
     .concat();
     let everything = [&all[..], &["harness"]].concat();
@@ -37,7 +37,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("report", &["results", "plot", "measure"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
-        ("peers", &["types", "catalog", "workload"]),
+        ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("interleave", ground),
         ("harness", &all),
         ("fuzz", &everything),

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use engines::UNEQUAL;
 use measure::median;
-use peers::UNEQUAL;
 use results::{BuildInfo, EngineInfo, MachineInfo, Manifest, Metric, Row, Unit, columns as c};
 
 use super::heading::Heading;

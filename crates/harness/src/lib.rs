@@ -26,6 +26,7 @@ mod run;
 mod scratch;
 mod subject;
 mod targets;
+mod trial_rows;
 
 use std::process::ExitCode;
 

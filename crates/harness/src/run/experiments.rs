@@ -18,13 +18,14 @@ use super::message::{Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
 use super::rehearsal::rehearse;
-use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
+use super::verdict::{Verdicts, noisy_baselines};
 use super::{engine_info, environment, manifest, memory_limit};
 use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, absences, engine};
 use crate::output::{and_more, line, print};
 use crate::problem::{Outcome, Problem};
 use crate::targets::check_folder;
+use crate::trial_rows::TrialRows;
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]
@@ -501,8 +502,8 @@ impl<'a> Run<'a> {
             );
         }
         print(&text)?;
-        let again = wrong_cells(&Table::read(&folder.noise())?);
-        let is_right = wrong_cells(&table).is_empty() && again.is_empty();
+        let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
+        let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
         Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
     }
 }

@@ -49,4 +49,4 @@ pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};
 pub(crate) use replay::Replay;
 pub(crate) use report::ALL;
 pub(crate) use trial::run_trial_process;
-pub(crate) use verdict::{holds_found_rate, noisy_baselines, sentences, wrong_cells};
+pub(crate) use verdict::{holds_found_rate, noisy_baselines, sentences};

@@ -29,6 +29,7 @@ mod run;
 mod scratch;
 mod subject;
 mod targets;
+mod trial_rows;
 mod workbench;
 
 use std::process::ExitCode;

@@ -6,14 +6,17 @@
 //! `docs/results.md`.
 
 pub mod columns;
+pub mod counters;
 mod error;
 mod expectation;
 mod folder;
+pub mod formulas;
 mod golden;
 pub mod history;
 mod latency;
 pub mod levels;
 mod manifest;
+mod measurements;
 mod metric;
 pub mod reference;
 mod row;
@@ -34,6 +37,7 @@ pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
     MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
+pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::{Group, Row};
 pub use schema::{Column, Schema};

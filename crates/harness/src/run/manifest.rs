@@ -6,7 +6,7 @@ use results::{CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, M
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cost::{clock_cost, harness_cost};
-use super::{doctor, environment, peer};
+use super::{doctor, engine_info, environment};
 use crate::experiment::{Cell, Experiment, Overrides, RunMode};
 
 /// The warning of a quick run.
@@ -114,7 +114,7 @@ fn cell_info(cell: &Cell) -> CellInfo {
         label: cell.label.clone(),
         swept: cell.swept.clone(),
         design_hash: format!("{:016x}", xxh3_64(cell.task.design_toml(&cell.design).to_string().as_bytes())),
-        engine: peer::engine_info(cell),
+        engine: engine_info::engine_info(cell),
         streams: Vec::new(),
     }
 }

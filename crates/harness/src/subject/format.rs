@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Measurements, Metric, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::block::{BlockBuilder, Found, TRAILER_BYTES, checksum, find, find_noting};
 use tree::{BlockOptions, Checksum, Design};
@@ -21,7 +21,6 @@ use super::choices::{Chosen, Formats};
 use super::keys::{SortedKeys, Spread};
 use super::seam::{Cost, Fault, Subject, check_count};
 use crate::experiment::RunMode;
-use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
@@ -135,7 +134,7 @@ impl Indexed {
         }));
     }
 
-    fn write(&self, cells: &mut Cells) {
+    fn write(&self, cells: &mut Measurements) {
         if self.asked > 0 {
             cells.set(&c::BLOCK_INDEX_ANSWERS, self.answered);
             cells.set(&c::BLOCK_INDEX_HIT_RATE, self.answered as f64 / self.asked as f64);

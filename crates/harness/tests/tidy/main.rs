@@ -23,7 +23,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
     let all = [
         &below_tree[..],
-        &["results", "measure", "theory", "plot", "report", "workload", "tree", "torture", "peers"],
+        &["results", "measure", "theory", "plot", "report", "workload", "tree", "torture", "engines"],
     ]
     .concat();
     let everything = [&all[..], &["harness"]].concat();
@@ -40,7 +40,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("report", &["results", "plot", "measure", "theory"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
-        ("peers", &["types", "catalog", "workload"]),
+        ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("interleave", ground),
         ("harness", &all),
         ("fuzz", &everything),

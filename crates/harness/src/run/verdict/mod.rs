@@ -20,7 +20,6 @@ use crate::experiment::Experiment;
 use crate::problem::Outcome;
 
 pub(crate) use group::noisy_baselines;
-pub(crate) use judged::wrong_cells;
 pub(crate) use resolution::holds_found_rate;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.

@@ -16,6 +16,7 @@ pub mod block;
 mod checkpoint;
 mod checksum;
 mod codec;
+pub mod conformance;
 mod design;
 mod error;
 pub mod hash;

@@ -73,7 +73,7 @@ impl Rule {
             return Self::passes(remains, Class::Superseded);
         }
         let is_behind = extent.start >= remains.files[wound.file].bytes.len();
-        match wal == WalMode::None && !is_behind {
+        match !wal.has_log && !is_behind {
             true => Self { passes: Some(Class::AsACrash), least: 0 },
             false => Self::passes(remains, Class::AsACrash),
         }
@@ -90,7 +90,7 @@ impl Rule {
             return Self::told(remains);
         }
         let extent = wound.extent(remains);
-        let has_synced_header = matches!(wal, WalMode::Sync | WalMode::Group | WalMode::Interval(_));
+        let has_synced_header = wal.syncs_at_rotation;
         let behind = remains.records.iter().filter(|record| record.start >= extent.end);
         let is_told = behind.clone().any(|record| record.synced > extent.start);
         if is_told || (has_synced_header && extent.start < LOG_HEADER_BYTES) {

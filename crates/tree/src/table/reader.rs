@@ -12,7 +12,6 @@ use storage::{Purpose, ReadFile};
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
-use super::ahead::Ahead;
 use super::block::{find_in_part, find_noting};
 use super::block_bytes::BlockBytes;
 use super::block_footer::BLOCK_FOOTER_BYTES;
@@ -23,6 +22,7 @@ use super::fence_view::View;
 use super::footer::{FENCE_CHUNK_BYTES, FOOTER_BYTES, Footer, Section};
 use super::formats::layout_of;
 use super::layout::{Found, Part};
+use super::prefetcher::Prefetcher;
 use super::signposts::Signposts;
 use super::table_file::TableFile;
 use super::trailer::TRAILER_BYTES;
@@ -100,7 +100,7 @@ impl Table {
             seal,
             path: path.clone(),
             file,
-            ahead: Ahead::new(&properties, &directory),
+            ahead: Prefetcher::new(&properties, &directory),
             properties,
             decompressor,
             directory,

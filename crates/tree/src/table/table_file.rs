@@ -11,12 +11,12 @@ use fence::FenceError;
 use storage::ReadFile;
 use types::Bytes;
 
-use super::ahead::Ahead;
 use super::block_bytes::BlockBytes;
 use super::checked::CheckedBlocks;
 use super::context::TableContext;
 use super::directory::{BlockPlace, Directory};
 use super::footer::Footer;
+use super::prefetcher::Prefetcher;
 use super::properties::Properties;
 use super::signposts::Signposts;
 use super::trailer::TRAILER_BYTES;
@@ -41,7 +41,7 @@ pub(super) struct TableFile {
     /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
     pub(super) is_in_place: bool,
     /// What is asked for before it is read.
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Prefetcher,
     /// The blocks whose checksums were compared, where once is enough.
     pub(super) checked: Option<CheckedBlocks>,
     /// Where the restart points of those stand.

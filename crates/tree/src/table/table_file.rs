@@ -18,7 +18,7 @@ use super::directory::{BlockPlace, Directory};
 use super::footer::Footer;
 use super::prefetcher::Prefetcher;
 use super::properties::Properties;
-use super::signposts::Signposts;
+use super::restart_hints::RestartHints;
 use super::trailer::TRAILER_BYTES;
 use crate::checksum::{Checksum, block_checksum};
 use crate::codec::Reader;
@@ -45,7 +45,7 @@ pub(super) struct TableFile {
     /// The blocks whose checksums were compared, where once is enough.
     pub(super) checked: Option<CheckedBlocks>,
     /// Where the restart points of those stand.
-    pub(super) signposts: Option<Signposts>,
+    pub(super) restart_hints: Option<RestartHints>,
 }
 
 /// What stands behind a stored block.
@@ -119,8 +119,8 @@ impl TableFile {
         let kind = if is_checked { Checksum::None } else { self.properties.checksum };
         let trailer = self.trailer(stored, place, kind)?;
         if !is_checked {
-            if let Some(signposts) = &self.signposts {
-                signposts.learn(index, &stored[..trailer.stored_len]);
+            if let Some(restart_hints) = &self.restart_hints {
+                restart_hints.learn(index, &stored[..trailer.stored_len]);
             }
             self.checked.iter().for_each(|checked| checked.insert(index));
         }

@@ -25,7 +25,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
     }
     let options = [
         "block = { restart_interval = 1 }",
-        "block = { signposts = false }",
+        "block = { restart_hints = false }",
         "block = { index = \"hash\" }",
         "block = { index = \"hash\", index_load = 0.25, size = \"64KiB\", restart_interval = 100 }\n\
          table = { capacity = \"64KiB\" }",

@@ -178,7 +178,7 @@ impl Ledger {
 
     /// What the death of the process must leave of a writer: from so many commits to so many.
     fn promise(&self, wal: WalMode, writer: usize) -> std::ops::RangeInclusive<usize> {
-        let least = if !wal.has_log { self.durable } else { self.acknowledged };
+        let least = if wal.has_log { self.acknowledged } else { self.durable };
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 

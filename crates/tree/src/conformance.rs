@@ -12,7 +12,7 @@
 mod replay;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use storage::Memory;
 use toml::Table;
@@ -27,12 +27,8 @@ const STEPS: usize = 4_000;
 /// The seeds, each of which gives other steps.
 const SEEDS: u64 = 2;
 
-/// A design from TOML over one whose memtables, tables and blocks are so small that some hundred operations flush,
-/// compact and split.
-///
-/// # Errors
-/// As [`Design::with`].
-pub fn small(toml: &Table) -> Result<Design, DesignError> {
+/// A design whose memtables, tables and blocks are small.
+static SMALL: LazyLock<Table> = LazyLock::new(|| {
     let small = r#"
         memtable = { capacity = "2KiB" }
         table = { capacity = "1536B" }
@@ -40,7 +36,16 @@ pub fn small(toml: &Table) -> Result<Design, DesignError> {
         compaction = { size_ratio = 3 }
         cache = { capacity = "16KiB" }
     "#;
-    Design::default().with(&small.parse().expect("the small design is TOML"))?.with(toml)
+    small.parse().expect("the small design is TOML")
+});
+
+/// A design from TOML over one whose memtables, tables and blocks are so small that some hundred operations flush,
+/// compact and split.
+///
+/// # Errors
+/// As [`Design::with`].
+pub fn small(toml: &Table) -> Result<Design, DesignError> {
+    Design::default().with(&SMALL)?.with(toml)
 }
 
 /// Checks that a tree of this design gives the answers of a `BTreeMap`.

@@ -93,7 +93,7 @@ impl Inner {
         let last = first + counts.operations() - 1;
         match (&mut held, taken) {
             (Some(log), Some(taken)) => {
-                self.append(log, taken, self.wal_mode.commit_sync == CommitSync::Each)?
+                self.append(log, taken, self.wal_mode.commit_sync == CommitSync::Each)?;
             }
             _ if !self.wal_mode.has_log => {}
             _ => self.ensure_logged(last)?,
@@ -119,10 +119,9 @@ impl Inner {
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
         match self.wal_mode.commit_sync {
-            CommitSync::Shared { .. } => None,
             CommitSync::Each => Some(self.log.lock()),
             CommitSync::Never if self.wal_mode.has_log => self.log.try_lock(),
-            CommitSync::Never => None,
+            CommitSync::Never | CommitSync::Shared { .. } => None,
         }
     }
 

@@ -213,7 +213,7 @@ mod tests {
         formats().into_iter().map(block).collect()
     }
 
-    /// RestartHints of a table with one block, which they learnt, among others.
+    /// Restart hints of a table with one block, which they learnt, among others.
     fn restart_hints(keys: &Keys, block: &[u8]) -> RestartHints {
         let (smallest, largest) = (keys.first().unwrap(), keys.last().unwrap());
         let restart_hints = RestartHints::new(3, smallest, largest);

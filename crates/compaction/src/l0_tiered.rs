@@ -23,9 +23,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      # How many memtables level 1 takes, 0 for size_ratio of them. With more there are fewer levels: less stale data\n\
      # and fewer runs to read, and each merge into level 1 writes more.\n\
      level1_memtables = 0\n\
-     # What a range that opens one source less is worth, in bytes merged: as soon as ranges have paid for a\n\
-     # merge, it is done. At 0 B they have no say.\n\
-     seek_price = \"0 B\"\n\
+     # Read-triggered compaction: the bytes of compaction that a scan is worth which opens one source less. Runs are\n\
+     # compacted as soon as scans have paid for it. At 0 B scans trigger none.\n\
+     read_triggered = \"0 B\"\n\
      # Whether what need not be merged stays as it is: tables that share no keys with others are moved, unread, and\n\
      # a merge takes those alone whose keys meet. What comes in key order is then written once.\n\
      trivial_moves = false\n",
@@ -40,7 +40,7 @@ struct Params {
     level0_runs: u64,
     size_ratio: f64,
     level1_memtables: u64,
-    seek_price: ByteSize,
+    read_triggered: ByteSize,
     trivial_moves: bool,
 }
 
@@ -50,7 +50,7 @@ impl Default for Params {
             level0_runs: 4,
             size_ratio: 10.0,
             level1_memtables: 0,
-            seek_price: ByteSize(0),
+            read_triggered: ByteSize(0),
             trivial_moves: false,
         }
     }
@@ -63,6 +63,6 @@ impl Build<dyn CompactionPolicy> for L0Tiered {
         let leveled = Leveled::new(params.size_ratio, params.level0_runs)?;
         let leveled = leveled.with_level1_buffers(params.level1_memtables);
         let leveled = leveled.with_trivial_moves(params.trivial_moves);
-        Ok(Box::new(leveled.with_seek_price(params.seek_price)))
+        Ok(Box::new(leveled.with_seek_price(params.read_triggered)))
     }
 }

@@ -1,4 +1,4 @@
-//! Merges that ranges pay for: what reading several sources cost so far against what merging them costs once.
+//! Read-triggered compaction: the cost so far of reading several sources, against the cost of compacting them once.
 //!
 //! Filters spare a get most runs; a range opens every run that overlaps it, and compares what they give entry by
 //! entry. Nobody knows how many ranges will come, so this is a ski rental: rent until the rent comes to the price,

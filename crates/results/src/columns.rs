@@ -109,7 +109,7 @@ columns! {
     MEMTABLE_BYTES = "memtable_bytes", "memory of memtables", Bytes, Integer, Lower, false;
     /// Bytes of memory held by filters.
     FILTER_BYTES = "filter_bytes", "memory of filters", Bytes, Integer, Lower, true;
-    /// Bytes of memory held by fences, block directories and signposts.
+    /// Bytes of memory held by fences, block directories and restart hints.
     FENCE_BYTES = "fence_bytes", "memory of fences", Bytes, Integer, Lower, true;
     /// Bytes of memory held by the block cache.
     CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, false;

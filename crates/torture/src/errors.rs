@@ -325,7 +325,7 @@ impl Trial<'_> {
         if taken && with_probe.any(|digest| digest == recovered.digest) {
             return Ok(());
         }
-        let is_promised = wal.survives_power_loss() || (is_kept && wal != tree::wal::WalMode::None);
+        let is_promised = wal.survives_power_loss() || (is_kept && wal.has_log);
         if taken && is_promised {
             return Err(Violation::new(Check::Promise, "the write behind the error is lost"));
         }

@@ -178,7 +178,7 @@ impl Ledger {
 
     /// What the death of the process must leave of a writer: from so many commits to so many.
     fn promise(&self, wal: WalMode, writer: usize) -> std::ops::RangeInclusive<usize> {
-        let least = if wal == WalMode::None { self.durable } else { self.acknowledged };
+        let least = if wal.has_log { self.acknowledged } else { self.durable };
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 
@@ -437,8 +437,8 @@ mod tests {
         }
         assert_eq!(ledger.acknowledged(), 3);
         let promises = |wal| [0, 1, 2].map(|writer| ledger.promise(wal, writer));
-        assert_eq!(promises(WalMode::Buffered), [6..=7, 1..=1, 0..=0]);
-        assert_eq!(promises(WalMode::None), [5..=7, 0..=1, 0..=0], "the flush began before the sixth");
+        assert_eq!(promises(WalMode::BUFFERED), [6..=7, 1..=1, 0..=0]);
+        assert_eq!(promises(WalMode::NONE), [5..=7, 0..=1, 0..=0], "the flush began before the sixth");
         // The seventh began when writer 1 had been acknowledged; the sixth did not.
         let check_order = |found| ledger.check_order(found, found);
         assert!(check_order([6, 0, 0]).is_ok());

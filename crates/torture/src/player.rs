@@ -38,7 +38,7 @@ impl Marks {
     pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
         let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
         let acknowledged = before(&self.acknowledged, moment + 1);
-        let promised = wal.survives_power_loss() || (kept && wal != WalMode::None);
+        let promised = wal.survives_power_loss() || (kept && wal.has_log);
         let durable = self.durable[..self.durable.partition_point(|(since, _)| *since <= moment)].last();
         let durable = durable.map_or(0, |(_, commits)| *commits);
         let least = if promised { acknowledged } else { durable };
@@ -172,13 +172,13 @@ mod tests {
             durable: vec![(4, 1)],
             copies: Vec::new(),
         };
-        assert_eq!(marks.promise(WalMode::Sync, 0, false), 0..=0);
-        assert_eq!(marks.promise(WalMode::Sync, 2, false), 0..=1);
-        assert_eq!(marks.promise(WalMode::Sync, 3, false), 1..=1);
-        assert_eq!(marks.promise(WalMode::Group, 7, false), 2..=3);
-        assert_eq!(marks.promise(WalMode::Buffered, 3, false), 0..=1);
-        assert_eq!(marks.promise(WalMode::Buffered, 7, false), 1..=3);
-        assert_eq!(marks.promise(WalMode::Interval(1), 7, true), 2..=3);
-        assert_eq!(marks.promise(WalMode::None, 9, true), 1..=3);
+        assert_eq!(marks.promise(WalMode::SYNC, 0, false), 0..=0);
+        assert_eq!(marks.promise(WalMode::SYNC, 2, false), 0..=1);
+        assert_eq!(marks.promise(WalMode::SYNC, 3, false), 1..=1);
+        assert_eq!(marks.promise(WalMode::GROUP, 7, false), 2..=3);
+        assert_eq!(marks.promise(WalMode::BUFFERED, 3, false), 0..=1);
+        assert_eq!(marks.promise(WalMode::BUFFERED, 7, false), 1..=3);
+        assert_eq!(marks.promise(WalMode::interval(std::time::Duration::from_nanos(1)), 7, true), 2..=3);
+        assert_eq!(marks.promise(WalMode::NONE, 9, true), 1..=3);
     }
 }

@@ -78,7 +78,7 @@ impl Subject {
     /// If the log mode of the design cannot be built.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
-        let wal = *wal.map_err(|error| tree::Error::Misuse(error.message))?;
+        let wal = wal.map_err(|error| tree::Error::Misuse(error.message))?.mode();
         Ok(Self { name: name.to_owned(), wal, maker: Box::new(TreeMaker(design)) })
     }
 }

@@ -3,5 +3,6 @@
 
 pub use crate::checksum::block_checksum as checksum;
 pub use crate::table::{
-    BlockBuilder, BlockFormat, FORMATS as CATALOG, Found, TRAILER_BYTES, find, find_noting, walk,
+    BlockBuilder, BlockFooter, BlockFormat, Draft, Entries, EntryWriter, FORMATS as CATALOG, Found, Layout,
+    Restarts, TRAILER_BYTES, find, find_noting, walk,
 };

@@ -65,7 +65,7 @@ pub(crate) struct Inner {
     /// Every record up to this sequence number is with the log, as far as its mode demands. Whoever has the log raises it.
     pub(crate) logged: CachePadded<AtomicU64>,
     /// Writes that have a number and wait for the log.
-    pub(crate) pending: CachePadded<Mutex<Pending>>,
+    pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
     /// The durable truth; whoever holds it decides on the next version.
     pub(crate) manifest: Mutex<Manifest>,
     /// Held while the view is swapped.
@@ -88,42 +88,42 @@ pub(crate) struct Log {
     pub(crate) file: LogFile,
     /// Records on their way to the file.
     pub(crate) records: Vec<u8>,
-    /// Who shares the syncs of mode `group`.
-    pub(crate) company: Company,
+    /// The commits that share syncs.
+    pub(crate) commit_group: CommitGroup,
 }
 
-/// The commits that share syncs, as far as the last one tells.
+/// The group of commits that share a sync, as the last sync found it.
 #[derive(Default)]
-pub(crate) struct Company {
-    /// Those that the last sync was for, and those that came while it went on.
+pub(crate) struct CommitGroup {
+    /// The number of commits that the last sync was for, and of those queued during it.
     pub(crate) commits: u64,
-    /// What the last sync took.
+    /// The duration of the last sync.
     pub(crate) sync_time: Duration,
-    /// The waits since the last one in which anybody came.
-    pub(crate) in_vain: u32,
-    /// The syncs before the next wait.
+    /// The number of waits without followers since the last wait with some.
+    pub(crate) backoff: u32,
+    /// The number of syncs before the next wait.
     pub(crate) until_wait: u32,
 }
 
 impl Log {
     /// A new log.
     pub(crate) fn new(file: LogFile) -> Self {
-        Self { file, records: Vec::new(), company: Company::default() }
+        Self { file, records: Vec::new(), commit_group: CommitGroup::default() }
     }
 
     /// Takes all records that are queued.
     #[inline]
-    pub(crate) fn take(&mut self, pending: &mut Pending) -> Taken {
+    pub(crate) fn take(&mut self, pending: &mut WriteQueue) -> Drained {
         std::mem::swap(&mut self.records, &mut pending.records);
         pending.log_offset += self.records.len() as u64;
         let commits = std::mem::take(&mut pending.commits);
-        Taken { last: pending.next_sequence - 1, end: pending.log_offset, commits }
+        Drained { last: pending.next_sequence - 1, end: pending.log_offset, commits }
     }
 }
 
 /// The records that the log took from the queue.
 #[derive(Clone, Copy)]
-pub(crate) struct Taken {
+pub(crate) struct Drained {
     /// The sequence number that they end with.
     pub(crate) last: SequenceNumber,
     /// The offset in the log that they end at.
@@ -133,7 +133,7 @@ pub(crate) struct Taken {
 }
 
 /// Writes that have a number and wait for the log, and where writes go.
-pub(crate) struct Pending {
+pub(crate) struct WriteQueue {
     pub(crate) next_sequence: SequenceNumber,
     pub(crate) active: Arc<Slot>,
     /// The seal of the log of the active memtable.
@@ -152,7 +152,7 @@ pub(crate) struct Pending {
     pub(crate) synced_offset: u64,
 }
 
-impl Pending {
+impl WriteQueue {
     /// Nothing pending, after the writes up to `written`, before a new log under `log_seal` of which
     /// `synced_offset` is durable.
     pub(crate) fn new(

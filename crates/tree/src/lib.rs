@@ -16,6 +16,7 @@ pub mod block;
 mod checkpoint;
 mod checksum;
 mod codec;
+pub mod conformance;
 mod design;
 mod error;
 pub mod hash;
@@ -47,9 +48,9 @@ mod write;
 pub use batch::WriteBatch;
 pub use checksum::Checksum;
 pub use design::{
-    AXES, BlockIndex, BlockOptions, Design, DesignError, InlineWork, LastKey, Mapped, MergeKernel,
-    MergeOptions, Options, RangeOptions, SECOND_NAMES, StallOptions, TableOptions, TableReaders,
-    TableReferences, ThreadOptions, Verify, axis, own_keys,
+    AXES, BlockIndex, BlockOptions, DEPRECATIONS, Deprecation, Design, DesignError, InlineWork, LastKey,
+    Mapped, MergeKernel, MergeOptions, Options, RangeOptions, SECOND_NAMES, StallOptions, TableOptions,
+    TableReaders, TableReferences, ThreadOptions, Verify, axis, deprecations, own_keys,
 };
 pub use error::{Error, Result};
 pub use inner::Mode;

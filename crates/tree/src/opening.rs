@@ -15,7 +15,7 @@ use types::SequenceNumber;
 
 use crate::assemble::{misuse, table_context};
 use crate::error::{Error, Result};
-use crate::inner::{Failure, Inner, Log, Mode, Pending, Signals};
+use crate::inner::{Failure, Inner, Log, Mode, Signals, WriteQueue};
 use crate::maintain::run_states;
 use crate::manifest::{Manifest, State};
 use crate::memory::Slot;
@@ -54,7 +54,8 @@ impl Opening {
         let lock = lock(&*storage, directory)?;
         let files = Files::list(&*storage, directory)?;
         let found = files.read_manifest(&*storage, directory)?;
-        let wal_mode = *wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?;
+        let wal_mode = wal::CATALOG.build(options.design.choice("wal")).map_err(misuse)?.mode();
+        wal_mode.check().map_err(Error::Misuse)?;
         let mut recovery = Recovery { dropped_manifest_bytes: found.torn_bytes, ..Recovery::default() };
         match files.check_logs(&*storage, directory, &found.state) {
             Err(error @ Error::MissingLog(_)) if options.quarantine => {
@@ -133,7 +134,7 @@ impl Opening {
             compacting: Mutex::new(()),
             log: CachePadded::new(Mutex::new(Log::new(file))),
             logged: CachePadded::new(AtomicU64::new(last_sequence)),
-            pending: CachePadded::new(Mutex::new(Pending::new(
+            pending: CachePadded::new(Mutex::new(WriteQueue::new(
                 &self.options.design,
                 last_sequence,
                 active,
@@ -169,7 +170,7 @@ impl Inner {
         self.remove_logs(logs)?;
         let counters = self.counters.local();
         counters.wal_bytes.add(self.log.lock().file.len());
-        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
+        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
         self.visible.reset(last);
         self.logged.store(last, Ordering::Release);
         let mut pending = self.pending.lock();
@@ -183,10 +184,10 @@ impl Inner {
     /// Has the manifest say that the new log is the oldest that is needed: every write up to `last` is in tables.
     fn name_new_log(&self, last: SequenceNumber) -> Result<()> {
         let mut manifest = self.manifest.lock();
-        let log = (self.wal_mode != WalMode::None).then(|| self.pending.lock().active.log);
+        let log = self.wal_mode.has_log.then(|| self.pending.lock().active.log);
         let state = State {
             log,
-            log_is_synced: self.wal_mode.syncs_at_rotation(),
+            log_is_synced: self.wal_mode.syncs_at_rotation,
             flushed_sequence: last,
             closed_log: None,
             next_file: self.next_file.load(Ordering::Relaxed),

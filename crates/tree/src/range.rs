@@ -13,7 +13,7 @@ use crate::memory::{MemtableCursor, first_batch};
 use crate::merge::{Merge, Source};
 use crate::read::check_key;
 use crate::stats::{AllCounters, Counters};
-use crate::table::{Holding, RunCursor};
+use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
 
 /// The keys and values between two bounds, as they were when the range was opened.
@@ -379,7 +379,7 @@ impl Bounds {
                 0 => entries,
                 all => entries.saturating_mul(run.bytes).div_ceil(all),
             };
-            let holding = Holding::new(&run.tables, tables, direction, options, expected.map(share));
+            let holding = RunReaders::new(&run.tables, tables, direction, options, expected.map(share));
             approaches.push((passes, RunCursor::approach(holding, (from, to), direction, counters)?));
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());

@@ -260,7 +260,7 @@ pub struct Stats {
     pub memtable_bytes: u64,
     /// Bytes of memory held by filters.
     pub filter_bytes: u64,
-    /// Bytes of memory held by fences, block directories and signposts of blocks.
+    /// Bytes of memory held by fences, block directories and restart hints of blocks.
     pub fence_bytes: u64,
     /// Bytes of blocks held by the cache.
     pub cache_bytes: u64,

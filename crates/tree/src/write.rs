@@ -11,11 +11,11 @@ use types::{Entry, SequenceNumber};
 
 use crate::batch::{self, BatchCounts, WriteBatch, check_limits, encode_operation};
 use crate::error::Result;
-use crate::inner::{Company, Inner, Log, Mode, Pending, Taken};
+use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};
 use crate::memory::Slot;
 use crate::version::View;
 use crate::visible::Visible;
-use crate::wal::{HEADER_BYTES, LogFile, LogPlace, WalMode, frame, synced_when_new};
+use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, frame, synced_when_new};
 
 /// How often a writer looks again before it lets other threads run.
 const SPINS: u32 = 128;
@@ -24,15 +24,14 @@ const SPINS: u32 = 128;
 /// sleeps takes tens of microseconds to wake.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// A shared sync waits for company for a share of what the last one took, and no longer than this.
-const COMPANY_SHARE: u32 = 4;
-const MOST_WAIT: Duration = Duration::from_micros(200);
+/// The leader of a group waits for this share of the duration of the last sync: one part in so many.
+const WAIT_SHARE: u32 = 4;
 
-/// Where nobody came there is no wait for twice as many syncs each time, up to two to the power of this.
-const MOST_IN_VAIN: u32 = 7;
+/// The largest backoff: after that many waits without followers, two to this power of syncs pass before the next wait.
+const MOST_BACKOFF: u32 = 7;
 
 /// Where a commit goes.
-struct Place {
+struct CommitSlot {
     /// Its memtable is the active one of this view.
     view: Guard<Arc<View>>,
     /// Its first sequence number.
@@ -40,12 +39,12 @@ struct Place {
     /// Whether the memtable is full with it.
     is_full: bool,
     /// What the log took, its own record included, where the log was held.
-    taken: Option<Taken>,
+    taken: Option<Drained>,
 }
 
-/// The lock of `mutex`, which others hold for less time than it takes to let another thread run.
+/// Locks `mutex`, and spins before it blocks: other threads hold the lock for less time than a context switch takes.
 #[inline]
-fn lock_soon<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     for _ in 0..SPINS {
         if let Some(guard) = mutex.try_lock() {
             return guard;
@@ -90,11 +89,13 @@ impl Inner {
     ) -> Result<()> {
         let mut held = self.log_at_once();
         self.failure.check()?;
-        let Place { view, first, is_full, taken } = self.enqueue(counts, held.as_deref_mut(), encode);
+        let CommitSlot { view, first, is_full, taken } = self.enqueue(counts, held.as_deref_mut(), encode);
         let last = first + counts.operations() - 1;
         match (&mut held, taken) {
-            (Some(log), Some(taken)) => self.append(log, taken, self.wal_mode == WalMode::Sync)?,
-            _ if self.wal_mode == WalMode::None => {}
+            (Some(log), Some(taken)) => {
+                self.append(log, taken, self.wal_mode.commit_sync == CommitSync::Each)?;
+            }
+            _ if !self.wal_mode.has_log => {}
             _ => self.ensure_logged(last)?,
         }
         drop(held);
@@ -117,10 +118,10 @@ impl Inner {
     /// in modes that sync nothing where it is free, to spare the queue. Who finds it taken queues for whoever holds it.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
-        match self.wal_mode {
-            WalMode::None | WalMode::Group => None,
-            WalMode::Sync => Some(self.log.lock()),
-            WalMode::Buffered | WalMode::Interval(_) => self.log.try_lock(),
+        match self.wal_mode.commit_sync {
+            CommitSync::Each => Some(self.log.lock()),
+            CommitSync::Never if self.wal_mode.has_log => self.log.try_lock(),
+            CommitSync::Never | CommitSync::Shared { .. } => None,
         }
     }
 
@@ -132,9 +133,9 @@ impl Inner {
         counts: BatchCounts,
         held: Option<&mut Log>,
         encode: impl FnOnce(&mut Vec<u8>),
-    ) -> Place {
-        let mut pending = lock_soon(&self.pending);
-        let Pending {
+    ) -> CommitSlot {
+        let mut pending = spin_lock(&self.pending);
+        let WriteQueue {
             next_sequence,
             active: _,
             log_seal,
@@ -148,7 +149,7 @@ impl Inner {
         let first = *next_sequence;
         *next_sequence += counts.operations();
         *commits += 1;
-        if self.wal_mode != WalMode::None {
+        if self.wal_mode.has_log {
             let place = LogPlace { seal: *log_seal, base: *log_offset, synced: *synced_offset };
             frame(records, place, first, encode);
         }
@@ -157,29 +158,29 @@ impl Inner {
         let taken = held.map(|log| log.take(&mut pending));
         // The view changes its memtable under this lock alone. A share in the memtable itself would be counted, twice for
         // each write, where all writers count.
-        Place { view: self.view.load(), first, is_full, taken }
+        CommitSlot { view: self.view.load(), first, is_full, taken }
     }
 
-    /// Sees to it that the record that ends with `last` is with the log. Whoever comes first writes the
-    /// records of all who wait.
+    /// Ensures that the WAL record that ends at sequence number `last` is written. The first waiter leads the group
+    /// commit: it writes the records of all waiters.
     #[inline]
     fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
         let is_logged = || self.logged.load(Ordering::Acquire) >= last;
-        let mut log = match self.wal_mode {
-            WalMode::Group => match self.lead(is_logged) {
+        let mut log = match self.wal_mode.commit_sync {
+            CommitSync::Shared { .. } => match self.lead(is_logged) {
                 Some(log) => log,
                 None => return Ok(()),
             },
-            _ => lock_soon(&self.log),
+            _ => spin_lock(&self.log),
         };
         if is_logged() {
             return Ok(());
         }
         self.failure.check()?;
-        if self.wal_mode == WalMode::Group {
-            self.wait_for_company(&mut log.company);
+        if let CommitSync::Shared { most_wait } = self.wal_mode.commit_sync {
+            self.wait_for_followers(&mut log.commit_group, most_wait);
         }
-        self.write_log(&mut log, self.wal_mode == WalMode::Group)
+        self.write_log(&mut log, self.wal_mode.shares_syncs())
     }
 
     /// The log, for the commit that is to sync it for all who wait; `None` for one whose record somebody else has synced.
@@ -206,11 +207,11 @@ impl Inner {
         }
     }
 
-    /// Lets those come who shared the last sync, or came while it went on: they have been let go a moment ago, and a sync
-    /// without them is one more for them to wait for. Who commits alone waits for nobody, and where nobody comes, it is some
-    /// time before there is another wait.
-    fn wait_for_company(&self, company: &mut Company) {
-        let Company { commits, sync_time, in_vain, until_wait } = company;
+    /// Waits at most `most_wait` for the commits that shared the last sync, or were queued during it. They were
+    /// acknowledged a moment ago, and a sync without them costs them a sync of their own. A group of one commit does not
+    /// wait. After a wait without followers the next wait is put off, by twice as many syncs each time.
+    fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
+        let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {
             return;
         }
@@ -218,38 +219,38 @@ impl Inner {
             *until_wait -= 1;
             return;
         }
-        let queued = || lock_soon(&self.pending).commits;
-        let (at_first, goes_on_at) = (queued(), Instant::now() + (*sync_time / COMPANY_SHARE).min(MOST_WAIT));
+        let queued = || spin_lock(&self.pending).commits;
+        let (at_first, goes_on_at) = (queued(), Instant::now() + (*sync_time / WAIT_SHARE).min(most_wait));
         while queued() < *commits && Instant::now() < goes_on_at {
             std::thread::yield_now();
         }
         let has_come = at_first >= *commits || queued() > at_first;
-        *in_vain = if has_come { 0 } else { (*in_vain + 1).min(MOST_IN_VAIN) };
-        *until_wait = (1 << *in_vain) - 1;
+        *backoff = if has_come { 0 } else { (*backoff + 1).min(MOST_BACKOFF) };
+        *until_wait = (1 << *backoff) - 1;
     }
 
     /// Writes all queued records, and syncs them if asked to.
     pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
-        let taken = log.take(&mut lock_soon(&self.pending));
+        let taken = log.take(&mut spin_lock(&self.pending));
         self.append(log, taken, sync)
     }
 
     /// Writes the records that the log took, and syncs them if asked to.
     #[inline]
-    fn append(&self, log: &mut Log, taken: Taken, sync: bool) -> Result<()> {
-        let Log { file, records, company } = log;
+    fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
+        let Log { file, records, commit_group } = log;
         let counters = self.counters.local();
         counters.wal_bytes.add(records.len() as u64);
         file.append(records).map_err(|error| self.fail(error))?;
         records.clear();
         if sync {
             counters.wal_syncs.bump();
-            let start = (self.wal_mode == WalMode::Group).then(Instant::now);
+            let start = self.wal_mode.shares_syncs().then(Instant::now);
             file.sync().map_err(|error| self.fail(error))?;
-            company.sync_time = start.map_or(Duration::ZERO, |start| start.elapsed());
+            commit_group.sync_time = start.map_or(Duration::ZERO, |start| start.elapsed());
             let mut pending = self.pending.lock();
             pending.synced_offset = taken.end;
-            company.commits = taken.commits + pending.commits;
+            commit_group.commits = taken.commits + pending.commits;
         }
         self.logged.store(taken.last, Ordering::Release);
         Ok(())
@@ -258,11 +259,11 @@ impl Inner {
     /// Makes all acknowledged writes durable.
     pub(crate) fn sync(&self) -> Result<()> {
         self.failure.check()?;
-        if self.wal_mode == WalMode::None {
+        if !self.wal_mode.has_log {
             return self.flush();
         }
         self.write_log(&mut self.log.lock(), true)?;
-        if self.wal_mode.syncs_at_rotation() {
+        if self.wal_mode.syncs_at_rotation {
             return Ok(());
         }
         // Neither the log's name is durable nor the logs of frozen memtables; their tables will be.
@@ -315,11 +316,11 @@ impl Inner {
         let file = file.map_err(|error| self.fail(error))?;
         let counters = self.counters.local();
         counters.wal_bytes.add(file.len());
-        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation()));
+        counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
         let fresh =
             Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
         // What comes later must not be durable before what is in the old log.
-        let sync = self.wal_mode.syncs_at_rotation();
+        let sync = self.wal_mode.syncs_at_rotation;
         let mut pending = self.pending.lock();
         let last = pending.next_sequence - 1;
         let records = std::mem::take(&mut pending.records);

@@ -5,6 +5,7 @@
 //! implementations of a trait in other files, are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::source::{self, Module};
@@ -30,7 +31,7 @@ pub(crate) fn arrows(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Arr
     let mut found = Crate { modules: Vec::new() };
     let contents = source::read(&read(root).unwrap_or_default());
     let folder = root.parent().unwrap_or(Path::new("")).to_owned();
-    found.place(contents, root.to_owned(), &folder, None, read);
+    found.place(contents, root, &folder, None, read);
     found.arrows()
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn in_words(arrows: &Arrows, circle: &BTreeSet<PathBuf>) -> String {
     for from in circle {
         for (to, names) in arrows[from].iter().filter(|(to, _)| circle.contains(*to)) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            text += &format!("\n    {} -> {}: {}", from.display(), to.display(), names.join(", "));
+            let _ = write!(text, "\n    {} -> {}: {}", from.display(), to.display(), names.join(", "));
         }
     }
     text
@@ -78,16 +79,16 @@ impl Crate {
     fn place(
         &mut self,
         mut contents: Module,
-        file: PathBuf,
+        file: &Path,
         folder: &Path,
         parent: Option<usize>,
         read: &dyn Fn(&Path) -> Option<String>,
     ) -> usize {
         let index = self.modules.len();
         let (inline, files) = (std::mem::take(&mut contents.inline), std::mem::take(&mut contents.files));
-        self.modules.push(Placed { file: file.clone(), parent, children: BTreeMap::new(), contents });
+        self.modules.push(Placed { file: file.to_owned(), parent, children: BTreeMap::new(), contents });
         for (name, inner) in inline {
-            let child = self.place(inner, file.clone(), &folder.join(&name), Some(index), read);
+            let child = self.place(inner, file, &folder.join(&name), Some(index), read);
             self.modules[index].children.insert(name, child);
         }
         for (name, path) in files {
@@ -98,7 +99,7 @@ impl Crate {
             };
             let found = places.into_iter().find_map(|place| Some((read(&place)?, place)));
             let Some((text, place)) = found else { continue };
-            let child = self.place(source::read(&text), place, &folder.join(&name), Some(index), read);
+            let child = self.place(source::read(&text), &place, &folder.join(&name), Some(index), read);
             self.modules[index].children.insert(name, child);
         }
         index

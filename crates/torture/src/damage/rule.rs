@@ -73,7 +73,7 @@ impl Rule {
             return Self::passes(store_image, Class::Superseded);
         }
         let is_behind = extent.start >= store_image.files[corruption.file].bytes.len();
-        match wal == WalMode::None && !is_behind {
+        match !wal.has_log && !is_behind {
             true => Self { passes: Some(Class::AsACrash), least: 0 },
             false => Self::passes(store_image, Class::AsACrash),
         }
@@ -90,7 +90,7 @@ impl Rule {
             return Self::told(store_image);
         }
         let extent = corruption.extent(store_image);
-        let has_synced_header = matches!(wal, WalMode::Sync | WalMode::Group | WalMode::Interval(_));
+        let has_synced_header = wal.syncs_at_rotation;
         let behind = store_image.records.iter().filter(|record| record.start >= extent.end);
         let is_told = behind.clone().any(|record| record.synced > extent.start);
         if is_told || (has_synced_header && extent.start < LOG_HEADER_BYTES) {

@@ -11,7 +11,6 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use storage::{Memory, Storage, Unsynced};
-use tree::wal::WalMode;
 
 use super::history::{Cell, Log, OperationKind};
 use super::store::Contestant;
@@ -104,7 +103,7 @@ impl<'a> Keeper<'a> {
     fn crash(&mut self) -> Result<(), Violation> {
         let Some(memory) = &self.ground.memory else { return Ok(()) };
         let wal = self.contestant.wal;
-        if wal == WalMode::None {
+        if !wal.has_log {
             return Ok(());
         }
         let unsynced = match wal.survives_power_loss() && self.random.random_bool(0.5) {

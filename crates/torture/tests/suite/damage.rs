@@ -301,7 +301,7 @@ fn blocks_without_a_checksum_are_caught() {
 #[test]
 fn files_that_are_not_told_from_those_of_other_stores_are_caught() {
     // Few files, so that one of another store takes the place of its like within so many images.
-    let toml = "wal = \"sync\"\ncompaction = { kind = \"l0-tiered\", seek_price = \"4KiB\" }";
+    let toml = "wal = \"sync\"\ncompaction = { kind = \"l0-tiered\", read_triggered = \"4KiB\" }";
     let subject = Subject { maker: Box::new(SameIdentity(maker(toml))), ..subject(toml) };
     let caught = caught(&subject, "SameIdentity");
     assert!(caught.contains(&Check::Told), "{caught:?}");

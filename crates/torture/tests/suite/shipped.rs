@@ -78,7 +78,7 @@ fn log_modes_and_designs_may_change_at_every_opening() {
     let makers = designs.iter().map(|toml| maker(toml)).collect();
     // What all of them promise is what the weakest does.
     let subject =
-        Subject { name: "changing".to_owned(), wal: WalMode::None, maker: Box::new(Changing(makers)) };
+        Subject { name: "changing".to_owned(), wal: WalMode::NONE, maker: Box::new(Changing(makers)) };
     let crashes = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });
     assert_eq!(crashes.findings.kept, []);
     let errors = errors::explore(&subject, errors::FaultBudget { seed: 1, faults: 200 });

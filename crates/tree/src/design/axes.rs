@@ -11,6 +11,9 @@ pub(super) const BLOOM: &str = "bloom";
 /// The name of the axis that shares the filters' memory out over the levels.
 pub(super) const ALLOCATION: &str = "allocation";
 
+/// The name of the axis that decides which runs are merged.
+pub(super) const COMPACTION: &str = "compaction";
+
 /// The group of plain options whose table in TOML may hold the choice on [`FORMAT`] too.
 pub(super) const BLOCK: &str = "block";
 

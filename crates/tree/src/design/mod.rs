@@ -2,6 +2,7 @@
 
 mod assembly;
 mod axes;
+mod deprecated;
 mod error;
 mod options;
 mod overlay;
@@ -9,6 +10,7 @@ mod own_keys;
 
 pub use assembly::Design;
 pub use axes::{AXES, axis};
+pub use deprecated::{DEPRECATIONS, Deprecation, deprecations};
 pub use error::DesignError;
 pub use options::{
     BlockIndex, BlockOptions, InlineWork, LastKey, Mapped, MergeKernel, MergeOptions, Options, RangeOptions,

@@ -48,9 +48,9 @@ pub struct BlockOptions {
     pub verify: Verify,
     /// How blocks of mapped tables are used.
     pub mapped: Mapped,
-    /// Whether it is kept in memory where parts of blocks begin that are used in place and held to their checksums once: a
-    /// search then asks memory for the part that can have its key, and not for the block.
-    pub signposts: bool,
+    /// Whether restart hints are kept in memory for blocks that are used in place and whose checksum is compared once. With
+    /// hints, a search prefetches the part of the block that can have its key instead of the whole block.
+    pub restart_hints: bool,
 }
 
 /// How blocks of mapped tables are used, where they are not compressed.
@@ -224,7 +224,7 @@ impl Default for BlockOptions {
             checksum: Checksum::Crc32c,
             verify: Verify::Once,
             mapped: Mapped::InPlace,
-            signposts: true,
+            restart_hints: true,
         }
     }
 }

@@ -4,6 +4,7 @@ use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
 
 use super::axes::{self, AXES};
+use super::deprecated::renamed;
 use super::own_keys::{self, CAPACITY, FILTER, own_keys};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
@@ -39,10 +40,13 @@ impl Design {
     /// * What belongs to the axis ([`own_keys()`]), as `memtable.capacity`, stays until it is named. So do
     ///   `bloom.allocation` and `block.format`, which are the axes `allocation` and `format` under the names that
     ///   experiments use.
+    /// * A deprecated name stands for the name that replaces it: see [`DEPRECATIONS`](super::DEPRECATIONS).
     ///
     /// # Errors
     /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
     pub fn with(&self, overrides: &Table) -> Result<Self, DesignError> {
+        let overrides = renamed(overrides);
+        let overrides = &*overrides;
         check_names(overrides)?;
         let mut next = self.clone();
         let mut options = self.options.to_toml();

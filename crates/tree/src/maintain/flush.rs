@@ -13,7 +13,7 @@ use crate::design::InlineWork;
 use crate::error::Result;
 use crate::inner::{Inner, Mode};
 use crate::version::TableRef;
-use crate::wal::{WalMode, log_path};
+use crate::wal::log_path;
 
 impl Inner {
     /// Flushes the oldest frozen memtable; `false` where there is none.
@@ -25,7 +25,7 @@ impl Inner {
         let tables = self.write_memtable(&*slot.memtable)?;
         let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
-        if self.wal_mode != WalMode::None {
+        if self.wal_mode.has_log {
             // A log that cannot be removed now is an orphan that the next open removes.
             let _ = self.storage.remove(&log_path(&self.directory, slot.log));
         }

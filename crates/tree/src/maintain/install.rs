@@ -93,10 +93,7 @@ impl Inner {
     /// The oldest log that is needed once `flushed` is in tables; memtables are flushed oldest first.
     fn oldest_log_without(&self, view: &View, flushed: &Arc<Slot>) -> Option<u64> {
         let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
-        match self.wal_mode {
-            crate::wal::WalMode::None => None,
-            _ => kept.map(|slot| slot.log).min(),
-        }
+        if self.wal_mode.has_log { kept.map(|slot| slot.log).min() } else { None }
     }
 }
 

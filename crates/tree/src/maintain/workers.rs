@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
-use crate::wal::WalMode;
 
 /// The background threads of one tree; dropping them ends and joins them.
 pub(crate) struct Workers {
@@ -27,10 +26,9 @@ impl Workers {
             workers.spawn("lsm-compact", Inner::compact_until_stopped)?;
         }
         if inner.mode == Mode::Timed
-            && let WalMode::Interval(period_ns) = inner.wal_mode
+            && let Some(period) = inner.wal_mode.period
         {
-            workers
-                .spawn("lsm-sync", move |inner| inner.sync_until_stopped(Duration::from_nanos(period_ns)))?;
+            workers.spawn("lsm-sync", move |inner| inner.sync_until_stopped(period))?;
         }
         Ok(workers)
     }

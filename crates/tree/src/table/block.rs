@@ -94,7 +94,7 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
 /// of different sizes, for which a processor waits as long as for a search.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
-    match usize::from(footer.format) {
+    match footer.format {
         delta::CODE => match &delta::layout(block, footer) {
             Some(layout) => work(layout),
             None => None,

@@ -10,17 +10,17 @@ use crate::design::BlockIndex;
 pub(super) const BLOCK_FOOTER_BYTES: usize = 8;
 
 /// The last bytes of a block, which name its format and its index.
-pub(super) struct BlockFooter {
+pub struct BlockFooter {
     /// The format of the block: its code, which never changes its meaning.
-    pub(super) format: u8,
+    pub format: u8,
     /// The number of restart points; at least one.
-    pub(super) restart_count: usize,
+    pub restart_count: usize,
     /// What the block carries to find a key without a search.
-    pub(super) index: BlockIndex,
+    pub index: BlockIndex,
     /// Where the index begins.
-    pub(super) index_at: usize,
+    pub index_at: usize,
     /// The bytes of the index; it ends where the footer begins.
-    pub(super) index_len: usize,
+    pub index_len: usize,
 }
 
 impl BlockFooter {

@@ -30,7 +30,7 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<BtreePage>(
 );
 
 /// Its code in block footers.
-const CODE: usize = 2;
+const CODE: u8 = 2;
 
 /// The type of a page that holds pairs.
 const LEAF: u32 = 2;
@@ -58,6 +58,14 @@ impl Build<dyn BlockFormat> for BtreePage {
 }
 
 impl BlockFormat for BtreePage {
+    fn code(&self) -> u8 {
+        CODE
+    }
+
+    fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout> {
+        layout(block, footer)
+    }
+
     fn writer(&self, _: &BlockOptions) -> Box<dyn EntryWriter> {
         Box::new(Writer::default())
     }

@@ -27,7 +27,7 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Delta>(
 );
 
 /// Its code in block footers.
-pub(super) const CODE: usize = 0;
+pub(super) const CODE: u8 = 0;
 
 /// The format, and how its entries are read.
 pub(super) struct Delta;
@@ -46,6 +46,14 @@ impl Build<dyn BlockFormat> for Delta {
 }
 
 impl BlockFormat for Delta {
+    fn code(&self) -> u8 {
+        CODE
+    }
+
+    fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout> {
+        layout(block, footer)
+    }
+
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter> {
         Box::new(Writer { interval: options.restart_interval, restarts: Vec::new(), since_restart: 0 })
     }

@@ -24,9 +24,9 @@ pub trait EntryWriter: Send {
 /// A block under construction: the parts that all formats share.
 pub struct Draft {
     /// The bytes of the block so far.
-    pub(super) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// The last key added.
-    pub(super) last_key: Vec<u8>,
+    pub last_key: Vec<u8>,
     pub(super) index: BlockIndex,
     /// Keys per bucket of an index by hash.
     pub(super) index_load: f64,
@@ -44,20 +44,20 @@ impl Draft {
     /// The most bytes of the block with one more entry, the numbers before it, the footer, and `around` bytes of the
     /// format's own.
     #[inline]
-    pub(super) fn bytes_with(&self, entry: &Entry<'_>, around: usize) -> usize {
+    pub fn bytes_with(&self, entry: &Entry<'_>, around: usize) -> usize {
         self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around + BLOCK_FOOTER_BYTES
     }
 
     /// Remembers the last key, which shares its first `shared` bytes with the one before.
     #[inline]
-    pub(super) fn set_last_key(&mut self, shared: usize, key: &[u8]) {
+    pub fn set_last_key(&mut self, shared: usize, key: &[u8]) {
         self.last_key.truncate(shared);
         self.last_key.extend_from_slice(&key[shared..]);
     }
 
     /// Appends the index and the footer to a block of a format whose every `interval`-th entry is a restart
     /// point.
-    pub(super) fn end(&mut self, format: usize, restart_count: usize, interval: usize) {
+    pub fn end(&mut self, format: u8, restart_count: usize, interval: usize) {
         let index_at = self.bytes.len();
         match self.index {
             BlockIndex::None => {}
@@ -65,8 +65,7 @@ impl Draft {
             BlockIndex::Fingerprint => fingerprints::build(&self.hashes, interval, &mut self.bytes),
         }
         let index_len = self.bytes.len() - index_at;
-        let footer =
-            BlockFooter { format: format as u8, restart_count, index: self.index, index_at, index_len };
+        let footer = BlockFooter { format, restart_count, index: self.index, index_at, index_len };
         self.bytes.extend_from_slice(&footer.encode());
     }
 }

@@ -31,11 +31,11 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<FixedPairs>(
 );
 
 /// Its code in block footers.
-const CODE: usize = 3;
+const CODE: u8 = 3;
 
 /// The last byte of a block without a footer. No footer ends with it: that would be the high byte of the length of
 /// an index of 8 MiB and more.
-const MARK: u8 = 0x80 | CODE as u8;
+const MARK: u8 = 0x80 | CODE;
 
 /// The bytes before the pairs.
 const HEADER_BYTES: usize = 2;
@@ -57,6 +57,14 @@ impl Build<dyn BlockFormat> for FixedPairs {
 }
 
 impl BlockFormat for FixedPairs {
+    fn code(&self) -> u8 {
+        CODE
+    }
+
+    fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout> {
+        layout(block, footer)
+    }
+
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter> {
         Box::new(Writer {
             is_indexed: options.index != BlockIndex::None,

@@ -12,11 +12,24 @@
 //! Restart points are entries whose key stands there whole and whose place is known. Searches go from one to the
 //! other, and indexes name them.
 
+use super::block_footer::BlockFooter;
 use super::draft::EntryWriter;
+use super::layout::Layout;
 use crate::design::BlockOptions;
 
 /// How the entries of a block are laid out. What it takes to read a block is in the block.
+///
+/// Contract:
+/// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.
+/// 2. [`layout`](Self::layout) reads every block that the format's writer finished with that code, under any
+///    parameters of the format. Of other bytes it says `None`, or a layout whose parts lie in the block.
 pub trait BlockFormat: Send + Sync {
+    /// The code of the format in block footers: 0 to 3 for the formats of this crate, 4 to 15 for others.
+    fn code(&self) -> u8;
+
+    /// Where the parts of a block lie whose footer has the code of the format. `None` if they do not fit in the block.
+    fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout>;
+
     /// What lays out the entries of one block after the other.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 

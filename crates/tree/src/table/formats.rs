@@ -1,5 +1,7 @@
 //! The catalog of block formats, and the layout of a block by the code in its footer.
 
+use std::sync::LazyLock;
+
 use catalog::Catalog;
 
 use super::block_footer::BlockFooter;
@@ -18,8 +20,14 @@ pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
 /// What finds the parts of a block of a format, given its footer.
 type LayoutOf = fn(&[u8], &BlockFooter) -> Option<Layout>;
 
-/// The formats by their codes in block footers, which never change their meaning.
+/// The formats of this crate by their codes in block footers, which never change their meaning.
 static LAYOUTS: [LayoutOf; 4] = [delta::layout, plain::layout, btree_page::layout, fixed_pairs::layout];
+
+/// The formats of the catalog that [`LAYOUTS`] does not have: those of other crates.
+static OTHERS: LazyLock<Vec<Box<dyn BlockFormat>>> = LazyLock::new(|| {
+    let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
+    formats.filter(|format| usize::from(format.code()) >= LAYOUTS.len()).collect()
+});
 
 /// The layout of a block. `None` if the block has no valid footer, or its parts do not fit in it.
 #[inline]
@@ -33,10 +41,13 @@ pub(super) fn layout_of(block: &[u8]) -> Option<Layout> {
 /// The layout of a block with this footer. `None` if the parts do not fit in the block.
 #[inline]
 pub(super) fn layout_behind(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
-    match usize::from(footer.format) {
+    match footer.format {
         // Named here, so that it is compiled into the caller: each get reads a block of the default format.
         delta::CODE => delta::layout(block, footer),
-        code => LAYOUTS.get(code)?(block, footer),
+        code => match LAYOUTS.get(usize::from(code)) {
+            Some(layout) => layout(block, footer),
+            None => OTHERS.iter().find(|format| format.code() == code)?.layout(block, footer),
+        },
     }
 }
 
@@ -59,6 +70,19 @@ pub(super) mod tests {
         catalog::laws::check(&CATALOG).unwrap();
         let error = CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
         assert!(error.to_string().contains("cs265 prints 1 and 2"), "{error}");
+    }
+
+    #[test]
+    fn every_format_has_a_code_of_its_own_and_built_in_codes_keep_their_meaning() {
+        let code = |kind: &str| {
+            let choice = CATALOG.choose(&Value::from(kind)).unwrap();
+            CATALOG.build(&choice).unwrap().code()
+        };
+        assert_eq!(["delta", "plain", "btree-page", "fixed-pairs"].map(code), [0, 1, 2, 3]);
+        let codes: Vec<u8> = CATALOG.all().map(|choice| code(choice.kind())).collect();
+        let unique: std::collections::BTreeSet<u8> = codes.iter().copied().collect();
+        assert_eq!(unique.len(), codes.len(), "two formats have one code: {codes:?}");
+        assert!(codes.iter().all(|code| *code < 16), "a footer has four bits for a code: {codes:?}");
     }
 
     #[test]

@@ -12,28 +12,28 @@ use crate::design::BlockIndex;
 
 /// Where the parts of a block lie.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Layout {
+pub struct Layout {
     /// Where the entries begin.
-    pub(super) entries_start: usize,
+    pub entries_start: usize,
     /// Where the entries end.
-    pub(super) entries_end: usize,
+    pub entries_end: usize,
     /// How an entry is written.
-    pub(super) entries: Entries,
+    pub entries: Entries,
     /// The number of restart points; at least one.
-    pub(super) restart_count: usize,
+    pub restart_count: usize,
     /// How restart points are found.
-    pub(super) restarts: Restarts,
+    pub restarts: Restarts,
     /// Whether the block names its smallest and its largest key: see `plain`.
-    pub(super) has_bounds: bool,
+    pub has_bounds: bool,
     /// What the block carries to find a key without a search.
-    pub(super) index: BlockIndex,
+    pub index: BlockIndex,
     /// The bytes of the index, which stands before the tail.
-    pub(super) index_len: usize,
+    pub index_len: usize,
 }
 
 /// How an entry is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Entries {
+pub enum Entries {
     /// As the difference to the one before: see `delta`.
     #[default]
     Delta,
@@ -45,7 +45,7 @@ pub(super) enum Entries {
 
 /// How restart points are found.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Restarts {
+pub enum Restarts {
     /// Offsets of four bytes stand behind the entries.
     #[default]
     Behind,

@@ -36,7 +36,7 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
 );
 
 /// Its code in block footers.
-const CODE: usize = 1;
+const CODE: u8 = 1;
 
 /// What version 1 begins with: "usbl", as a little-endian number.
 const MAGIC: u32 = 0x7573_626c;
@@ -77,6 +77,14 @@ impl Build<dyn BlockFormat> for Plain {
 }
 
 impl BlockFormat for Plain {
+    fn code(&self) -> u8 {
+        CODE
+    }
+
+    fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout> {
+        layout(block, footer)
+    }
+
     fn writer(&self, _: &BlockOptions) -> Box<dyn EntryWriter> {
         let format = *self;
         Box::new(Writer { format, smallest: Vec::new(), entries: Vec::new(), count: 0, stride: 0 })

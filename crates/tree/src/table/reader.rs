@@ -12,7 +12,6 @@ use storage::{Purpose, ReadFile};
 use types::{Bytes, HashedKey, KeyHash, Lookup};
 
 use super::Properties;
-use super::ahead::Ahead;
 use super::block::{find_in_part, find_noting};
 use super::block_bytes::BlockBytes;
 use super::block_footer::BLOCK_FOOTER_BYTES;
@@ -23,7 +22,8 @@ use super::fence_view::View;
 use super::footer::{FENCE_CHUNK_BYTES, FOOTER_BYTES, Footer, Section};
 use super::formats::layout_of;
 use super::layout::{Found, Part};
-use super::signposts::Signposts;
+use super::prefetcher::Prefetcher;
+use super::restart_hints::RestartHints;
 use super::table_file::TableFile;
 use super::trailer::TRAILER_BYTES;
 use crate::checksum::checksum;
@@ -92,15 +92,15 @@ impl Table {
             && codec_of_first_block(&*file, &directory)? == Some(RAW);
         let checks_once = is_in_place && block.verify == Verify::Once;
         let checked = checks_once.then(|| CheckedBlocks::new(directory.len()));
-        let signposts = (checks_once && block.signposts)
-            .then(|| Signposts::new(directory.len(), &properties.smallest, &properties.largest));
+        let restart_hints = (checks_once && block.restart_hints)
+            .then(|| RestartHints::new(directory.len(), &properties.smallest, &properties.largest));
         let file = TableFile {
             context: Arc::clone(context),
             id,
             seal,
             path: path.clone(),
             file,
-            ahead: Ahead::new(&properties, &directory),
+            ahead: Prefetcher::new(&properties, &directory),
             properties,
             decompressor,
             directory,
@@ -108,7 +108,7 @@ impl Table {
             fence_checksums,
             is_in_place,
             checked,
-            signposts,
+            restart_hints,
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
@@ -147,9 +147,9 @@ impl Table {
 
     /// Bytes of memory of the fence and of what it needs.
     pub(crate) fn fence_bytes(&self) -> usize {
-        let signposts = self.file.signposts.as_ref().map_or(0, Signposts::memory_bytes);
+        let restart_hints = self.file.restart_hints.as_ref().map_or(0, RestartHints::memory_bytes);
         let directory = self.file.directory.memory_bytes() + self.file.fence_checksums.len() * 4;
-        self.fence.memory_bytes() + directory + signposts
+        self.fence.memory_bytes() + directory + restart_hints
     }
 
     /// Marks the table as named by no version: its file is removed when the last user lets go of it.
@@ -361,9 +361,9 @@ impl Table {
     /// of that block, as whoever looks into it needs it, before what is known is there itself.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
-        let signposts = self.file.signposts.as_ref()?;
+        let restart_hints = self.file.restart_hints.as_ref()?;
         self.prefetch_tail(index);
-        signposts.part(index, key)
+        restart_hints.part(index, key)
     }
 
     /// Asks memory for the end of a data block that is used in place: the trailer, and where the parts of the block are.

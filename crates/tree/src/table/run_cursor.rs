@@ -8,10 +8,10 @@ use types::{Bytes, Direction, Entry};
 
 use super::block_bytes::BlockBytes;
 use super::block_cursor::BlockCursor;
-use super::holding::{Holding, Reader, Readers, first_block};
 use super::layout::Part;
 use super::read_ahead::ReadAhead;
 use super::reader::Table;
+use super::run_readers::{Reader, Readers, RunReaders, first_block};
 use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
@@ -105,7 +105,7 @@ impl<'t> RunCursor<'t> {
     /// A cursor for a range over what it holds of a run, on its way to the first entry in `direction` that `from`
     /// allows; it goes on to `to` at most.
     pub(crate) fn approach(
-        Holding { tables, first, references, mut readers, read_ahead, expected }: Holding<'t>,
+        RunReaders { tables, first, references, mut readers, read_ahead, expected }: RunReaders<'t>,
         (from, to): (Bound<&[u8]>, Bound<&[u8]>),
         direction: Direction,
         counters: &AllCounters,

@@ -11,14 +11,14 @@ use fence::FenceError;
 use storage::ReadFile;
 use types::Bytes;
 
-use super::ahead::Ahead;
 use super::block_bytes::BlockBytes;
 use super::checked::CheckedBlocks;
 use super::context::TableContext;
 use super::directory::{BlockPlace, Directory};
 use super::footer::Footer;
+use super::prefetcher::Prefetcher;
 use super::properties::Properties;
-use super::signposts::Signposts;
+use super::restart_hints::RestartHints;
 use super::trailer::TRAILER_BYTES;
 use crate::checksum::{Checksum, block_checksum};
 use crate::codec::Reader;
@@ -41,11 +41,11 @@ pub(super) struct TableFile {
     /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
     pub(super) is_in_place: bool,
     /// What is asked for before it is read.
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Prefetcher,
     /// The blocks whose checksums were compared, where once is enough.
     pub(super) checked: Option<CheckedBlocks>,
     /// Where the restart points of those stand.
-    pub(super) signposts: Option<Signposts>,
+    pub(super) restart_hints: Option<RestartHints>,
 }
 
 /// What stands behind a stored block.
@@ -119,8 +119,8 @@ impl TableFile {
         let kind = if is_checked { Checksum::None } else { self.properties.checksum };
         let trailer = self.trailer(stored, place, kind)?;
         if !is_checked {
-            if let Some(signposts) = &self.signposts {
-                signposts.learn(index, &stored[..trailer.stored_len]);
+            if let Some(restart_hints) = &self.restart_hints {
+                restart_hints.learn(index, &stored[..trailer.stored_len]);
             }
             self.checked.iter().for_each(|checked| checked.insert(index));
         }

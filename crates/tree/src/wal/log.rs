@@ -8,7 +8,7 @@ use super::record::header;
 use super::{WalMode, log_path};
 use crate::error::Result;
 
-/// A log open for appending; in mode `none` there is no file and nothing happens.
+/// A log open for appending; without a log there is no file and nothing happens.
 pub(crate) struct LogFile {
     file: Option<Box<dyn WriteFile>>,
 }
@@ -22,12 +22,12 @@ impl LogFile {
         seal: u64,
         mode: WalMode,
     ) -> Result<Self> {
-        if mode == WalMode::None {
+        if !mode.has_log {
             return Ok(Self { file: None });
         }
         let mut file = storage.create(&log_path(directory, number), Purpose::Log)?;
         file.append(&header(number, seal))?;
-        if mode.syncs_at_rotation() {
+        if mode.syncs_at_rotation {
             file.sync()?;
             storage.sync_directory(directory)?;
         }

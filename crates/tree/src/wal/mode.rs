@@ -1,112 +1,91 @@
-//! The modes of the write-ahead log: when a write is acknowledged.
+//! The trait of WAL modes, and the decisions of a mode as plain data.
 
-use catalog::{Build, Catalog, Limit, Time, Variant};
-use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
-/// When a write is acknowledged.
+/// A mode of the write-ahead log (WAL): it decides when a write is acknowledged.
+///
+/// Contract: the decisions are the same at every call. A tree asks once, when it is opened, so that no call through
+/// this trait is made per write.
+pub trait WalPolicy: Send + Sync {
+    /// The decisions of the mode.
+    fn mode(&self) -> WalMode;
+}
+
+/// The decisions of a WAL mode, resolved once when a tree is opened.
+///
+/// Invariant: a mode without a log neither syncs commits nor rotations and has no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WalMode {
-    /// When it is in the memtable: a crash of the process loses what was not flushed.
-    None,
-    /// When the operating system has it: it survives a crash of the process, not of the machine.
-    Buffered,
-    /// When the device has it; every commit is synced by itself.
-    Sync,
-    /// When the device has it; commits that wait at the same time share one sync, which waits for a moment for those who
-    /// shared the one before.
-    Group,
-    /// When the operating system has it; the device gets it at this period, in nanoseconds.
-    Interval(u64),
+pub struct WalMode {
+    /// Whether there is a log. Without one, a crash of the process loses the writes that are not flushed.
+    pub has_log: bool,
+    /// Which commits are synced before they are acknowledged.
+    pub commit_sync: CommitSync,
+    /// Whether a log and its name are durable before the first write goes to it, and whole before the first write goes
+    /// to the next log.
+    pub syncs_at_rotation: bool,
+    /// The time between two syncs in the background, in timed mode. `None` if there are no such syncs.
+    pub period: Option<Duration>,
+}
+
+/// The commits that are synced before they are acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommitSync {
+    /// No commit. An acknowledged write survives a crash of the process if there is a log, but not power loss.
+    Never,
+    /// Every commit, by a sync of its own.
+    Each,
+    /// Every commit; the commits that wait at the same time share one sync (group commit).
+    Shared {
+        /// The longest time that the leader of a group waits for the commits that shared the sync before.
+        most_wait: Duration,
+    },
 }
 
 impl WalMode {
-    /// Whether a log is on the device, with its name, before the first write goes to it, and whole before the
-    /// first write goes to the next.
-    pub(crate) fn syncs_at_rotation(self) -> bool {
-        matches!(self, Self::Sync | Self::Group | Self::Interval(_))
+    /// The decisions of `none`: there is no log.
+    pub const NONE: Self =
+        Self { has_log: false, commit_sync: CommitSync::Never, syncs_at_rotation: false, period: None };
+
+    /// The decisions of `buffered`: the operating system has a write when it is acknowledged.
+    pub const BUFFERED: Self = Self { has_log: true, ..Self::NONE };
+
+    /// The decisions of `sync`: the device has a write when it is acknowledged, by a sync of its own.
+    pub const SYNC: Self = Self { commit_sync: CommitSync::Each, syncs_at_rotation: true, ..Self::BUFFERED };
+
+    /// The decisions of `group`: the device has a write when it is acknowledged, by a sync that commits share.
+    pub const GROUP: Self = Self {
+        commit_sync: CommitSync::Shared { most_wait: Duration::from_micros(200) },
+        syncs_at_rotation: true,
+        ..Self::BUFFERED
+    };
+
+    /// The decisions of `interval`: as `buffered`, with a sync in the background after each `period`.
+    pub const fn interval(period: Duration) -> Self {
+        Self { syncs_at_rotation: true, period: Some(period), ..Self::BUFFERED }
     }
 
     /// Whether an acknowledged write survives power loss.
     pub fn survives_power_loss(self) -> bool {
-        matches!(self, Self::Sync | Self::Group)
+        self.commit_sync != CommitSync::Never
     }
-}
 
-/// All modes. The first is the baseline.
-pub static CATALOG: Catalog<WalMode> = Catalog::new(
-    catalog::origin!(),
-    "wal",
-    "when a write is acknowledged, and so what it survives",
-    &[
-        Variant::new::<NoWal>("none", "no log: a crash of the process loses what was not flushed", ""),
-        Variant::new::<Buffered>(
-            "buffered",
-            "logged to the operating system: survives a crash of the process",
-            "",
-        ),
-        Variant::new::<Sync>("sync", "every commit is synced by itself: survives power loss", ""),
-        Variant::new::<Group>(
-            "group",
-            "commits that wait together, or soon will, share one sync: survives power loss",
-            "",
-        ),
-        Variant::new::<Interval>(
-            "interval",
-            "logged to the operating system and synced at a period: power loss costs at most that",
-            "# Time between two syncs.\nperiod = \"100ms\"\n",
-        )
-        .limited(&[Limit::NotDeterministic]),
-    ],
-);
-
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct NoParams {}
-
-/// Declares a mode without parameters.
-macro_rules! plain_mode {
-    ($name:ident, $mode:expr) => {
-        #[doc = concat!("Builds `", stringify!($mode), "`.")]
-        struct $name;
-
-        impl Build<WalMode> for $name {
-            type Params = NoParams;
-
-            fn build(_: NoParams) -> Result<Box<WalMode>, String> {
-                Ok(Box::new($mode))
-            }
-        }
-    };
-}
-
-plain_mode!(NoWal, WalMode::None);
-plain_mode!(Buffered, WalMode::Buffered);
-plain_mode!(Sync, WalMode::Sync);
-plain_mode!(Group, WalMode::Group);
-
-/// Builds `WalMode::Interval`.
-struct Interval;
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct IntervalParams {
-    period: Time,
-}
-
-impl Default for IntervalParams {
-    fn default() -> Self {
-        Self { period: Time(100_000_000) }
+    /// Whether commits share syncs.
+    #[inline]
+    pub(crate) fn shares_syncs(self) -> bool {
+        matches!(self.commit_sync, CommitSync::Shared { .. })
     }
-}
 
-impl Build<WalMode> for Interval {
-    type Params = IntervalParams;
-
-    fn build(params: IntervalParams) -> Result<Box<WalMode>, String> {
-        if params.period.0 == 0 {
-            return Err("period is 0; say wal = \"sync\" to sync every commit".to_owned());
+    /// Checks the invariant.
+    ///
+    /// # Errors
+    /// Names the decision that needs a log or a longer period.
+    pub fn check(self) -> Result<(), String> {
+        if !self.has_log && self != Self::NONE {
+            return Err("a WAL mode without a log cannot sync anything".to_owned());
         }
-        Ok(Box::new(WalMode::Interval(params.period.0)))
+        match self.period {
+            Some(Duration::ZERO) => Err("the period between two syncs of a WAL mode is 0".to_owned()),
+            _ => Ok(()),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{Model, Replay, all_designs, in_pairs, mapped_memory, memory, open, small_design, steps};
-use lsmbench_tree::{AXES, Design, Mode};
+use lsmbench_tree::{AXES, Design, Mode, conformance};
 use storage::{Purpose, Storage, StorageError};
 
 /// Steps per design and seed.
@@ -52,7 +52,8 @@ fn replay_all(mode: Mode) {
                 false => (memory(), Path::new("tree").to_owned()),
             };
             let steps = steps(seed, STEPS);
-            let outcome = Replay::new(design, mode, storage, &directory).run(&steps);
+            let replay = Replay::new(design, mode, storage, &directory);
+            let outcome = replay.and_then(|mut replay| replay.run(&steps));
             if let Err(difference) = outcome {
                 panic!("{name}, {mode:?}, seed {seed}: {difference}");
             }
@@ -79,7 +80,7 @@ fn pairs_of_one_size_are_answered_like_the_model_by_every_format() {
         for more in ["", "block = { index = \"fingerprint\" }", "fence = \"page-search\"\ncache = \"none\""] {
             let design = small_design(&format!("format = \"{variant}\"\n{more}"));
             for seed in 0..SEEDS {
-                let mut replay = Replay::new(&design, Mode::Counted, memory(), Path::new("tree"));
+                let mut replay = Replay::new(&design, Mode::Counted, memory(), Path::new("tree")).unwrap();
                 let outcome = replay.run(&in_pairs(steps(seed, STEPS)));
                 outcome.unwrap_or_else(|difference| panic!("{variant}, {more}, seed {seed}: {difference}"));
             }
@@ -125,4 +126,13 @@ fn tables_of_one_design_are_read_under_another() {
         }
         assert_eq!(range.next().unwrap(), None, "round {round}");
     }
+}
+
+/// The check that other crates call passes for a design of ours and finds a design that forgets.
+#[test]
+fn the_public_check_passes_for_a_good_design_and_finds_one_that_drops_data() {
+    conformance::check(&small_design("")).unwrap();
+    let forgetful = small_design("compaction = { kind = \"fifo\", capacity = \"4KiB\" }");
+    let difference = conformance::check(&forgetful).unwrap_err();
+    assert!(difference.contains("seed 0"), "{difference}");
 }

@@ -8,7 +8,7 @@ use lsmbench_tree::{Design, Mode, OpenOptions, Tree};
 use crate::common::{Model, memory, open, small_design};
 
 const PRICES: &str = r#"
-    compaction = { kind = "l0-tiered", level0_runs = 9, seek_price = "1KiB" }
+    compaction = { kind = "l0-tiered", level0_runs = 9, read_triggered = "1KiB" }
     memtable = { capacity = "64KiB" }
 "#;
 

@@ -11,7 +11,7 @@ use super::reader::Table;
 use crate::design::{RangeOptions, TableReaders, TableReferences};
 
 /// The tables of a run that a range walks.
-pub(crate) struct Holding<'t> {
+pub(crate) struct RunReaders<'t> {
     /// The tables that can have keys of the range, in key order.
     pub(super) tables: &'t [Arc<Table>],
     /// The number of the table that is walked first.
@@ -37,7 +37,7 @@ pub(super) struct Reader<'t> {
     pub(super) cursor: BlockCursor<'t>,
 }
 
-impl<'t> Holding<'t> {
+impl<'t> RunReaders<'t> {
     /// Takes hold of the tables `inside` of a run, which can have keys of the range and are not none, to be walked in
     /// `direction`. The range is `expected` to take so many entries, if it said so.
     pub(crate) fn new(
@@ -123,7 +123,7 @@ mod tests {
             for (kind, more) in [(TableReferences::Run, 0), (TableReferences::Table, 5)] {
                 for (readers, made) in [(TableReaders::Lazy, 0), (TableReaders::Eager, 5)] {
                     let options = RangeOptions { references: kind, readers, ..RangeOptions::default() };
-                    let mut holding = Holding::new(&tables, 2..7, direction, options, None);
+                    let mut holding = RunReaders::new(&tables, 2..7, direction, options, None);
                     assert_eq!(references(), alone + more, "{options:?}");
                     let expected = if direction == Direction::Forward { 2 } else { 6 };
                     let first = &holding.tables[holding.first];

@@ -22,14 +22,14 @@ const LARGE: usize = 4;
 /// The distance between entries, if a block begins with its entries and all have one size, and what is asked for of each, in
 /// bytes. A walk waits for each that begins elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stride {
+pub(super) struct EntrySpacing {
     step: usize,
     /// How far before a step what is asked for begins.
     early: usize,
     asked: usize,
 }
 
-impl Stride {
+impl EntrySpacing {
     /// The distance between the entries of a table; `None` where they are small, or where stored bytes do not tell it:
     /// those of compressed blocks, and of blocks that are filled up to whole pages.
     pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
@@ -81,7 +81,7 @@ mod tests {
 
     /// A block with as many values of `bytes` bytes as fit in 4 KiB, their number, and the stride of a table of such blocks
     /// that are stored in so many bytes less.
-    fn table(bytes: usize, saved: usize) -> (Vec<u8>, u64, Option<Stride>) {
+    fn table(bytes: usize, saved: usize) -> (Vec<u8>, u64, Option<EntrySpacing>) {
         let mut builder = BlockBuilder::new(&Delta, &BlockOptions::default());
         let value = vec![7; bytes];
         let mut entries = 0;
@@ -111,7 +111,7 @@ mod tests {
             checksum: Checksum::Crc32c,
             dictionaries: Vec::new(),
         };
-        (block, entries, Stride::of(&properties, &directory))
+        (block, entries, EntrySpacing::of(&properties, &directory))
     }
 
     #[test]

@@ -8,8 +8,8 @@ use storage::ReadFile;
 use types::avalanche;
 
 use super::directory::Directory;
+use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
-use super::stride::Stride;
 
 /// So many parts in a row that were in memory, and the system is asked about few of those to come. Its answer takes one or two
 /// microseconds; a part that is not there and was not asked for is waited for page by page, some milliseconds.
@@ -19,16 +19,16 @@ const TRUSTED_PARTS: u32 = 4096;
 const DOUBTED: u64 = 32;
 
 /// Asks for what is about to be read of a table.
-pub(super) struct Ahead {
-    stride: Option<Stride>,
+pub(super) struct Prefetcher {
+    stride: Option<EntrySpacing>,
     /// The parts in a row that were in memory.
     in_memory: AtomicU32,
 }
 
-impl Ahead {
+impl Prefetcher {
     /// For a table of which nothing was read.
     pub(super) fn new(properties: &Properties, directory: &Directory) -> Self {
-        Self { stride: Stride::of(properties, directory), in_memory: AtomicU32::new(0) }
+        Self { stride: EntrySpacing::of(properties, directory), in_memory: AtomicU32::new(0) }
     }
 
     /// Asks memory for what a search or a walk reads first of the entries in a block.
@@ -101,7 +101,7 @@ mod tests {
     const PAGE_BYTES: u64 = 4 << 10;
 
     /// Tells `parts` parts at a distance of `pages` pages; the questions and the parts that the file was told of.
-    fn tell(ahead: &Ahead, file: &Asked, parts: u32, pages: u64) -> (u32, u32) {
+    fn tell(ahead: &Prefetcher, file: &Asked, parts: u32, pages: u64) -> (u32, u32) {
         let before = (file.questions.load(Relaxed), file.expected.load(Relaxed));
         (0..u64::from(parts))
             .for_each(|part| ahead.expect(file, part * pages * PAGE_BYTES, PAGE_BYTES as usize));
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn what_was_always_in_memory_is_asked_about_rarely_and_all_else_each_time() {
         for pages in [1, 32, 33] {
-            let (ahead, file) = (Ahead { stride: None, in_memory: AtomicU32::new(0) }, Asked::default());
+            let (ahead, file) = (Prefetcher { stride: None, in_memory: AtomicU32::new(0) }, Asked::default());
             assert_eq!(tell(&ahead, &file, 100, pages), (100, 100), "nothing is in memory");
             file.is_in_memory.store(true, Relaxed);
             assert_eq!(tell(&ahead, &file, TRUSTED_PARTS, pages), (TRUSTED_PARTS, 0));

@@ -1,9 +1,9 @@
-//! Where parts of blocks begin, and with which keys: in memory, of each block that was looked into.
+//! Restart hints: the offsets and the first keys of a few parts of each block, kept in memory and not in the file.
 //!
-//! A search that knows only the block asks memory for all of it, 64 lines for 4 KiB, and halves its way to a restart point.
-//! With the heads of a few keys it asks for the part that can have the key. They are learnt when a block is held to its
-//! checksum, which reads all of it in any case; the file knows nothing of them. Where the heads of keys are the same, because
-//! they share more than all keys of the table do, the part is most of the block.
+//! Without hints, a search prefetches the whole block, 64 cache lines for 4 KiB, and searches all restart points. With the
+//! first bytes of a few keys it prefetches the one part that can have the key. The hints of a block are learnt when its
+//! checksum is compared, because that reads the whole block anyway. If keys share more bytes than all keys of the table
+//! do, their first bytes are equal, and the part is most of the block.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ const MOST_PARTS: usize = 6;
 const HEAD_BYTES: usize = size_of::<u64>();
 
 /// What is known of each block of a table.
-pub(super) struct Signposts {
+pub(super) struct RestartHints {
     /// What all keys of the table begin with.
     prefix: Box<[u8]>,
     blocks: u32,
@@ -60,7 +60,7 @@ const HEADS: usize = 6;
 /// The word that is a head.
 const BASE: usize = 3;
 
-impl Signposts {
+impl RestartHints {
     /// Of a table of so many blocks, whose keys lie between two; nothing is known of any block.
     pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
         let prefix = smallest[..types::common_prefix(smallest, largest)].into();
@@ -213,19 +213,19 @@ mod tests {
         formats().into_iter().map(block).collect()
     }
 
-    /// Signposts of a table with one block, which they learnt, among others.
-    fn signposts(keys: &Keys, block: &[u8]) -> Signposts {
+    /// Restart hints of a table with one block, which they learnt, among others.
+    fn restart_hints(keys: &Keys, block: &[u8]) -> RestartHints {
         let (smallest, largest) = (keys.first().unwrap(), keys.last().unwrap());
-        let signposts = Signposts::new(3, smallest, largest);
-        signposts.learn(1, block);
-        assert_eq!((signposts.part(0, smallest), signposts.part(2, largest)), (None, None));
-        signposts
+        let restart_hints = RestartHints::new(3, smallest, largest);
+        restart_hints.learn(1, block);
+        assert_eq!((restart_hints.part(0, smallest), restart_hints.part(2, largest)), (None, None));
+        restart_hints
     }
 
     /// Compares what is found in the part for a key with what is found in the block.
-    fn check(signposts: &Signposts, block: &Bytes, key: &[u8]) {
+    fn check(restart_hints: &RestartHints, block: &Bytes, key: &[u8]) {
         let layout = layout_of(block).unwrap();
-        let Some(part) = signposts.part(1, key) else {
+        let Some(part) = restart_hints.part(1, key) else {
             assert!(layout.restart_count < 2 || layout.has_bounds, "a block with nothing to tell");
             return;
         };
@@ -270,13 +270,13 @@ mod tests {
             };
             let keys: Keys = rests.iter().map(key).collect();
             for (_, block) in blocks(&keys, interval) {
-                let signposts = signposts(&keys, &block);
+                let restart_hints = restart_hints(&keys, &block);
                 for key in &keys {
-                    check(&signposts, &block, key);
-                    check(&signposts, &block, &[&key[..], &[0]].concat());
-                    check(&signposts, &block, &key[..key.len() / 2]);
+                    check(&restart_hints, &block, key);
+                    check(&restart_hints, &block, &[&key[..], &[0]].concat());
+                    check(&restart_hints, &block, &key[..key.len() / 2]);
                 }
-                targets.iter().for_each(|target| check(&signposts, &block, target));
+                targets.iter().for_each(|target| check(&restart_hints, &block, target));
             }
         }
     }
@@ -286,8 +286,8 @@ mod tests {
         let keys: Keys = (0..37u32).map(|at| format!("user{:012}", at * 9973).into_bytes()).collect();
         let (name, block) = blocks(&keys, 4).swap_remove(0);
         assert_eq!(name, "delta");
-        let signposts = signposts(&keys, &block);
-        let parts: Vec<Part> = keys.iter().map(|key| signposts.part(1, key).unwrap()).collect();
+        let restart_hints = restart_hints(&keys, &block);
+        let parts: Vec<Part> = keys.iter().map(|key| restart_hints.part(1, key).unwrap()).collect();
         // Ten restart points are in six parts; the key at one of them may be in the part before, as far as heads tell.
         assert!(parts.iter().all(|part| part.restarts.len() <= 4), "{parts:?}");
         assert!(parts.iter().filter(|part| part.restarts.len() > 2).count() <= MOST_PARTS, "{parts:?}");
@@ -307,9 +307,9 @@ mod tests {
         let one_part = BlockOptions { restart_interval: 4096, ..usual };
         let indexed = BlockOptions { index: BlockIndex::Hash, ..usual };
         for (options, rows) in [(usual, 3), (one_part, 0), (indexed, 0)] {
-            let signposts = signposts(&keys, &build(options));
-            assert_eq!(signposts.memory_bytes(), rows * size_of::<Row>(), "{options:?}");
-            assert_eq!(signposts.part(1, &[50]).is_some(), rows > 0, "{options:?}");
+            let restart_hints = restart_hints(&keys, &build(options));
+            assert_eq!(restart_hints.memory_bytes(), rows * size_of::<Row>(), "{options:?}");
+            assert_eq!(restart_hints.part(1, &[50]).is_some(), rows > 0, "{options:?}");
         }
     }
 
@@ -319,8 +319,8 @@ mod tests {
         let keys: Keys = (0..60u8).map(|at| vec![at; 530]).collect();
         for (name, block) in blocks(&keys, 1) {
             assert!(block.len() > 60_000 && block.len() < 1 << 16, "{name}: {}", block.len());
-            let signposts = signposts(&keys, &block);
-            keys.iter().for_each(|key| check(&signposts, &block, key));
+            let restart_hints = restart_hints(&keys, &block);
+            keys.iter().for_each(|key| check(&restart_hints, &block, key));
         }
     }
 
@@ -331,10 +331,10 @@ mod tests {
             for at in 0..whole.len() {
                 let mut block = whole.to_vec();
                 block[at] ^= 0xff;
-                let signposts = signposts(&keys, &block);
+                let restart_hints = restart_hints(&keys, &block);
                 let block = Bytes::copy_from(&block);
                 for key in &keys {
-                    let Some(part) = signposts.part(1, key) else { continue };
+                    let Some(part) = restart_hints.part(1, key) else { continue };
                     let _ = find_in_part(&block, &part, key);
                     for direction in [Direction::Forward, Direction::Backward] {
                         let mut cursor = BlockCursor::default();

@@ -1,0 +1,69 @@
+//! The whole-tree model test: a tree of any design gives the answers of a `BTreeMap`.
+//!
+//! A crate that adds a variant to an axis calls [`check`] with a design that has the variant. The tests of this crate
+//! do so for every variant of every axis.
+//!
+//! ```
+//! let design = lsmbench_tree::conformance::small(&"bloom = \"ribbon\"".parse()?)?;
+//! lsmbench_tree::conformance::check(&design)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod replay;
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use storage::Memory;
+use toml::Table;
+
+pub use replay::{Model, Replay, Step, steps};
+
+use crate::{Design, DesignError, Mode};
+
+/// The steps of one replay.
+const STEPS: usize = 4_000;
+
+/// The seeds, each of which gives other steps.
+const SEEDS: u64 = 2;
+
+/// A design whose memtables, tables and blocks are small.
+static SMALL: LazyLock<Table> = LazyLock::new(|| {
+    let small = r#"
+        memtable = { capacity = "2KiB" }
+        table = { capacity = "1536B" }
+        block = { size = "512B", restart_interval = 4 }
+        compaction = { size_ratio = 3 }
+        cache = { capacity = "16KiB" }
+    "#;
+    small.parse().expect("the small design is TOML")
+});
+
+/// A design from TOML over one whose memtables, tables and blocks are so small that some hundred operations flush,
+/// compact and split.
+///
+/// # Errors
+/// As [`Design::with`].
+pub fn small(toml: &Table) -> Result<Design, DesignError> {
+    Design::default().with(&SMALL)?.with(toml)
+}
+
+/// Checks that a tree of this design gives the answers of a `BTreeMap`.
+///
+/// Seeded operations of all kinds are replayed in counted and in timed mode, on files in memory that are mapped and on
+/// files that are not. Some of them close the tree and open it again. A design whose variants drop data by rule does
+/// not pass.
+///
+/// # Errors
+/// Names the mode, the seed, and the first operation whose answer differs, with both answers.
+pub fn check(design: &Design) -> Result<(), String> {
+    for mode in [Mode::Counted, Mode::Timed] {
+        for seed in 0..SEEDS {
+            let memory = if seed % 2 == 0 { Memory::mapped() } else { Memory::default() };
+            let replay = Replay::new(design, mode, Arc::new(memory), Path::new("tree"));
+            let outcome = replay.and_then(|mut replay| replay.run(&steps(seed, STEPS)));
+            outcome.map_err(|difference| format!("{mode:?} mode, seed {seed}: {difference}"))?;
+        }
+    }
+    Ok(())
+}

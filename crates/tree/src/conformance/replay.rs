@@ -1,0 +1,304 @@
+//! Seeded operations, replayed on a tree and on a `BTreeMap`.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use storage::Storage;
+use types::Direction;
+
+use crate::{Design, Mode, OpenOptions, Snapshot, Tree, WriteBatch};
+
+/// The model of a tree: an ordered map in memory.
+pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// One step of a replay.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Puts a key and a value.
+    Put(Vec<u8>, Vec<u8>),
+    /// Deletes a key.
+    Delete(Vec<u8>),
+    /// Writes a batch of puts and deletes (`None`).
+    Batch(Vec<(Vec<u8>, Option<Vec<u8>>)>),
+    /// Gets a key.
+    Get(Vec<u8>),
+    /// Gets several keys at once.
+    MultiGet(Vec<Vec<u8>>),
+    /// Scans between two bounds. Each entry is read from the front (`true`) or from the back.
+    Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),
+    /// Takes a snapshot, in place of the one before.
+    TakeSnapshot,
+    /// Compares the snapshot with the model of its moment.
+    CheckSnapshot,
+    /// Flushes all memtables.
+    Flush,
+    /// Waits until no compaction is due.
+    Settle,
+    /// Compacts all runs into one.
+    Compact,
+    /// Closes the tree and opens it again.
+    Reopen,
+}
+
+/// Seeded steps over some hundred keys, so that overwrites, deletes and hits are common. The same seed gives the same
+/// steps.
+pub fn steps(seed: u64, count: usize) -> Vec<Step> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..count).map(|_| step(&mut random)).collect()
+}
+
+fn step(random: &mut impl Rng) -> Step {
+    match random.random_range(0..1000) {
+        0..450 => Step::Put(key(random), value(random)),
+        450..550 => Step::Delete(key(random)),
+        550..600 => {
+            let count = random.random_range(1..20);
+            Step::Batch(
+                (0..count).map(|_| (key(random), random.random_bool(0.8).then(|| value(random)))).collect(),
+            )
+        }
+        600..820 => Step::Get(key(random)),
+        820..850 => {
+            let count = random.random_range(0..12);
+            Step::MultiGet((0..count).map(|_| key(random)).collect())
+        }
+        850..950 => {
+            let ends = random.random_range(0..60);
+            let only = random.random_range(0..3);
+            let ends =
+                (0..ends).map(|_| if only < 2 { only == 0 } else { random.random_bool(0.5) }).collect();
+            Step::Range(bound(random), bound(random), ends)
+        }
+        950..960 => Step::TakeSnapshot,
+        960..985 => Step::CheckSnapshot,
+        985..990 => Step::Flush,
+        990..994 => Step::Settle,
+        994..996 => Step::Compact,
+        _ => Step::Reopen,
+    }
+}
+
+fn key(random: &mut impl Rng) -> Vec<u8> {
+    let number: u32 = random.random_range(0..400);
+    match random.random_range(0..20) {
+        0 => Vec::new(),
+        1 => vec![0xff; number as usize % 30],
+        2 => number.to_be_bytes().to_vec(),
+        3 => format!("user{number:04}/with/a/longer/tail").into_bytes(),
+        _ => format!("user{number:04}").into_bytes(),
+    }
+}
+
+fn value(random: &mut impl Rng) -> Vec<u8> {
+    let len = match random.random_range(0..40) {
+        0 => 0,
+        1 => random.random_range(500..3000),
+        _ => random.random_range(1..60),
+    };
+    let compressible: bool = random.random_bool(0.5);
+    (0..len).map(|_| if compressible { b'v' } else { random.random() }).collect()
+}
+
+fn bound(random: &mut impl Rng) -> Bound<Vec<u8>> {
+    match random.random_range(0..5) {
+        0 => Bound::Unbounded,
+        1 | 2 => Bound::Included(key(random)),
+        _ => Bound::Excluded(key(random)),
+    }
+}
+
+/// A replay of steps on a tree and on the model.
+pub struct Replay<'a> {
+    design: &'a Design,
+    mode: Mode,
+    storage: Arc<dyn Storage>,
+    directory: &'a Path,
+    model: Model,
+    tree: Option<Tree>,
+    snapshot: Option<(Snapshot, Model)>,
+}
+
+impl<'a> Replay<'a> {
+    /// Opens a tree of this design in `directory` of `storage`.
+    ///
+    /// # Errors
+    /// If the tree cannot be opened.
+    pub fn new(
+        design: &'a Design,
+        mode: Mode,
+        storage: Arc<dyn Storage>,
+        directory: &'a Path,
+    ) -> Result<Self, String> {
+        let mut replay =
+            Self { design, mode, storage, directory, model: Model::new(), tree: None, snapshot: None };
+        replay.open()?;
+        Ok(replay)
+    }
+
+    fn open(&mut self) -> Result<(), String> {
+        let options = OpenOptions::new(self.design.clone()).mode(self.mode);
+        let tree = options.storage(Arc::clone(&self.storage)).open(self.directory);
+        self.tree = Some(tree.map_err(|error| format!("the tree cannot be opened: {error}"))?);
+        Ok(())
+    }
+
+    fn tree(&self) -> &Tree {
+        self.tree.as_ref().expect("a tree is open")
+    }
+
+    /// Replays all steps, then compares every key, forward and backward.
+    ///
+    /// # Errors
+    /// Names the first step whose answer differs from that of the model, and both answers.
+    pub fn run(&mut self, steps: &[Step]) -> Result<(), String> {
+        for (index, step) in steps.iter().enumerate() {
+            self.apply(step).map_err(|error| format!("step {index}, {step:?}: {error}"))?;
+        }
+        self.check_everything()
+    }
+
+    fn apply(&mut self, step: &Step) -> Result<(), String> {
+        let text = |error: crate::Error| error.to_string();
+        match step {
+            Step::Put(key, value) => {
+                self.tree().put(key, value).map_err(text)?;
+                self.model.insert(key.clone(), value.clone());
+            }
+            Step::Delete(key) => {
+                self.tree().delete(key).map_err(text)?;
+                self.model.remove(key);
+            }
+            Step::Batch(operations) => self.batch(operations).map_err(text)?,
+            Step::Get(key) => {
+                let got = self.tree().get(key).map_err(text)?;
+                expect(&got, &self.model.get(key).cloned())?;
+            }
+            Step::MultiGet(keys) => {
+                let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+                let got = self.tree().multi_get(&slices).map_err(text)?;
+                expect(&got, &keys.iter().map(|key| self.model.get(key).cloned()).collect())?;
+            }
+            Step::Range(low, high, ends) => {
+                let bounds = (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice));
+                let range = self.tree().range(bounds).map_err(text)?;
+                // Of some it is said how many entries they will take, and wrongly of some of those.
+                let range = match ends.len() % 3 {
+                    0 => range,
+                    more => range.expecting(ends.len() / more),
+                };
+                check_range(range, &self.model, low, high, ends)?;
+            }
+            Step::TakeSnapshot => self.snapshot = Some((self.tree().snapshot(), self.model.clone())),
+            Step::CheckSnapshot => self.check_snapshot()?,
+            Step::Flush => self.tree().flush().map_err(text)?,
+            Step::Settle => self.tree().settle().map_err(text)?,
+            Step::Compact => self.tree().compact().map_err(text)?,
+            Step::Reopen => {
+                self.snapshot = None;
+                self.tree.take().expect("a tree is open").close().map_err(text)?;
+                self.open()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, operations: &[(Vec<u8>, Option<Vec<u8>>)]) -> crate::Result<()> {
+        let mut batch = WriteBatch::new();
+        for (key, value) in operations {
+            match value {
+                Some(value) => batch.put(key, value)?,
+                None => batch.delete(key)?,
+            }
+        }
+        self.tree().write(&batch)?;
+        for (key, value) in operations {
+            match value {
+                Some(value) => self.model.insert(key.clone(), value.clone()),
+                None => self.model.remove(key),
+            };
+        }
+        Ok(())
+    }
+
+    fn check_snapshot(&self) -> Result<(), String> {
+        let Some((snapshot, model)) = &self.snapshot else { return Ok(()) };
+        for more in [1, 2] {
+            let range = snapshot.range(..).map_err(|error| error.to_string())?;
+            check_range(range, model, &Bound::Unbounded, &Bound::Unbounded, &vec![true; model.len() + more])?;
+        }
+        for key in model.keys().step_by(7).chain(self.model.keys().step_by(5)) {
+            expect(&snapshot.get(key).map_err(|error| error.to_string())?, &model.get(key).cloned())?;
+        }
+        Ok(())
+    }
+
+    /// Every key, forward and backward, by range and by get.
+    fn check_everything(&self) -> Result<(), String> {
+        // With one more asked for, and with two: one of them in one loop.
+        for (front, more) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
+            let range = self.tree().range(..).map_err(|error| error.to_string())?;
+            let ends = vec![front; self.model.len() + more];
+            check_range(range, &self.model, &Bound::Unbounded, &Bound::Unbounded, &ends)?;
+        }
+        for (key, value) in &self.model {
+            expect(&self.tree().get(key).map_err(|error| error.to_string())?, &Some(value.clone()))?;
+        }
+        Ok(())
+    }
+}
+
+fn check_range(
+    mut range: crate::Range<'_>,
+    model: &Model,
+    low: &Bound<Vec<u8>>,
+    high: &Bound<Vec<u8>>,
+    ends: &[bool],
+) -> Result<(), String> {
+    let inside = |key: &Vec<u8>| {
+        let above = match low {
+            Bound::Included(low) => key >= low,
+            Bound::Excluded(low) => key > low,
+            Bound::Unbounded => true,
+        };
+        above
+            && match high {
+                Bound::Included(high) => key <= high,
+                Bound::Excluded(high) => key < high,
+                Bound::Unbounded => true,
+            }
+    };
+    let mut expected = model.iter().filter(|(key, _)| inside(key));
+    for same in ends.chunk_by(|one, next| one == next) {
+        let front = same[0];
+        let mut wanted = Vec::new();
+        for _ in same {
+            let entry = if front { expected.next() } else { expected.next_back() };
+            wanted.extend(entry.map(|(key, value)| (key.clone(), value.clone())));
+        }
+        let mut got = Vec::new();
+        // In one loop, or one by one.
+        if same.len().is_multiple_of(2) {
+            let direction = if front { Direction::Forward } else { Direction::Backward };
+            let visited = range.visit(direction, same.len(), |key, value| {
+                got.push((key.to_vec(), value.to_vec()));
+            });
+            expect(&visited.map_err(|error| error.to_string())?, &got.len())?;
+        } else {
+            for _ in same {
+                let entry = if front { range.next() } else { range.next_back() };
+                let entry = entry.map_err(|error| error.to_string())?;
+                got.extend(entry.map(|(key, value)| (key.to_vec(), value.to_vec())));
+            }
+        }
+        expect(&got, &wanted)?;
+    }
+    Ok(())
+}
+
+fn expect<T: PartialEq + std::fmt::Debug>(got: &T, wanted: &T) -> Result<(), String> {
+    if got == wanted { Ok(()) } else { Err(format!("got {got:?}, wanted {wanted:?}")) }
+}

@@ -1,0 +1,47 @@
+//! A log that is synced in the background after each period: power loss costs at most the writes of one period.
+
+use std::time::Duration;
+
+use catalog::{Build, Limit, Time, Variant};
+use serde::{Deserialize, Serialize};
+
+use super::mode::{WalMode, WalPolicy};
+
+pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::new::<Interval>(
+    "interval",
+    "logged to the operating system and synced at a period: power loss costs at most that",
+    "# Time between two syncs.\nperiod = \"100ms\"\n",
+)
+.limited(&[Limit::NotDeterministic]);
+
+/// The mode with its period in nanoseconds.
+struct Interval(u64);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    period: Time,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { period: Time(100_000_000) }
+    }
+}
+
+impl Build<dyn WalPolicy> for Interval {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn WalPolicy>, String> {
+        if params.period.0 == 0 {
+            return Err("period is 0; say wal = \"sync\" to sync every commit".to_owned());
+        }
+        Ok(Box::new(Self(params.period.0)))
+    }
+}
+
+impl WalPolicy for Interval {
+    fn mode(&self) -> WalMode {
+        WalMode::interval(Duration::from_nanos(self.0))
+    }
+}

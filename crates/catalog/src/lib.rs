@@ -9,8 +9,10 @@ mod choice;
 mod error;
 mod label;
 pub mod laws;
+pub mod library;
 mod quantity;
 mod reading;
+mod seam;
 mod variant;
 
 pub use axis::{Axis, VariantInfo};
@@ -18,4 +20,5 @@ pub use choice::Choice;
 pub use error::{ChoiceError, suggestion};
 pub use quantity::{ByteSize, Count, Time};
 pub use reading::read_value;
+pub use seam::{Seam, SeamOf};
 pub use variant::{Build, Catalog, Limit, Variant};

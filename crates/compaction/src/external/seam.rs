@@ -1,0 +1,71 @@
+//! What one pick through the encoding costs, with a process at the other end or without.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use catalog::{Choice, Seam};
+
+use super::process::PolicyProcess;
+use super::{Params, VARIANT, identity, wire};
+use crate::shape::{Level, Levels, Run, Shape, TableShape};
+
+/// The runs of the shape that is sent, and the tables of each.
+const RUNS: u64 = 10;
+
+/// The calls that are timed together.
+const CALLS: u32 = 20;
+
+/// An identity policy in another process: it has no job.
+const NO_JOB: &str = r#"read -r greeting; echo '{"protocol": 1}'; while read -r shape; do echo null; done"#;
+
+/// The seam of a policy in another process: a shape of 100 tables and the answer to it. Where the choice has a command,
+/// a shell at the other end of two pipes answers every shape with `null`, so that the policy's own time is not in it.
+pub fn seam(choice: &Choice) -> Option<Seam> {
+    let params: Params = choice.params().clone().try_into().ok()?;
+    if choice.kind() != VARIANT.kind {
+        return None;
+    }
+    let direct = identity(if params.command.is_empty() { &params.identity } else { "none" }).ok()?;
+    let shape = shape();
+    let through: Box<dyn FnMut()> = if params.command.is_empty() {
+        let (policy, shape) = (identity(&params.identity).ok()?, shape.clone());
+        Box::new(move || {
+            for _ in 0..CALLS {
+                black_box(wire::through(&*policy, black_box(&shape)));
+            }
+        })
+    } else {
+        let command = ["sh", "-c", NO_JOB].map(str::to_owned).into();
+        let mut process = PolicyProcess::new(command, Duration::from_secs(10)).ok()?;
+        process.ask(&wire::encode_shape(&shape)).ok()?;
+        let shape = shape.clone();
+        Box::new(move || {
+            for _ in 0..CALLS {
+                let answer = process.ask(&wire::encode_shape(black_box(&shape)));
+                black_box(answer.ok().map(|answer| wire::decode_job(&answer)));
+            }
+        })
+    };
+    let direct: Box<dyn FnMut()> = Box::new(move || {
+        for _ in 0..CALLS {
+            black_box(direct.pick(black_box(&shape)));
+        }
+    });
+    let call = "a pick from a shape of 100 tables";
+    Some(Seam { axis: "compaction", kind: VARIANT.kind, call, calls: CALLS, through, direct })
+}
+
+/// Ten runs of ten tables in level 0.
+fn shape() -> Shape {
+    let table = |id: u64| TableShape {
+        id,
+        bytes: 1 << 20,
+        entries: 10_000,
+        tombstones: 10,
+        smallest: (id % RUNS * 2).to_be_bytes().into(),
+        largest: (id % RUNS * 2 + 1).to_be_bytes().into(),
+    };
+    let run = |id: u64| Run { id, tables: (id * RUNS..(id + 1) * RUNS).map(table).collect() };
+    let levels = vec![Level { runs: (0..RUNS).rev().map(run).collect() }];
+    Shape { buffer_bytes: 10 << 20, levels: Levels { levels } }
+}

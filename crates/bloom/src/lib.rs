@@ -15,6 +15,7 @@ mod fastbloom;
 mod filter;
 mod grafite;
 mod growing;
+mod library;
 mod none;
 mod packed;
 mod peel;
@@ -38,6 +39,7 @@ use catalog::Catalog;
 pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
 pub use filter::{DamagedFilter, Filter, FilterInput, FilterPolicy};
 pub use growing::Growing;
+pub use library::seam;
 
 /// All filters. The first is the baseline, the last the oracle.
 #[rustfmt::skip] // One line each, whatever their number.
@@ -60,6 +62,7 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog {
         dynamic::VARIANT,
         prefix::VARIANT,
         grafite::VARIANT,
+        library::VARIANT,
         perfect::VARIANT,
     ],
 };

@@ -31,7 +31,7 @@ pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
     BuildInfo, CellInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, MANIFEST_VERSION,
-    MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
+    MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
 pub use row::Row;

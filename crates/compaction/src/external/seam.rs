@@ -51,7 +51,10 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
             black_box(direct.pick(black_box(&shape)));
         }
     });
-    let call = "a pick from a shape of 100 tables";
+    let call = match params.command.is_empty() {
+        true => "a pick from a shape of 100 tables, as JSON",
+        false => "a pick from a shape of 100 tables, as JSON to a process",
+    };
     Some(Seam { axis: "compaction", kind: VARIANT.kind, call, calls: CALLS, through, direct })
 }
 

@@ -6,6 +6,7 @@ use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Man
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cost::{clock_cost, harness_cost};
+use super::seam::seam_costs;
 use super::{doctor, environment, peer};
 use crate::experiment::{Cell, Experiment, Overrides, RunMode};
 
@@ -53,6 +54,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
             RunMode::Timed => harness_cost(trials.sampling, trials.check_stride()),
             RunMode::Counted => HarnessCost::default(),
         },
+        seams: seam_costs(&experiment.cells),
         started,
         warnings,
         ..Manifest::default()

@@ -26,6 +26,7 @@ mod progress;
 mod rehearsal;
 mod replay;
 mod report;
+mod seam;
 mod space;
 mod steadiness;
 mod target;

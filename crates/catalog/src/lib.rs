@@ -20,5 +20,5 @@ pub use choice::Choice;
 pub use error::{ChoiceError, suggestion};
 pub use quantity::{ByteSize, Count, Time};
 pub use reading::read_value;
-pub use seam::{Seam, SeamOf};
+pub use seam::Seam;
 pub use variant::{Build, Catalog, Limit, Variant};

@@ -1,7 +1,5 @@
 //! What a call through a seam to another language or process costs: the work that is timed for it.
 
-use crate::Choice;
-
 /// A component behind the seam of a variant, and the same component without it. Whoever has a clock times both; the
 /// difference is the cost of the seam.
 pub struct Seam {
@@ -18,6 +16,3 @@ pub struct Seam {
     /// Makes the calls without it.
     pub direct: Box<dyn FnMut()>,
 }
-
-/// Returns the seam behind a choice of an axis; `None` where the choice has none.
-pub type SeamOf = fn(&Choice) -> Option<Seam>;

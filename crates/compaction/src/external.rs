@@ -46,6 +46,7 @@ use crate::job::Job;
 use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
 
+pub use process::answer_without_jobs;
 pub use seam::seam;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<External>(

@@ -35,7 +35,7 @@ mod whole;
 
 use catalog::Catalog;
 
-pub use external::seam;
+pub use external::{answer_without_jobs, seam};
 pub use job::{Action, InvalidJob, Job, MAX_LEVEL};
 pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};

@@ -1,5 +1,6 @@
 //! The process of a policy: it is started, asked line by line, and ended.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -80,7 +81,7 @@ impl PolicyProcess {
     /// # Errors
     /// If there is no such program.
     pub(super) fn new(command: Vec<String>, timeout: Duration) -> Result<Self, String> {
-        let program = &command[0];
+        let program = command.first().map_or("", String::as_str);
         if !is_there(program) {
             return Err(format!(
                 "command is {command:?}: there is no program \"{program}\"; a name is looked up in PATH, and a \
@@ -115,22 +116,38 @@ impl PolicyProcess {
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
-            message += &format!("; it printed: {}", shown(answer));
+            let _ = write!(message, "; it printed: {}", shown(answer));
         }
         if let Some(mut running) = self.running.take() {
             let status = running.end();
             if failure.answer.is_none()
                 && let Some(status) = status
             {
-                message += &format!(" ({status})");
+                let _ = write!(message, " ({status})");
             }
             let errors = String::from_utf8_lossy(&running.errors.lock()).trim().to_owned();
             if !errors.is_empty() {
-                message += &format!("; on standard error: {}", shown(&errors));
+                let _ = write!(message, "; on standard error: {}", shown(&errors));
             }
         }
         message + "; correct the policy and run it again, the store is intact"
     }
+}
+
+/// Is the process of a policy that has no job: greets, and answers every shape with `null` until `shapes` ends. It does
+/// no work of its own, so that what a call costs can be measured by it.
+///
+/// # Errors
+/// If a line cannot be read or written.
+pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std::io::Result<()> {
+    let mut answer = format!("{{\"protocol\": {PROTOCOL}}}\n");
+    for line in shapes.lines() {
+        line?;
+        answers.write_all(answer.as_bytes())?;
+        answers.flush()?;
+        "null\n".clone_into(&mut answer);
+    }
+    Ok(())
 }
 
 /// Whether a program can be found: by its path, or in the folders of PATH.

@@ -15,12 +15,10 @@ const RUNS: u64 = 10;
 /// The calls that are timed together.
 const CALLS: u32 = 20;
 
-/// An identity policy in another process: it has no job.
-const NO_JOB: &str = r#"read -r greeting; echo '{"protocol": 1}'; while read -r shape; do echo null; done"#;
-
 /// The seam of a policy in another process: a shape of 100 tables and the answer to it. Where the choice has a command,
-/// a shell at the other end of two pipes answers every shape with `null`, so that the policy's own time is not in it.
-pub fn seam(choice: &Choice) -> Option<Seam> {
+/// `without_jobs` stands at the other end of the pipes, so that the policy's own time is not in it: a command that does
+/// what [`answer_without_jobs`](super::answer_without_jobs) does. `None` for other policies.
+pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     let params: Params = choice.params().clone().try_into().ok()?;
     if choice.kind() != VARIANT.kind {
         return None;
@@ -35,8 +33,7 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
             }
         })
     } else {
-        let command = ["sh", "-c", NO_JOB].map(str::to_owned).into();
-        let mut process = PolicyProcess::new(command, Duration::from_secs(10)).ok()?;
+        let mut process = PolicyProcess::new(without_jobs.to_vec(), Duration::from_secs(10)).ok()?;
         process.ask(&wire::encode_shape(&shape)).ok()?;
         let shape = shape.clone();
         Box::new(move || {

@@ -84,7 +84,7 @@ fn a_process_that_ends_is_named_with_what_it_said() {
 fn a_process_that_hangs_is_killed_with_what_it_started() {
     // It reads nothing, so that a large shape fills its pipe, and its child holds the pipes open.
     let hanging = policy("sleep 600 & sleep 600", "100ms");
-    let large = shape(&[&[1; 5000]]);
+    let large = shape(&[&vec![1; 5000]]);
     let start = Instant::now();
     assert_eq!(hanging.pick(&large), None);
     let failure = hanging.failure().unwrap();
@@ -134,14 +134,24 @@ fn impossible_parameters_are_refused() {
     }
 }
 
+/// A policy that has no job, in the shell.
+const NO_JOB: &str = r#"read -r greeting; echo '{"protocol": 1}'; while read -r shape; do echo null; done"#;
+
+#[test]
+fn the_process_without_jobs_answers_every_line() {
+    let mut answers = Vec::new();
+    process::answer_without_jobs(&b"greeting\nshape\nshape\n"[..], &mut answers).unwrap();
+    assert_eq!(answers, b"{\"protocol\": 1}\nnull\nnull\n");
+}
+
 #[test]
 fn seams_work_with_a_process_and_without() {
     for label in ["external", r#"external(command=["sh"])"#] {
         let choice = crate::CATALOG.choose(&toml::Value::from(label)).unwrap();
-        let mut seam = seam(&choice).unwrap();
+        let mut seam = seam(&choice, &["sh", "-c", NO_JOB].map(str::to_owned)).unwrap();
         (seam.through)();
         (seam.direct)();
     }
     let tiered = crate::CATALOG.choose(&toml::Value::from("tiered")).unwrap();
-    assert!(seam(&tiered).is_none());
+    assert!(seam(&tiered, &[]).is_none());
 }

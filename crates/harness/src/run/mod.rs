@@ -50,5 +50,6 @@ pub(crate) use peer::{engine_info, introduction};
 pub(crate) use probe::{available_memory_bytes, free_bytes, rss_peak_bytes};
 pub(crate) use replay::Replay;
 pub(crate) use report::ALL;
+pub(crate) use seam::POLICY_COMMAND;
 pub(crate) use trial::run_trial_process;
 pub(crate) use verdict::{holds_found_rate, noisy_baselines, sentences, wrong_cells};

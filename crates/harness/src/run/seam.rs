@@ -1,6 +1,6 @@
 //! What calls to components in other languages and processes cost, measured before the run.
 
-use catalog::{Seam, SeamOf};
+use catalog::{Choice, Seam};
 use measure::Clock;
 use results::SeamCost;
 
@@ -9,13 +9,25 @@ use crate::experiment::Cell;
 /// Measurements, of which the least counts: what disturbs a measurement only adds to it.
 const REPEATS: usize = 15;
 
+/// The seam behind a choice of an axis, where it has one.
+type SeamOf = fn(&Choice) -> Option<Seam>;
+
 /// The axes that have a variant in another language or process.
 const SEAMS: [(&str, SeamOf); 4] = [
     ("bloom", bloom::seam),
-    ("compaction", compaction::seam),
+    ("compaction", seam_of_policy),
     ("cache", cache::seam),
     ("compression", compression::seam),
 ];
+
+/// The hidden subcommand of a process whose policy has no job.
+pub(crate) const POLICY_COMMAND: &str = "policy-process";
+
+/// The seam of a compaction policy, with this program at the other end.
+fn seam_of_policy(choice: &Choice) -> Option<Seam> {
+    let program = std::env::current_exe().ok()?.to_str()?.to_owned();
+    compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
+}
 
 /// The cost of every seam that a design of these cells has; none for designs of built-in components.
 pub(super) fn seam_costs(cells: &[Cell]) -> Vec<SeamCost> {

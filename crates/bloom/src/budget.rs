@@ -50,7 +50,12 @@ impl Budget {
     /// The number of units of `unit_bits` bits that hold this table's bits; at least one, so that a filter
     /// without keys has a place to look and finds nothing there.
     pub(crate) fn units(self, input: &FilterInput<'_>, unit_bits: u64) -> usize {
-        let bits = self.bits_per_key(input) * input.hashes.len() as f64;
+        Self::units_for(self.bits_per_key(input), input.hashes.len(), unit_bits)
+    }
+
+    /// The number of units that hold `bits_per_key` bits for each of `keys` keys.
+    pub(crate) fn units_for(bits_per_key: f64, keys: usize, unit_bits: u64) -> usize {
+        let bits = bits_per_key * keys as f64;
         ((bits / unit_bits as f64).ceil() as usize).max(1)
     }
 }

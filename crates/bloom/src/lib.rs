@@ -16,6 +16,7 @@ mod fastbloom;
 mod filter;
 mod filter_builder;
 mod grafite;
+mod library;
 mod none;
 mod packed;
 mod peel;
@@ -40,6 +41,7 @@ pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
 pub use corrupt::CorruptFilter;
 pub use filter::{Filter, FilterInput, FilterPolicy};
 pub use filter_builder::FilterBuilder;
+pub use library::seam;
 
 /// All filters. The first is the baseline, the last the oracle.
 #[rustfmt::skip] // One line each, whatever their number.
@@ -63,6 +65,7 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
         dynamic::VARIANT,
         prefix::VARIANT,
         grafite::VARIANT,
+        library::VARIANT,
         perfect::VARIANT,
     ],
 );

@@ -9,6 +9,7 @@ use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
 
 use crate::bits::{BitArray, places};
+use crate::budget::Budget;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::filter_builder::{BitArrayBuilder, FilterBuilder, Places};
@@ -28,7 +29,22 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Standard>(
 const TAG: [u8; 4] = *b"blms";
 
 /// Builds textbook Bloom filters.
-struct Standard(Probed);
+pub(crate) struct Standard(Probed);
+
+impl Standard {
+    /// The policy that spends so many bits per key, with the best number of probes.
+    ///
+    /// # Errors
+    /// If it cannot spend so many or so few.
+    pub(crate) fn with_bits(bits_per_key: f64) -> Result<Self, String> {
+        Ok(Self(Probed::from_params(&Params { bits_per_key, ..Params::default() }, MAX_PROBES)?))
+    }
+
+    /// The bytes that a filter of so many keys is stored in.
+    pub(crate) fn stored_bytes(&self, keys: usize) -> usize {
+        Head::stored_bytes(Budget::units_for(self.0.budget.param(), keys, 64))
+    }
+}
 
 impl Build<dyn FilterPolicy> for Standard {
     type Params = Params;
@@ -47,9 +63,7 @@ impl FilterPolicy for Standard {
     }
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
-        let (head, words) = Head::decode_probed(&stored, TAG, 1)?;
-        let bits = BitArray::from_words(words);
-        Ok(Box::new(StandardFilter { bits, probes: head.probes, keys: head.keys }))
+        Ok(Box::new(StandardFilter::open(&stored)?))
     }
 
     fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
@@ -74,10 +88,21 @@ impl Places for Probes {
 }
 
 /// A textbook Bloom filter in memory.
-struct StandardFilter {
+pub(crate) struct StandardFilter {
     bits: BitArray,
     probes: u32,
     keys: u64,
+}
+
+impl StandardFilter {
+    /// Opens stored bytes.
+    ///
+    /// # Errors
+    /// If they are those of another filter, or damaged.
+    pub(crate) fn open(stored: &[u8]) -> Result<Self, CorruptFilter> {
+        let (head, words) = Head::decode_probed(stored, TAG, 1)?;
+        Ok(Self { bits: BitArray::from_words(words), probes: head.probes, keys: head.keys })
+    }
 }
 
 impl Filter for StandardFilter {

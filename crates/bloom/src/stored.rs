@@ -31,6 +31,11 @@ impl Head {
         Self { tag, probes, keys: hashes.len() as u64 }
     }
 
+    /// The bytes of a head and so many words.
+    pub(crate) fn stored_bytes(words: usize) -> usize {
+        HEAD_BYTES + words * WORD_BYTES
+    }
+
     /// Writes the head and the words.
     pub(crate) fn encode(self, words: impl ExactSizeIterator<Item = u64>) -> Vec<u8> {
         let mut stored = Vec::with_capacity(HEAD_BYTES + words.len() * WORD_BYTES);

@@ -11,6 +11,7 @@ mod ghosts;
 mod hasher;
 mod index;
 mod lfu;
+mod library;
 mod lirs;
 mod lockfree_clock;
 mod lru;
@@ -33,6 +34,7 @@ mod w_tiny_lfu;
 use catalog::Catalog;
 
 pub use cache::{BlockId, Cache};
+pub use library::seam;
 pub use simulate::{Request, Score, belady, replay};
 
 /// All caches. The first is the baseline, the last the oracle.
@@ -58,6 +60,7 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
         moka::VARIANT,
         #[cfg(feature = "foyer")]
         foyer::VARIANT,
+        library::VARIANT,
         unbounded::VARIANT,
     ],
 );

@@ -10,10 +10,12 @@ mod choice;
 mod error;
 mod label;
 pub mod laws;
+pub mod library;
 mod no_params;
 mod origin;
 mod quantity;
 mod reading;
+mod seam;
 mod variant;
 
 pub use axis::{Axis, VariantInfo};
@@ -24,4 +26,5 @@ pub use no_params::NoParams;
 pub use origin::Origin;
 pub use quantity::{ByteSize, Count, Time};
 pub use reading::read_value;
+pub use seam::Seam;
 pub use variant::{Build, Limit, Variant};

@@ -6,6 +6,9 @@ use thiserror::Error;
 
 use crate::shape::{Levels, OutputRun, Placed, Run, RunId, TableId, overlap};
 
+/// The deepest level that a job may write to. Levels that grow by 1.1 reach 10^10 buffers there.
+pub const MAX_LEVEL: usize = 255;
+
 /// What a policy wants done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
@@ -45,6 +48,9 @@ pub enum InvalidJob {
     /// The output run is not in the output level.
     #[error("run {0} is not in level {1}")]
     NoSuchRun(RunId, usize),
+    /// The output level is deeper than any tree needs.
+    #[error("level {0} is too deep; the deepest level is {MAX_LEVEL}")]
+    TooDeep(usize),
     /// A move that would need a merge.
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
@@ -72,6 +78,9 @@ impl Job {
     /// The first rule that the job breaks.
     pub fn validate<T: Placed>(&self, levels: &Levels<T>) -> Result<(), InvalidJob> {
         let inputs = self.input_set()?;
+        if self.level > MAX_LEVEL {
+            return Err(InvalidJob::TooDeep(self.level));
+        }
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
         let output_rank = self.output_rank(levels, &runs, &inputs)?;
         let mut ranks = HashMap::new();
@@ -268,6 +277,11 @@ mod tests {
         assert_eq!(validate(merge(&[3, 3], 1, None)), Err(InvalidJob::BadInput(3)));
         assert_eq!(validate(merge(&[3, 99], 1, None)), Err(InvalidJob::BadInput(99)));
         assert_eq!(validate(merge(&[3], 1, Some(3))), Err(InvalidJob::NoSuchRun(3, 1)));
+        assert_eq!(
+            validate(merge(&[3], MAX_LEVEL, None)),
+            Err(InvalidJob::OutOfOrder { input: 3, passed: 2 })
+        );
+        assert_eq!(validate(merge(&[3], usize::MAX, None)), Err(InvalidJob::TooDeep(usize::MAX)));
         let both = Job { action: Action::Move, ..merge(&[2, 3], 1, None) };
         assert_eq!(validate(both), Err(InvalidJob::MoveOfOverlapping(3, 2)));
         let apart = Job { action: Action::Move, ..merge(&[4, 2], 3, None) };

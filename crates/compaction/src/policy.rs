@@ -15,6 +15,12 @@ pub trait CompactionPolicy: Send + Sync {
     /// The next job, or `None` where the shape is as the policy wants it.
     fn pick(&self, shape: &Shape) -> Option<Job>;
 
+    /// Why the policy can pick no more jobs; `None` while it can. Who asks for a job asks this where there is none,
+    /// because a policy outside of this process can fail. A failed policy never recovers, and picks no job.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// What it is worth to a range to open one source less, in bytes merged (see
     /// [`worth_merging`](crate::worth_merging)); 0 where ranges have no say in what is merged.
     fn seek_price(&self) -> u64 {

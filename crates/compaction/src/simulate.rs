@@ -78,6 +78,9 @@ pub enum SimulationError {
     /// The policy picked a job that must not be done.
     #[error("the policy picked a job that must not be done: {0}")]
     InvalidJob(#[from] InvalidJob),
+    /// The policy can pick no more jobs.
+    #[error("the compaction policy failed: {0}")]
+    Policy(String),
     /// The tables of a job do not fit where they should go.
     #[error("the output of a job does not fit its place: {0}")]
     InvalidEdit(#[from] InvalidEdit),
@@ -153,7 +156,9 @@ impl<'a> Simulator<'a> {
         self.shape.levels.apply(&[], place, &tables)?;
         self.note_runs();
         for _ in 0..MAX_JOBS_PER_FLUSH {
-            let Some(job) = self.policy.pick(&self.shape) else { return Ok(()) };
+            let Some(job) = self.policy.pick(&self.shape) else {
+                return self.policy.failure().map_or(Ok(()), |failure| Err(SimulationError::Policy(failure)));
+            };
             self.compact(&job)?;
         }
         Err(SimulationError::NeverRests(self.report.flushes))

@@ -53,12 +53,12 @@ mod tests {
         let ids = |smallest: u8, largest: u8| -> Vec<u64> {
             overlapping(run, &[smallest], &[largest]).iter().map(|table| table.id).collect()
         };
-        assert_eq!(ids(0, 9), []);
+        assert_eq!(ids(0, 9), [0; 0]);
         assert_eq!(ids(0, 10), [1]);
         assert_eq!(ids(19, 50), [1, 2, 3]);
-        assert_eq!(ids(20, 29), []);
+        assert_eq!(ids(20, 29), [0; 0]);
         assert_eq!(ids(39, 45), [2]);
-        assert_eq!(ids(60, 99), []);
+        assert_eq!(ids(60, 99), [0; 0]);
     }
 
     #[test]

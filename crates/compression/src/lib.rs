@@ -12,6 +12,7 @@ mod dictionaries;
 mod dictionary;
 mod entropy;
 mod fsst;
+mod library;
 mod lz4;
 mod lz4_hc;
 mod lzma;
@@ -28,6 +29,7 @@ use catalog::Catalog;
 pub use compression::{Compression, CorruptBlock, Learner, RAW};
 pub use decompress::{Decompressor, decompress};
 pub use dictionaries::Dictionaries;
+pub use library::seam;
 pub use shrunk::make_room;
 
 /// All codecs and selectors. The first is the baseline.
@@ -46,6 +48,7 @@ pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
         delta::VARIANT,
         dictionary::VARIANT,
         fsst::VARIANT,
+        library::VARIANT,
         by_level::VARIANT,
         by_entropy::VARIANT,
         by_content::VARIANT,

@@ -19,7 +19,7 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
 pub(crate) const TAG: u8 = 1;
 
 /// Hash tables that wait for the next block.
-struct Lz4 {
+pub(crate) struct Lz4 {
     tables: Pool<CompressTable>,
 }
 
@@ -27,7 +27,26 @@ impl Build<dyn Compression> for Lz4 {
     type Params = NoParams;
 
     fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self { tables: Pool::new() }))
+        Ok(Box::new(Self::new()))
+    }
+}
+
+impl Lz4 {
+    /// The codec without hash tables yet.
+    pub(crate) fn new() -> Self {
+        Self { tables: Pool::new() }
+    }
+
+    /// Compresses a block into `space` and returns the bytes written; `None` where they do not fit.
+    pub(crate) fn compress_into(&self, block: &[u8], space: &mut [u8]) -> Option<usize> {
+        self.tables.with(CompressTable::default, |table| {
+            // A table that grew for a large block would stay slow to clear for small ones.
+            let is_small = block.len() < usize::from(u16::MAX);
+            if is_small && matches!(table, CompressTable::Large(_)) {
+                *table = CompressTable::small();
+            }
+            compress_into_with_table(block, space, table).ok()
+        })
     }
 }
 
@@ -38,14 +57,7 @@ impl Compression for Lz4 {
 
     fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
         shrunk::append(TAG, get_maximum_output_size(block.len()), block, out, |space| {
-            self.tables.with(CompressTable::default, |table| {
-                // A table that grew for a large block would stay slow to clear for small ones.
-                let is_small = block.len() < usize::from(u16::MAX);
-                if is_small && matches!(table, CompressTable::Large(_)) {
-                    *table = CompressTable::small();
-                }
-                compress_into_with_table(block, space, table).ok()
-            })
+            self.compress_into(block, space)
         })
     }
 

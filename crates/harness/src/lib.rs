@@ -108,6 +108,11 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
         Command::TrialProcess => Ok(if run::run_trial_process() { 0 } else { BAD_REQUEST }),
+        Command::PolicyProcess => {
+            // Where the pipe breaks, nobody waits for an answer.
+            let done = compaction::answer_without_jobs(std::io::stdin().lock(), std::io::stdout().lock());
+            Ok(if done.is_ok() { 0 } else { BAD_REQUEST })
+        }
         Command::WriterProcess => {
             command::write_until_killed();
             Ok(BAD_REQUEST)

@@ -35,7 +35,7 @@ pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
-    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
+    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
 };
 pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};

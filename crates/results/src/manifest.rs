@@ -61,6 +61,9 @@ pub struct Manifest {
     pub machine: MachineInfo,
     /// What measuring costs.
     pub harness: HarnessCost,
+    /// What calls to components in other languages and processes cost; nothing for built-in components.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seams: Vec<SeamCost>,
     /// When the run began, RFC 3339.
     pub started: String,
     /// When it ended, RFC 3339; nothing while it runs or if it was killed.
@@ -292,6 +295,22 @@ pub struct OperationCost {
     pub sampling: u64,
     /// Nanoseconds per operation in all: generation, timing, recording.
     pub operation_ns: f64,
+}
+
+/// What a call to a component in another language or process costs beyond a direct call, measured before the run with
+/// a component that does the same work on both sides.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeamCost {
+    /// The axis.
+    pub axis: String,
+    /// The variant.
+    pub kind: String,
+    /// What one call does.
+    pub call: String,
+    /// Nanoseconds that the seam adds to a call; about 0, and below it by chance, where it adds nothing that can be
+    /// measured.
+    pub call_ns: f64,
 }
 
 /// The one field that every layout has.

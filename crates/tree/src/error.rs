@@ -53,6 +53,9 @@ pub enum Error {
     /// A write or a background job failed before; what was acknowledged is safe, but nothing more is taken.
     #[error("the tree takes no more writes since this error: {0}; open it again")]
     Failed(String),
+    /// The compaction policy, which may be another process, can pick no more jobs.
+    #[error("the compaction policy failed: {0}")]
+    Policy(String),
     /// Keys that a merge read from tables do not rise, though the checksums of those are right or there are none.
     #[error("{}: a merge met keys that do not rise, so a table is damaged; `lsmbench verify` names it", .0.display())]
     OutOfOrder(PathBuf),

@@ -11,6 +11,7 @@ pub const MAX_BATCH_BYTES: usize = 1 << 30;
 
 /// The 64-bit hash of a key, computed once per operation and shared by everything that probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct KeyHash(pub u64);
 
 /// A key that carries its hash, so that no component below the tree hashes it again.

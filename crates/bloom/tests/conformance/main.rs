@@ -1,5 +1,6 @@
 //! Every filter of the catalog keeps the laws of the axis, and a filter that breaks one is caught.
 
+mod c;
 mod canary;
 mod laws;
 

@@ -1,6 +1,7 @@
 //! The laws of the cache axis, for every cache of the catalog under every hash function and at several
 //! capacities, and proof that they can be broken.
 
+mod c;
 mod calls;
 mod canary;
 mod laws;
@@ -77,7 +78,7 @@ fn every_policy_of_foyer_keeps_the_laws() {
 #[test]
 fn lru_in_one_part_is_exactly_lru() {
     for hasher in HASHERS {
-        for kind in ["lru(shards=1, ", "string-lru("] {
+        for kind in ["lru(shards=1, ", "library(shards=1, ", "string-lru("] {
             let label = format!("{kind}capacity=200KiB, hasher={hasher})");
             let choice = CATALOG.choose(&Value::from(label)).unwrap();
             laws::check_exact_lru(&*build(&choice), 200 << 10)

@@ -5,11 +5,13 @@ mod laws;
 mod store;
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::AtomicU64;
 
 use canary::{Canary, Fault};
 use laws::{History, LAWS, Promise, Subject};
-use lsmbench_compaction::{CATALOG, CompactionPolicy};
+use lsmbench_compaction::{CATALOG, CompactionPolicy, Load, simulate};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, proptest};
 use proptest::test_runner::RngSeed;
 use rand::{Rng, RngExt, SeedableRng};
@@ -18,7 +20,7 @@ use store::{KEYS, RunPlan};
 use toml::Value;
 
 /// Every policy, as it is by default and with small numbers, so that small trees have several levels.
-const LABELS: [&str; 41] = [
+const LABELS: [&str; 44] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
@@ -60,6 +62,9 @@ const LABELS: [&str; 41] = [
     "time-window(window=5, min_runs=2)",
     "fifo(capacity=400B)",
     "fifo(capacity=1B)",
+    "external",
+    "external(identity=\"tiered(size_ratio=2)\")",
+    "external(identity=\"leveled-partial(size_ratio=2, level0_runs=2, picker=least-overlap)\")",
 ];
 
 #[test]
@@ -147,6 +152,54 @@ proptest! {
     }
 }
 
+/// The label of the policy of `examples/policy-python`, which merges three runs; `None` where there is no Python.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+fn policy_in_python() -> Option<String> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no python3, so the policy in Python was not tested");
+        return None;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/policy-python/policy.py");
+    Some(format!("external(command=[\"python3\", {:?}, \"3\"])", path.to_str()?))
+}
+
+#[test]
+fn the_policy_in_python_keeps_every_law() {
+    let Some(label) = policy_in_python() else { return };
+    let subject =
+        Subject { promise: Promise::Tiered { size_ratio: 3 }, policy: policy(&label), ..subject("external") };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    for _ in 0..10 {
+        let history = random_history(&mut random);
+        for (name, law) in LAWS {
+            law(&subject, &history).unwrap_or_else(|error| panic!("{label}: {name}: {error}"));
+        }
+    }
+    assert_eq!(subject.policy.failure(), None);
+}
+
+/// What the simulator counts of it is what it counts of the built-in policy that it repeats.
+#[test]
+fn the_policy_in_python_is_tiered_to_the_simulator() {
+    let Some(label) = policy_in_python() else { return };
+    let load =
+        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: 700, distinct_keys: Some(5000) };
+    let simulated = |label: &str| simulate(&*policy(label), load, 150).unwrap();
+    assert_eq!(simulated(&label), simulated("tiered(size_ratio=3)"));
+}
+
+#[test]
+fn the_simulator_stops_with_the_failure_of_a_policy() {
+    let ends = r#"external(command=["sh", "-c", "exit 7"])"#;
+    let load =
+        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
+    let error = simulate(&*policy(ends), load, 1).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the compaction policy failed: the process [\"sh\", \"-c\", \"exit 7\"]"),
+        "{error}"
+    );
+}
+
 /// A store of up to four levels with up to twelve runs each, and up to forty flushes.
 fn histories() -> impl Strategy<Value = History> {
     let run = || proptest::collection::btree_map(0..KEYS, any::<bool>(), 1..14);
@@ -191,6 +244,9 @@ fn subject(label: &str) -> Subject {
 /// What a policy promises of a tree at rest, from its parameters.
 fn promise(label: &str) -> Promise {
     let choice = chosen(label);
+    if choice.kind() == "external" {
+        return promise(choice.params()["identity"].as_str().unwrap());
+    }
     let whole = |name: &str| choice.params()[name].as_integer().unwrap() as usize;
     let factor = |name: &str| choice.params()[name].as_float().unwrap();
     match choice.kind() {

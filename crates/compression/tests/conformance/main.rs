@@ -1,6 +1,7 @@
 //! The laws of the compression axis, for every codec of the catalog over every corpus, and proof that they
 //! can be broken.
 
+mod c;
 mod canary;
 mod corpora;
 mod laws;
@@ -207,7 +208,7 @@ proptest! {
         stored in prop::collection::vec(any::<u8>(), 0..300),
         len in 0..5000usize,
     ) {
-        for tag in (0..10).chain([tag]) {
+        for tag in (0..11).chain([tag]) {
             let mut out = vec![0; len];
             let _ = decompress(tag, &stored, &mut out);
         }

@@ -15,6 +15,7 @@ use super::cell::{Cell, LeftOut};
 use super::engine::{ENGINE, default_engine};
 use super::estimate::Estimate;
 use super::load::Loader;
+use super::outside::files_outside;
 use super::overrides::Overrides;
 use super::presentation::VerdictSpec;
 use super::sweep::Sweep;
@@ -115,6 +116,7 @@ impl Experiment {
                 text.push_str(&cell.engine.to_toml().to_string());
             }
             text.push_str(&cell.task.design_toml(&cell.design).to_string());
+            text.push_str(&files_outside(&cell.design));
             text.push_str(&cell.task.to_toml().to_string());
             text.push_str(&cell.swept.join("\n"));
         }

@@ -23,7 +23,7 @@ use super::child::run_trial;
 use super::environment;
 use super::home::{DataFolder, create_folder};
 use super::message::{FixtureStep, TrialSpec};
-use crate::experiment::{Cell, Experiment, RunMode};
+use crate::experiment::{Cell, Experiment, RunMode, files_outside};
 use crate::interrupt;
 use crate::output::line;
 use crate::problem::{Outcome, Problem};
@@ -177,6 +177,7 @@ impl Fixtures {
         let mut design = cell.design.to_toml();
         design.retain(|key, _| !IN_MEMORY_ONLY.contains(&key));
         let _ = writeln!(key, "[design]\n{design}");
+        key.push_str(&files_outside(&cell.design));
         let Some(workload) = cell.task.workload() else { return Ok(key) };
         for trace in workload.phases.iter().filter_map(Phase::trace) {
             let _ = writeln!(key, "trace {:016x}", hash_of(&experiment.base.join(&trace.file))?.1);

@@ -6,6 +6,7 @@ use results::{CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, M
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cost::{clock_cost, harness_cost};
+use super::seam::seam_costs;
 use super::{doctor, engine_info, environment};
 use crate::experiment::{Cell, Experiment, Overrides, RunMode};
 
@@ -54,6 +55,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
             RunMode::Timed => harness_cost(trials.sampling, trials.check_stride()),
             RunMode::Counted => HarnessCost::default(),
         },
+        seams: seam_costs(&experiment.cells),
         started,
         warnings,
         ..Manifest::default()

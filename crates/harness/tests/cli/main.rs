@@ -6,6 +6,7 @@ mod conditions;
 mod counted;
 mod documents;
 mod doors;
+mod external;
 mod fixtures;
 mod gate;
 mod history;

@@ -36,7 +36,9 @@ impl Inner {
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
         let shape = version.shape(self.design.memtable_capacity.0);
-        let Some(job) = self.policy.pick(&shape) else { return Ok(false) };
+        let Some(job) = self.policy.pick(&shape) else {
+            return self.policy.failure().map_or(Ok(false), |failure| Err(Error::Policy(failure)));
+        };
         self.run_job(&version, &job)
     }
 

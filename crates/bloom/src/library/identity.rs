@@ -1,0 +1,105 @@
+//! The filter `standard` behind the C ABI: what a library would be that costs nothing but the seam.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::slice::{from_raw_parts, from_raw_parts_mut};
+
+use types::KeyHash;
+
+use super::table::{ABI, DAMAGED, FilterApi, NO_SPACE, OK};
+use crate::filter::{Filter, FilterInput, FilterPolicy};
+use crate::standard::{Standard, StandardFilter};
+
+/// The table of these functions.
+pub(super) const API: FilterApi = FilterApi {
+    abi: ABI,
+    name: c"standard".as_ptr(),
+    max_bytes: Some(max_bytes),
+    build: Some(build),
+    open: Some(open),
+    may_contain: Some(may_contain),
+    may_contain_batch: Some(may_contain_batch),
+    expected_fpr: Some(expected_fpr),
+    memory_bytes: Some(memory_bytes),
+    close: Some(close),
+};
+
+unsafe extern "C" fn max_bytes(keys: usize, bits_per_key: f64) -> usize {
+    Standard::with_bits(bits_per_key).map_or(0, |policy| policy.stored_bytes(keys))
+}
+
+unsafe extern "C" fn build(
+    hashes: *const u64,
+    keys: usize,
+    bits_per_key: f64,
+    out: *mut u8,
+    capacity: usize,
+    written: *mut usize,
+) -> i32 {
+    // SAFETY: by the ABI `hashes` leads to `keys` numbers, and a `KeyHash` is one.
+    let hashes: &[KeyHash] = unsafe { from_raw_parts(hashes.cast(), keys) };
+    let Ok(policy) = Standard::with_bits(bits_per_key) else { return DAMAGED };
+    let stored = policy.build(&FilterInput { hashes, bits_per_key: None, keys: None });
+    if stored.len() > capacity {
+        return NO_SPACE;
+    }
+    // SAFETY: by the ABI `out` leads to `capacity` bytes that are ours during the call, and `written` to a number.
+    unsafe {
+        from_raw_parts_mut(out, stored.len()).copy_from_slice(&stored);
+        written.write(stored.len());
+    }
+    OK
+}
+
+unsafe extern "C" fn open(bytes: *const u8, length: usize, filter: *mut *mut c_void) -> i32 {
+    // SAFETY: by the ABI `bytes` leads to `length` bytes.
+    let bytes = unsafe { from_raw_parts(bytes, length) };
+    let Ok(opened) = StandardFilter::open(bytes) else { return DAMAGED };
+    // SAFETY: by the ABI `filter` leads to room for a handle.
+    unsafe { filter.write(Box::into_raw(Box::new(opened)).cast()) };
+    OK
+}
+
+/// The filter behind a handle.
+///
+/// # Safety
+/// [`open`] made the handle, and it is not closed while the reference lives.
+unsafe fn behind<'a>(filter: *const c_void) -> &'a StandardFilter {
+    // SAFETY: as the caller vouches.
+    unsafe { &*filter.cast() }
+}
+
+unsafe extern "C" fn may_contain(filter: *const c_void, hash: u64) -> i32 {
+    // SAFETY: by the ABI the handle is open.
+    i32::from(unsafe { behind(filter) }.may_contain(KeyHash(hash)))
+}
+
+unsafe extern "C" fn may_contain_batch(
+    filter: *const c_void,
+    hashes: *const u64,
+    count: usize,
+    answers: *mut u8,
+) {
+    // SAFETY: by the ABI the handle is open, `hashes` leads to `count` numbers and `answers` to room for as many bytes;
+    // a `KeyHash` is a number, and 0, which they are set to first, is a `bool`.
+    let (filter, hashes, answers): (_, &[KeyHash], &mut [bool]) = unsafe {
+        answers.write_bytes(0, count);
+        (behind(filter), from_raw_parts(hashes.cast(), count), from_raw_parts_mut(answers.cast(), count))
+    };
+    filter.may_contain_batch(hashes, answers);
+}
+
+unsafe extern "C" fn expected_fpr(filter: *const c_void) -> f64 {
+    // SAFETY: by the ABI the handle is open.
+    unsafe { behind(filter) }.expected_fpr()
+}
+
+unsafe extern "C" fn memory_bytes(filter: *const c_void) -> usize {
+    // SAFETY: by the ABI the handle is open.
+    unsafe { behind(filter) }.memory_bytes()
+}
+
+unsafe extern "C" fn close(filter: *mut c_void) {
+    // SAFETY: `open` made the handle from a box, and by the ABI it is closed once.
+    drop(unsafe { Box::from_raw(filter.cast::<StandardFilter>()) });
+}

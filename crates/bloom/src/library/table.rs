@@ -1,0 +1,205 @@
+//! The table of functions of `lsmbench_filter.h`, and the calls through it.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::os::raw::c_char;
+use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
+
+use catalog::library::{FunctionTable, Interface, LoadedLibrary, missing, name, open};
+use types::KeyHash;
+
+use super::identity;
+
+/// The version of the ABI.
+pub(super) const ABI: u32 = 1;
+
+/// What a function returns when all is well, and when the bytes are not those of a filter.
+pub(super) const OK: i32 = 0;
+pub(super) const DAMAGED: i32 = 1;
+/// The output does not fit its buffer.
+pub(super) const NO_SPACE: i32 = 3;
+
+/// The most bytes that a filter may have for each key, and besides; more is an error of the library.
+const MAX_BYTES_PER_KEY: usize = 1024;
+const MAX_MORE_BYTES: usize = 1 << 20;
+
+pub(super) type MaxBytes = unsafe extern "C" fn(usize, f64) -> usize;
+pub(super) type BuildFilter = unsafe extern "C" fn(*const u64, usize, f64, *mut u8, usize, *mut usize) -> i32;
+pub(super) type Open = unsafe extern "C" fn(*const u8, usize, *mut *mut c_void) -> i32;
+pub(super) type MayContain = unsafe extern "C" fn(*const c_void, u64) -> i32;
+pub(super) type MayContainBatch = unsafe extern "C" fn(*const c_void, *const u64, usize, *mut u8);
+pub(super) type ExpectedFpr = unsafe extern "C" fn(*const c_void) -> f64;
+pub(super) type MemoryBytes = unsafe extern "C" fn(*const c_void) -> usize;
+pub(super) type Close = unsafe extern "C" fn(*mut c_void);
+
+/// `lsmbench_filter_api`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct FilterApi {
+    pub(super) abi: u32,
+    pub(super) name: *const c_char,
+    pub(super) max_bytes: Option<MaxBytes>,
+    pub(super) build: Option<BuildFilter>,
+    pub(super) open: Option<Open>,
+    pub(super) may_contain: Option<MayContain>,
+    pub(super) may_contain_batch: Option<MayContainBatch>,
+    pub(super) expected_fpr: Option<ExpectedFpr>,
+    pub(super) memory_bytes: Option<MemoryBytes>,
+    pub(super) close: Option<Close>,
+}
+
+// SAFETY: it is `repr(C)`, begins with the number of the ABI, and takes any bit pattern: functions are `Option`s.
+unsafe impl FunctionTable for FilterApi {}
+
+/// The functions of a library, all of which are there.
+pub(super) struct Functions {
+    /// The name of its stored format.
+    pub(super) name: String,
+    max_bytes: MaxBytes,
+    build: BuildFilter,
+    open: Open,
+    may_contain: MayContain,
+    may_contain_batch: MayContainBatch,
+    expected_fpr: ExpectedFpr,
+    memory_bytes: MemoryBytes,
+    close: Close,
+    /// Held so that the functions stay mapped; none for the functions of this crate.
+    _library: Option<LoadedLibrary>,
+}
+
+impl Functions {
+    /// The functions of the library at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be loaded, is of another ABI, or lacks a function.
+    pub(super) fn load(path: &str, interface: Interface) -> Result<Self, String> {
+        let (library, api) = open(path, interface)?;
+        Self::checked(api, Some(library), interface.header)
+    }
+
+    /// The functions of this crate around the filter `standard`.
+    ///
+    /// # Errors
+    /// None, since all functions are there.
+    pub(super) fn identity() -> Result<Self, String> {
+        Self::checked(identity::API, None, "lsmbench_filter.h")
+    }
+
+    fn checked(api: FilterApi, library: Option<LoadedLibrary>, header: &str) -> Result<Self, String> {
+        let path = library.as_ref().map(|library| library.path().to_owned()).unwrap_or_default();
+        let lacks = |function: &str| missing(&path, function, header);
+        Ok(Self {
+            // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
+            name: unsafe { name(&path, api.name) }?,
+            max_bytes: api.max_bytes.ok_or_else(|| lacks("max_bytes"))?,
+            build: api.build.ok_or_else(|| lacks("build"))?,
+            open: api.open.ok_or_else(|| lacks("open"))?,
+            may_contain: api.may_contain.ok_or_else(|| lacks("may_contain"))?,
+            may_contain_batch: api.may_contain_batch.ok_or_else(|| lacks("may_contain_batch"))?,
+            expected_fpr: api.expected_fpr.ok_or_else(|| lacks("expected_fpr"))?,
+            memory_bytes: api.memory_bytes.ok_or_else(|| lacks("memory_bytes"))?,
+            close: api.close.ok_or_else(|| lacks("close"))?,
+            _library: library,
+        })
+    }
+
+    /// The bytes of a filter of these hashes.
+    ///
+    /// # Errors
+    /// The number that the library returned.
+    pub(super) fn build(&self, hashes: &[KeyHash], bits_per_key: f64) -> Result<Vec<u8>, i32> {
+        // SAFETY: the function takes two numbers.
+        let most = unsafe { (self.max_bytes)(hashes.len(), bits_per_key) };
+        let bound = hashes.len().saturating_mul(MAX_BYTES_PER_KEY).saturating_add(MAX_MORE_BYTES);
+        if most > bound {
+            return Err(NO_SPACE);
+        }
+        let (mut body, mut written) = (vec![0; most], 0);
+        // SAFETY: both buffers live during the call and have the lengths that are passed with them; a `KeyHash` is a `u64`.
+        let code = unsafe {
+            (self.build)(
+                hashes.as_ptr().cast(),
+                hashes.len(),
+                bits_per_key,
+                body.as_mut_ptr(),
+                body.len(),
+                &raw mut written,
+            )
+        };
+        match code {
+            OK if written <= most => {
+                body.truncate(written);
+                Ok(body)
+            }
+            OK => Err(NO_SPACE),
+            error => Err(error),
+        }
+    }
+}
+
+/// A filter that a library opened, until it is closed.
+pub(super) struct OpenFilter {
+    functions: Arc<Functions>,
+    handle: NonNull<c_void>,
+}
+
+// SAFETY: the header demands of every library that any thread may call any function on an open filter.
+unsafe impl Send for OpenFilter {}
+// SAFETY: as above, at the same time too.
+unsafe impl Sync for OpenFilter {}
+
+impl OpenFilter {
+    /// Opens the bytes of a filter.
+    ///
+    /// # Errors
+    /// The number that the library returned.
+    pub(super) fn open(functions: Arc<Functions>, bytes: &[u8]) -> Result<Self, i32> {
+        let mut handle = null_mut();
+        // SAFETY: the buffer lives during the call and has the length that is passed with it.
+        let code = unsafe { (functions.open)(bytes.as_ptr(), bytes.len(), &raw mut handle) };
+        match (code, NonNull::new(handle)) {
+            (OK, Some(handle)) => Ok(Self { functions, handle }),
+            (OK, None) => Err(DAMAGED),
+            (error, _) => Err(error),
+        }
+    }
+
+    #[inline]
+    pub(super) fn may_contain(&self, hash: u64) -> bool {
+        // SAFETY: the library opened the handle, and it is closed on drop only.
+        unsafe { (self.functions.may_contain)(self.handle.as_ptr(), hash) != 0 }
+    }
+
+    /// Answers for as many hashes as there are answers.
+    #[inline]
+    pub(super) fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [u8]) {
+        let count = hashes.len().min(answers.len());
+        // SAFETY: the handle is open, and both buffers hold `count` items during the call.
+        unsafe {
+            (self.functions.may_contain_batch)(
+                self.handle.as_ptr(),
+                hashes.as_ptr().cast(),
+                count,
+                answers.as_mut_ptr(),
+            );
+        }
+    }
+
+    pub(super) fn expected_fpr(&self) -> f64 {
+        // SAFETY: the handle is open.
+        unsafe { (self.functions.expected_fpr)(self.handle.as_ptr()) }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        // SAFETY: the handle is open.
+        unsafe { (self.functions.memory_bytes)(self.handle.as_ptr()) }
+    }
+}
+
+impl Drop for OpenFilter {
+    fn drop(&mut self) {
+        // SAFETY: the library opened the handle, and nobody uses it any more.
+        unsafe { (self.functions.close)(self.handle.as_ptr()) }
+    }
+}

@@ -1,0 +1,104 @@
+//! The filter of `examples/filter-c` under all laws, and libraries that are none.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::laws::{LAWS, Subject};
+use crate::{CATALOG, Value, policy};
+
+/// A library of this source, or of the file that it includes; `None` where there is no C compiler.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let (file, library) = (folder.path().join("source.c"), folder.path().join("library.so"));
+    std::fs::write(&file, source).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(examples.join("include"));
+    cc.arg("-I").arg(examples.join("filter-c")).arg(&file).arg("-o").arg(&library).arg("-lm");
+    match cc.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "cc: {}", String::from_utf8_lossy(&output.stderr));
+            Some(library)
+        }
+        Err(error) => {
+            eprintln!("SKIPPED: there is no C compiler cc ({error}), so no filter in C was tested");
+            None
+        }
+    }
+}
+
+fn label(library: &Path) -> String {
+    format!("library(library={:?})", library.to_str().unwrap())
+}
+
+/// What is said of a library that is refused.
+fn refused(library: &Path) -> String {
+    CATALOG.choose(&Value::String(label(library))).unwrap_err().to_string()
+}
+
+#[test]
+fn the_filter_in_c_keeps_every_law() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(library) = compiled(&folder, "#include \"blocked.c\"\n") else { return };
+    let label = label(&library);
+    let subject = Subject { kind: &label, policy: policy(&label), spends_bits: true, oracle: false };
+    let broken: Vec<String> = LAWS
+        .iter()
+        .filter_map(|(name, law)| law(&subject).err().map(|error| format!("{name}: {error}")))
+        .collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn no_library_opens_the_filter_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(library) = compiled(&folder, "#include \"blocked.c\"\n") else { return };
+    let keys = crate::Keys::of(&[types::KeyHash(1), types::KeyHash(2)]);
+    let stored = types::Bytes::copy_from(&policy(&label(&library)).build(&keys.input(None)));
+    let error = policy("library").open(stored).err().unwrap().to_string();
+    assert!(error.contains("the library \"blocked-c\" wrote this filter"), "{error}");
+    assert!(error.contains("the design has the library \"standard\""), "{error}");
+}
+
+#[test]
+fn what_is_no_filter_library_is_refused_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = refused(&folder.path().join("no-such.so"));
+    assert!(
+        missing.contains("there is no such file in ") && missing.contains("build it, or correct"),
+        "{missing}"
+    );
+    let text = folder.path().join("text.so");
+    std::fs::write(&text, "no library").unwrap();
+    assert!(refused(&text).contains("cannot be loaded"), "{}", refused(&text));
+    let sources = [
+        ("int nothing;\n", "does not export the function lsmbench_filter"),
+        ("const void *lsmbench_filter(void) { return 0; }\n", "lsmbench_filter returned NULL"),
+        (
+            "static const struct { unsigned abi; long rest[20]; } api = { 77, { 0 } };\n\
+             const void *lsmbench_filter(void) { return &api; }\n",
+            "has version 77 of the ABI of lsmbench_filter.h, this program has version 1",
+        ),
+        (
+            "#include \"lsmbench_filter.h\"\n\
+             static const lsmbench_filter_api api = { .abi = 1, .name = \"empty\" };\n\
+             const lsmbench_filter_api *lsmbench_filter(void) { return &api; }\n",
+            "leaves max_bytes NULL",
+        ),
+        (
+            "#include \"lsmbench_filter.h\"\n\
+             static const lsmbench_filter_api api = { .abi = 1, .name = \"two words\" };\n\
+             const lsmbench_filter_api *lsmbench_filter(void) { return &api; }\n",
+            "it must be 1 to 32 printable ASCII characters",
+        ),
+    ];
+    for (source, expected) in sources {
+        // A folder for each, because a library stays loaded under its path.
+        let folder = tempfile::tempdir().unwrap();
+        let Some(library) = compiled(&folder, source) else { return };
+        let error = refused(&library);
+        assert!(error.starts_with("bloom: library: ") && error.contains(expected), "{error}");
+    }
+}

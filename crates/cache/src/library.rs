@@ -1,0 +1,161 @@
+//! An eviction policy in a shared library, by the C ABI of `lsmbench_cache.h`.
+//!
+//! The hooks are those of a plugin cache of libCacheSim: the library sees the ids and sizes of blocks and says which
+//! one goes, and this crate holds the blocks, in shards with a lock each. With an empty `library` the hooks are
+//! functions of this crate around a list in the order of last use, so that the seam can be measured by itself: that is
+//! the policy `lru` by the C ABI.
+//!
+//! The id of a block is the hash of its name, so that a library can remember what it evicted. Should two blocks that
+//! are held have the same hash, the later one gets the next free number.
+//!
+//! # Panics
+//! A cache panics if the library evicts an object that is not held, because no number that was measured after that
+//! would count.
+
+mod hooks;
+mod identity;
+
+use catalog::library::Interface;
+use catalog::{Choice, Seam, Variant};
+use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
+use types::Bytes;
+
+use self::hooks::{Hooks, Plugin};
+use crate::cache::{BlockId, Cache};
+use crate::policy::{Incoming, Policy, Slot};
+use crate::queue::PerSlot;
+use crate::sharded::{Sharded, sharded_reference};
+
+pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Library>>(
+    "library",
+    "an eviction policy in a shared library, by hooks like those of libCacheSim's plugins",
+    sharded_reference!(
+        "# The library; a relative path starts at the current directory. \"\" calls the policy lru by the same ABI.\n\
+         library = \"\"\n"
+    ),
+);
+
+const INTERFACE: Interface =
+    Interface { symbol: "lsmbench_cache", header: "lsmbench_cache.h", abi: hooks::ABI };
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Params {
+    library: String,
+}
+
+/// The policy of a library for one shard.
+pub(crate) struct Library {
+    plugin: Plugin,
+    /// The slot of each object that is held.
+    slots: HashMap<u64, Slot, foldhash::fast::FixedState>,
+    /// The object and its size in each slot.
+    objects: PerSlot<(u64, u64)>,
+    /// What room is made for.
+    incoming: Option<Incoming>,
+}
+
+impl Policy for Library {
+    type Params = Params;
+
+    fn new(params: &Params, _: usize) -> Result<Self, String> {
+        let hooks = match params.library.as_str() {
+            "" => Hooks::identity()?,
+            path => Hooks::load(path, INTERFACE)?,
+        };
+        let slots = HashMap::default();
+        Ok(Self { plugin: Plugin::new(hooks)?, slots, objects: PerSlot::default(), incoming: None })
+    }
+
+    fn set_share(&mut self, bytes: u64) {
+        self.plugin.resize(bytes);
+    }
+
+    fn hit(&mut self, slot: Slot, _: u64) {
+        let (object, size) = *self.objects.get(slot);
+        self.plugin.hit(object, size);
+    }
+
+    fn announce(&mut self, incoming: Incoming) {
+        self.incoming = Some(incoming);
+    }
+
+    fn victim(&mut self, _: &[u64]) -> Slot {
+        let object = self.plugin.evict(self.incoming.map(|incoming| (incoming.hash, incoming.weight)));
+        self.slots.remove(&object).unwrap_or_else(|| {
+            panic!(
+                "cache: the library \"{}\" evicted the object {object}, which is not held; its \
+                 cache_eviction_hook must return the id of an object that is held",
+                self.plugin.name()
+            )
+        })
+    }
+
+    fn admit(&mut self, slot: Slot, incoming: Incoming) {
+        self.incoming = None;
+        let mut object = incoming.hash;
+        while self.slots.contains_key(&object) {
+            object = object.wrapping_add(1);
+        }
+        self.slots.insert(object, slot);
+        self.objects.set(slot, (object, incoming.weight));
+        self.plugin.miss(object, incoming.weight);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        let (object, _) = *self.objects.get(slot);
+        self.slots.remove(&object);
+        self.plugin.remove(object);
+    }
+}
+
+/// The gets that are timed together.
+const CALLS: u32 = 1000;
+
+/// The seam of a policy in a library: hits in a cache of `lru` by the C ABI, and without it. `None` for other caches.
+pub fn seam(choice: &Choice) -> Option<Seam> {
+    if choice.kind() != VARIANT.kind {
+        return None;
+    }
+    let hits = |kind: &str| -> Option<Box<dyn FnMut()>> {
+        let cache = crate::CATALOG.build(&crate::CATALOG.choose(&kind.into()).ok()?).ok()?;
+        let id = |number: u32| BlockId { tree: 0, table: u64::from(number) / 100, offset: u64::from(number) };
+        (0..CALLS).for_each(|number| cache.insert(id(number), Bytes::copy_from(&[0; 64])));
+        Some(Box::new(move || {
+            let found = (0..CALLS).filter(|number| cache.get(&id(*number)).is_some());
+            std::hint::black_box(found.count());
+        }))
+    };
+    let (through, direct) = (hits(VARIANT.kind)?, hits("lru")?);
+    Some(Seam { axis: "cache", kind: VARIANT.kind, call: "a hit", calls: CALLS, through, direct })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_equal_hashes_are_different_objects() {
+        let mut policy = Library::new(&Params::default(), 1).unwrap();
+        policy.set_share(100);
+        for slot in 0..3 {
+            let incoming = Incoming { hash: 7, weight: 10 };
+            policy.announce(incoming);
+            policy.admit(slot, incoming);
+        }
+        policy.hit(0, 7);
+        policy.remove(2);
+        assert_eq!(policy.victim(&[]), 1);
+        assert_eq!(policy.victim(&[]), 0);
+    }
+
+    #[test]
+    fn the_seam_of_the_variant_can_be_timed() {
+        let choose = |label: &str| crate::CATALOG.choose(&label.into()).unwrap();
+        let mut seam = seam(&choose("library")).unwrap();
+        (seam.through)();
+        (seam.direct)();
+        assert!(super::seam(&choose("lru")).is_none());
+    }
+}

@@ -1,0 +1,178 @@
+//! The table of hooks of `lsmbench_cache.h`, and the calls through it.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::os::raw::c_char;
+use std::path::PathBuf;
+use std::ptr::{NonNull, null};
+
+use catalog::library::{FunctionTable, Interface, LoadedLibrary, missing, name, open};
+
+use super::identity;
+
+/// The version of the ABI.
+pub(super) const ABI: u32 = 1;
+
+/// `common_cache_params_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct CacheParams {
+    pub(super) cache_size: u64,
+}
+
+/// `request_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Request {
+    pub(super) obj_id: u64,
+    pub(super) obj_size: u64,
+}
+
+pub(super) type Init = unsafe extern "C" fn(CacheParams) -> *mut c_void;
+pub(super) type Resize = unsafe extern "C" fn(*mut c_void, u64);
+pub(super) type Use = unsafe extern "C" fn(*mut c_void, *const Request);
+pub(super) type Evict = unsafe extern "C" fn(*mut c_void, *const Request) -> u64;
+pub(super) type Remove = unsafe extern "C" fn(*mut c_void, u64);
+pub(super) type Free = unsafe extern "C" fn(*mut c_void);
+
+/// `lsmbench_cache_api`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct CacheApi {
+    pub(super) abi: u32,
+    pub(super) name: *const c_char,
+    pub(super) init: Option<Init>,
+    pub(super) resize: Option<Resize>,
+    pub(super) hit: Option<Use>,
+    pub(super) miss: Option<Use>,
+    pub(super) evict: Option<Evict>,
+    pub(super) remove: Option<Remove>,
+    pub(super) free: Option<Free>,
+}
+
+// SAFETY: it is `repr(C)`, begins with the number of the ABI, and takes any bit pattern: functions are `Option`s.
+unsafe impl FunctionTable for CacheApi {}
+
+/// The hooks of a library; all but `resize` are there.
+pub(super) struct Hooks {
+    name: String,
+    init: Init,
+    resize: Option<Resize>,
+    hit: Use,
+    miss: Use,
+    evict: Evict,
+    remove: Remove,
+    free: Free,
+    /// Held so that the functions stay mapped; none for the functions of this crate.
+    _library: Option<LoadedLibrary>,
+}
+
+impl Hooks {
+    /// The hooks of the library at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be loaded, is of another ABI, or lacks a hook.
+    pub(super) fn load(path: &str, interface: Interface) -> Result<Self, String> {
+        let (library, api) = open(path, interface)?;
+        Self::checked(api, Some(library), interface.header)
+    }
+
+    /// The hooks of this crate around a list in the order of last use.
+    ///
+    /// # Errors
+    /// None, since all hooks are there.
+    pub(super) fn identity() -> Result<Self, String> {
+        Self::checked(identity::API, None, "lsmbench_cache.h")
+    }
+
+    fn checked(api: CacheApi, library: Option<LoadedLibrary>, header: &str) -> Result<Self, String> {
+        let path: PathBuf = library.as_ref().map(|library| library.path().to_owned()).unwrap_or_default();
+        let lacks = |hook: &str| missing(&path, hook, header);
+        Ok(Self {
+            // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
+            name: unsafe { name(&path, api.name) }?,
+            init: api.init.ok_or_else(|| lacks("cache_init_hook"))?,
+            resize: api.resize,
+            hit: api.hit.ok_or_else(|| lacks("cache_hit_hook"))?,
+            miss: api.miss.ok_or_else(|| lacks("cache_miss_hook"))?,
+            evict: api.evict.ok_or_else(|| lacks("cache_eviction_hook"))?,
+            remove: api.remove.ok_or_else(|| lacks("cache_remove_hook"))?,
+            free: api.free.ok_or_else(|| lacks("cache_free_hook"))?,
+            _library: library,
+        })
+    }
+}
+
+/// The data of a library for one shard, until it is freed.
+pub(super) struct Plugin {
+    hooks: Hooks,
+    data: NonNull<c_void>,
+}
+
+// SAFETY: the header demands of every library that calls with the same data may come from different threads, one after
+// the other. The lock of the shard orders them, and there is no `Sync`.
+unsafe impl Send for Plugin {}
+
+impl Plugin {
+    /// The library's data of a shard that holds nothing.
+    ///
+    /// # Errors
+    /// If the library has no memory for it.
+    pub(super) fn new(hooks: Hooks) -> Result<Self, String> {
+        // SAFETY: the hook takes a plain struct.
+        let data = unsafe { (hooks.init)(CacheParams { cache_size: 0 }) };
+        let Some(data) = NonNull::new(data) else {
+            return Err(format!(
+                "library \"{}\": its cache_init_hook returned NULL; it has no memory",
+                hooks.name
+            ));
+        };
+        Ok(Self { hooks, data })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.hooks.name
+    }
+
+    pub(super) fn resize(&mut self, bytes: u64) {
+        if let Some(resize) = self.hooks.resize {
+            // SAFETY: the data is the library's and is freed on drop only.
+            unsafe { resize(self.data.as_ptr(), bytes) }
+        }
+    }
+
+    #[inline]
+    pub(super) fn hit(&mut self, object: u64, size: u64) {
+        let request = Request { obj_id: object, obj_size: size };
+        // SAFETY: as above, and the request lives during the call.
+        unsafe { (self.hooks.hit)(self.data.as_ptr(), &raw const request) }
+    }
+
+    #[inline]
+    pub(super) fn miss(&mut self, object: u64, size: u64) {
+        let request = Request { obj_id: object, obj_size: size };
+        // SAFETY: as above, and the request lives during the call.
+        unsafe { (self.hooks.miss)(self.data.as_ptr(), &raw const request) }
+    }
+
+    /// The object that goes, for a request of this object and size where there is one.
+    #[inline]
+    pub(super) fn evict(&mut self, incoming: Option<(u64, u64)>) -> u64 {
+        let request = incoming.map(|(obj_id, obj_size)| Request { obj_id, obj_size });
+        let request = request.as_ref().map_or(null(), std::ptr::from_ref);
+        // SAFETY: as above, and the request lives during the call or is NULL.
+        unsafe { (self.hooks.evict)(self.data.as_ptr(), request) }
+    }
+
+    pub(super) fn remove(&mut self, object: u64) {
+        // SAFETY: as above.
+        unsafe { (self.hooks.remove)(self.data.as_ptr(), object) }
+    }
+}
+
+impl Drop for Plugin {
+    fn drop(&mut self) {
+        // SAFETY: the data is the library's, and nobody uses it any more.
+        unsafe { (self.hooks.free)(self.data.as_ptr()) }
+    }
+}

@@ -1,0 +1,63 @@
+//! Least recently used behind the C ABI: what a library would be that costs nothing but the seam.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use foldhash::fast::FixedState;
+use lru::LruCache;
+
+use super::hooks::{ABI, CacheApi, CacheParams, Request};
+
+/// The table of these hooks.
+pub(super) const API: CacheApi = CacheApi {
+    abi: ABI,
+    name: c"lru".as_ptr(),
+    init: Some(init),
+    resize: None,
+    hit: Some(hit),
+    miss: Some(miss),
+    evict: Some(evict),
+    remove: Some(remove),
+    free: Some(free),
+};
+
+/// The objects in the order of last use.
+type Uses = LruCache<u64, (), FixedState>;
+
+unsafe extern "C" fn init(_: CacheParams) -> *mut c_void {
+    Box::into_raw(Box::new(Uses::unbounded_with_hasher(FixedState::default()))).cast()
+}
+
+/// The objects behind a shard's data.
+///
+/// # Safety
+/// [`init`] made the data, and nobody else uses it while the reference lives.
+unsafe fn behind<'a>(data: *mut c_void) -> &'a mut Uses {
+    // SAFETY: as the caller vouches.
+    unsafe { &mut *data.cast() }
+}
+
+unsafe extern "C" fn hit(data: *mut c_void, request: *const Request) {
+    // SAFETY: by the ABI calls with the same data come one after the other, and there is a request.
+    unsafe { behind(data).promote(&(*request).obj_id) };
+}
+
+unsafe extern "C" fn miss(data: *mut c_void, request: *const Request) {
+    // SAFETY: as above.
+    unsafe { behind(data).put((*request).obj_id, ()) };
+}
+
+unsafe extern "C" fn evict(data: *mut c_void, _: *const Request) -> u64 {
+    // SAFETY: as above.
+    unsafe { behind(data) }.pop_lru().map_or(0, |(object, ())| object)
+}
+
+unsafe extern "C" fn remove(data: *mut c_void, object: u64) {
+    // SAFETY: as above.
+    unsafe { behind(data) }.pop(&object);
+}
+
+unsafe extern "C" fn free(data: *mut c_void) {
+    // SAFETY: `init` made the data from a box, and by the ABI it is freed once.
+    drop(unsafe { Box::from_raw(data.cast::<Uses>()) });
+}

@@ -1,0 +1,180 @@
+//! A compaction policy in another process, in any language.
+//!
+//! lsmbench starts `command` when the policy is asked for the first time, and talks to it over its standard input and
+//! output. Both sides write one JSON value a line, and every line that lsmbench writes gets one line as its answer.
+//! The protocol has version 1:
+//!
+//! ```text
+//! to the process                                        from the process
+//! {"axis": "compaction", "protocol": 1}                 {"protocol": 1}
+//! {"buffer_bytes": N, "levels": [[run, …], …]}          job, or null where the tree is as the policy wants it
+//! …                                                     …
+//!
+//! run   {"id": N, "tables": [table, …]}
+//! table {"id": N, "bytes": N, "entries": N, "tombstones": N, "smallest": "HEX", "largest": "HEX"}
+//! job   {"inputs": [table id, …], "level": N, "run": run id or null, "action": "merge" or "move"}
+//! ```
+//!
+//! The first line is the greeting, all others are shapes. A shape has the meaning of [`Shape`]: level 0 comes first,
+//! the runs of a level stand from the newest to the oldest, the tables of a run in key order. Keys are bytes, so they
+//! are written in hexadecimal. A job has the meaning of [`Job`]; `run` and `action` may be left out, and are then
+//! `null` and `"merge"`. Tables cannot be dropped, because the variant does not declare
+//! [`catalog::Limit::DropsData`]. Numbers are whole and below 2^64.
+//!
+//! The process must answer the same shape with the same job, so lsmbench sends nothing else: no time, no seed and no
+//! parameters. Parameters of the policy are arguments of the command. The process ends when its input ends.
+//!
+//! Every job is checked by [`Job::validate`] before anything is done with it. A process that ends, that takes longer
+//! than `timeout`, that prints anything else or asks for an invalid job has failed for good: it is killed,
+//! [`pick`](CompactionPolicy::pick) gives no more jobs, and [`failure`](CompactionPolicy::failure) says why.
+//!
+//! With an empty `command` there is no process. The shape then goes through the same encoding to the built-in policy
+//! `identity`, and the job comes back through it. This variant is the baseline of what the encoding costs.
+
+mod process;
+mod seam;
+mod wire;
+
+use std::time::Duration;
+
+use catalog::{Build, Limit, Time, Variant};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use self::process::{Failure, PolicyProcess};
+use crate::job::Job;
+use crate::policy::CompactionPolicy;
+use crate::shape::Shape;
+
+pub use process::answer_without_jobs;
+pub use seam::seam;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<External>(
+    "external",
+    "a policy in another process, in any language: the shape as a line of JSON in, the job out",
+    "# The program and its arguments. A relative path starts at the current directory. [] starts no process.\n\
+     command = []\n\
+     # The longest time that the process may take for one answer.\n\
+     timeout = \"10s\"\n\
+     # The built-in policy that answers through the same encoding where command is [].\n\
+     identity = \"tiered\"\n",
+);
+
+/// The most jobs in a row without new entries in the tree; more, and the process counts as one that never rests.
+const MAX_JOBS_IN_A_ROW: u32 = 10_000;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    command: Vec<String>,
+    timeout: Time,
+    identity: String,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { command: Vec::new(), timeout: Time(10_000_000_000), identity: "tiered".to_owned() }
+    }
+}
+
+/// A policy behind the encoding.
+enum External {
+    /// A built-in policy.
+    Identity(Box<dyn CompactionPolicy>),
+    /// A process.
+    Process(Mutex<Caller>),
+}
+
+impl Build<dyn CompactionPolicy> for External {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        if params.command.is_empty() {
+            return Ok(Box::new(Self::Identity(identity(&params.identity)?)));
+        }
+        if params.timeout.0 == 0 {
+            return Err("timeout is 0; it must be at least 1ns, and 10s is the default".to_owned());
+        }
+        let process = PolicyProcess::new(params.command, Duration::from_nanos(params.timeout.0))?;
+        Ok(Box::new(Self::Process(Mutex::new(Caller { process, jobs: 0, entries: 0, failure: None }))))
+    }
+}
+
+/// The built-in policy of this label.
+fn identity(label: &str) -> Result<Box<dyn CompactionPolicy>, String> {
+    let wrong = |what: String| format!("identity is \"{label}\": {what}");
+    if label.split('(').next() == Some(VARIANT.kind) {
+        return Err(wrong("it must be a built-in policy, such as \"tiered\"".to_owned()));
+    }
+    let choice =
+        crate::CATALOG.choose(&toml::Value::from(label)).map_err(|error| wrong(error.to_string()))?;
+    let variant = crate::CATALOG.variant(choice.kind()).map_err(|error| wrong(error.to_string()))?;
+    if variant.limits.contains(&Limit::DropsData) {
+        return Err(wrong(
+            "it drops data, and jobs that do cannot be sent; choose another policy".to_owned(),
+        ));
+    }
+    crate::CATALOG.build(&choice).map_err(|error| wrong(error.to_string()))
+}
+
+impl CompactionPolicy for External {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        match self {
+            Self::Identity(policy) => wire::through(&**policy, shape),
+            Self::Process(caller) => caller.lock().pick(shape),
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        match self {
+            Self::Identity(policy) => policy.failure(),
+            Self::Process(caller) => caller.lock().failure.clone(),
+        }
+    }
+}
+
+/// A process, what it was asked, and what went wrong.
+struct Caller {
+    process: PolicyProcess,
+    /// The jobs since the tree last had more entries than before. Only flushes add entries.
+    jobs: u32,
+    /// The entries of the last shape.
+    entries: u64,
+    failure: Option<String>,
+}
+
+impl Caller {
+    fn pick(&mut self, shape: &Shape) -> Option<Job> {
+        if self.failure.is_some() {
+            return None;
+        }
+        match self.ask(shape) {
+            Ok(job) => job,
+            Err(failure) => {
+                self.failure = Some(self.process.fail(&failure));
+                None
+            }
+        }
+    }
+
+    fn ask(&mut self, shape: &Shape) -> Result<Option<Job>, Failure> {
+        let answer = self.process.ask(&wire::encode_shape(shape))?;
+        let job = wire::decode_job(&answer).map_err(|error| Failure::answer(&answer, error))?;
+        let entries = shape.levels.tables().map(|(_, table)| table.entries).sum();
+        let rests = job.is_none() || entries > self.entries;
+        self.jobs = if rests { 0 } else { self.jobs + 1 };
+        self.entries = entries;
+        if self.jobs > MAX_JOBS_IN_A_ROW {
+            let what = format!("it does not come to rest: {MAX_JOBS_IN_A_ROW} jobs without a flush");
+            return Err(Failure::answer(&answer, what));
+        }
+        if let Some(job) = &job {
+            let invalid = |error| Failure::answer(&answer, format!("the job is invalid: {error}"));
+            job.validate(&shape.levels).map_err(invalid)?;
+        }
+        Ok(job)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! The process of a policy: it is started, asked line by line, and ended.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::Deserialize;
+
+/// The version of the protocol.
+const PROTOCOL: u64 = 1;
+
+/// The first line to a process.
+const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
+
+/// The longest line that is read.
+const MAX_ANSWER_BYTES: u64 = 16 << 20;
+
+/// The bytes of an answer, and of standard error, that an error message repeats.
+const SHOWN_BYTES: usize = 400;
+
+/// How long a process may take to end once its input has ended, in steps of [`END_STEP`].
+const END_STEPS: u32 = 200;
+
+/// How often it is looked whether a process has ended.
+const END_STEP: Duration = Duration::from_millis(1);
+
+/// The answer to the greeting.
+#[derive(Deserialize)]
+struct Greeted {
+    protocol: u64,
+}
+
+/// What went wrong with a process.
+pub(super) struct Failure {
+    /// What it printed, where it printed a line.
+    answer: Option<String>,
+    what: String,
+}
+
+impl Failure {
+    /// The process printed `answer`, and that is wrong because of `what`.
+    pub(super) fn answer(answer: &str, what: String) -> Self {
+        Self { answer: Some(answer.to_owned()), what }
+    }
+
+    fn silent(what: impl Into<String>) -> Self {
+        Self { answer: None, what: what.into() }
+    }
+}
+
+/// A command that runs as a process from the first question on.
+pub(super) struct PolicyProcess {
+    command: Vec<String>,
+    timeout: Duration,
+    running: Option<Running>,
+}
+
+/// A process that runs.
+struct Running {
+    child: Child,
+    /// Lines to the thread that talks to the process.
+    questions: Option<SyncSender<String>>,
+    /// Its answers.
+    answers: Receiver<Result<String, Failure>>,
+    /// The last bytes of its standard error.
+    errors: Arc<Mutex<Vec<u8>>>,
+    /// Whether it was waited for, so that its number may be another's.
+    has_ended: bool,
+}
+
+impl PolicyProcess {
+    /// A process that is yet to be started.
+    ///
+    /// # Errors
+    /// If there is no such program.
+    pub(super) fn new(command: Vec<String>, timeout: Duration) -> Result<Self, String> {
+        let program = command.first().map_or("", String::as_str);
+        if !is_there(program) {
+            return Err(format!(
+                "command is {command:?}: there is no program \"{program}\"; a name is looked up in PATH, and a \
+                 relative path starts at the current directory"
+            ));
+        }
+        Ok(Self { command, timeout, running: None })
+    }
+
+    /// The answer to one line; the process is started if it is not there yet.
+    ///
+    /// # Errors
+    /// If it cannot be started, ends, takes too long or prints no line of text.
+    pub(super) fn ask(&mut self, line: &str) -> Result<String, Failure> {
+        if self.running.is_none() {
+            let running = Running::start(&self.command)
+                .map_err(|error| Failure::silent(format!("it cannot be started: {error}")))?;
+            let greeted = self.running.insert(running).ask(GREETING, self.timeout)?;
+            let protocol = serde_json::from_str::<Greeted>(&greeted).map(|greeted| greeted.protocol);
+            if protocol.ok() != Some(PROTOCOL) {
+                let what = format!("the answer to the greeting {GREETING} is {{\"protocol\": {PROTOCOL}}}");
+                return Err(Failure::answer(&greeted, what));
+            }
+        }
+        match &self.running {
+            Some(running) => running.ask(line, self.timeout),
+            None => Err(Failure::silent("it does not run")),
+        }
+    }
+
+    /// Ends the process, and says everything that is known of its failure.
+    pub(super) fn fail(&mut self, failure: &Failure) -> String {
+        let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
+        if let Some(answer) = &failure.answer {
+            let _ = write!(message, "; it printed: {}", shown(answer));
+        }
+        if let Some(mut running) = self.running.take() {
+            let status = running.end();
+            if failure.answer.is_none()
+                && let Some(status) = status
+            {
+                let _ = write!(message, " ({status})");
+            }
+            let errors = String::from_utf8_lossy(&running.errors.lock()).trim().to_owned();
+            if !errors.is_empty() {
+                let _ = write!(message, "; on standard error: {}", shown(&errors));
+            }
+        }
+        message + "; correct the policy and run it again, the store is intact"
+    }
+}
+
+/// Is the process of a policy that has no job: greets, and answers every shape with `null` until `shapes` ends. It does
+/// no work of its own, so that what a call costs can be measured by it.
+///
+/// # Errors
+/// If a line cannot be read or written.
+pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std::io::Result<()> {
+    let mut answer = format!("{{\"protocol\": {PROTOCOL}}}\n");
+    for line in shapes.lines() {
+        line?;
+        answers.write_all(answer.as_bytes())?;
+        answers.flush()?;
+        "null\n".clone_into(&mut answer);
+    }
+    Ok(())
+}
+
+/// Whether a program can be found: by its path, or in the folders of PATH.
+fn is_there(program: &str) -> bool {
+    if program.contains('/') {
+        return Path::new(program).is_file();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    !program.is_empty() && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
+/// The end of a text, which says most where a program explains itself, in one line.
+fn shown(text: &str) -> String {
+    let mut start = text.len().saturating_sub(SHOWN_BYTES);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    format!("{}{:?}", if start > 0 { "…" } else { "" }, &text[start..])
+}
+
+impl Running {
+    fn start(command: &[String]) -> std::io::Result<Self> {
+        let mut child = Command::new(&command[0])
+            .args(&command[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own, so that what the command starts ends with it.
+            .process_group(0)
+            .spawn()?;
+        let (questions, to_ask) = sync_channel::<String>(1);
+        let (to_answer, answers) = sync_channel(1);
+        let errors = Arc::new(Mutex::new(Vec::new()));
+        if let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) {
+            thread::Builder::new()
+                .name("lsm-policy".to_owned())
+                .spawn(move || talk(&to_ask, stdin, BufReader::new(stdout), &to_answer))?;
+        }
+        if let Some(stderr) = child.stderr.take() {
+            let kept = Arc::clone(&errors);
+            thread::Builder::new()
+                .name("lsm-policy-err".to_owned())
+                .spawn(move || keep_end(stderr, &kept))?;
+        }
+        Ok(Self { child, questions: Some(questions), answers, errors, has_ended: false })
+    }
+
+    fn ask(&self, line: &str, timeout: Duration) -> Result<String, Failure> {
+        let ended = || Failure::silent("it ended before it answered");
+        let questions = self.questions.as_ref().ok_or_else(ended)?;
+        questions.send(format!("{line}\n")).map_err(|_| ended())?;
+        match self.answers.recv_timeout(timeout) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Disconnected) => Err(ended()),
+            Err(RecvTimeoutError::Timeout) => Err(Failure::silent(format!(
+                "it did not answer within {timeout:?}; it must print one line for each line it reads and flush it, and \
+                 a larger timeout waits longer"
+            ))),
+        }
+    }
+
+    /// Ends the process: its input ends, and if that is not enough it is killed, with all that it started. The status
+    /// of a process that ended by itself.
+    fn end(&mut self) -> Option<std::process::ExitStatus> {
+        self.questions = None;
+        if std::mem::replace(&mut self.has_ended, true) {
+            return None;
+        }
+        for _ in 0..END_STEPS {
+            match self.child.try_wait() {
+                Ok(Some(status)) => {
+                    self.kill_group();
+                    return Some(status);
+                }
+                Ok(None) => thread::sleep(END_STEP),
+                Err(_) => break,
+            }
+        }
+        self.kill_group();
+        // It is gone if it cannot be killed, and was never ours if it cannot be waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        None
+    }
+
+    /// Kills whatever is left of the process group.
+    fn kill_group(&self) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            // Where nothing is left of it there is nothing to kill.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Writes every question and reads the answer to it, until one side ends.
+fn talk(
+    questions: &Receiver<String>,
+    mut stdin: ChildStdin,
+    mut stdout: impl BufRead,
+    answers: &SyncSender<Result<String, Failure>>,
+) {
+    while let Ok(question) = questions.recv() {
+        // A process that reads no more may still have said why.
+        let _ = stdin.write_all(question.as_bytes());
+        let answer = read_line(&mut stdout);
+        let failed = answer.is_err();
+        if answers.send(answer).is_err() || failed {
+            return;
+        }
+    }
+}
+
+fn read_line(stdout: &mut impl BufRead) -> Result<String, Failure> {
+    let mut line = Vec::new();
+    let read = stdout.by_ref().take(MAX_ANSWER_BYTES).read_until(b'\n', &mut line);
+    let text = String::from_utf8_lossy(&line);
+    match read {
+        Ok(_) if line.ends_with(b"\n") => match String::from_utf8(line.clone()) {
+            Ok(line) => Ok(line.trim_end().to_owned()),
+            Err(_) => Err(Failure::answer(&text, "an answer is text in UTF-8".to_owned())),
+        },
+        Ok(0) => Err(Failure::silent("it ended before it answered")),
+        Ok(_) if line.len() as u64 == MAX_ANSWER_BYTES => {
+            Err(Failure::answer(&text, format!("a line has at most {MAX_ANSWER_BYTES} bytes")))
+        }
+        Ok(_) => Err(Failure::answer(&text, "it ended in the middle of a line".to_owned())),
+        Err(error) => Err(Failure::silent(format!("its answer cannot be read: {error}"))),
+    }
+}
+
+/// Reads standard error to its end and keeps the last bytes of it.
+fn keep_end(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = stderr.read(&mut buffer) {
+        let mut kept = kept.lock();
+        kept.extend_from_slice(&buffer[..read]);
+        let surplus = kept.len().saturating_sub(4 * SHOWN_BYTES);
+        kept.drain(..surplus);
+    }
+}

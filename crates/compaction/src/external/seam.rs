@@ -1,0 +1,71 @@
+//! What one pick through the encoding costs, with a process at the other end or without.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use catalog::{Choice, Seam};
+
+use super::process::PolicyProcess;
+use super::{Params, VARIANT, identity, wire};
+use crate::shape::{Level, Levels, Run, Shape, TableShape};
+
+/// The runs of the shape that is sent, and the tables of each.
+const RUNS: u64 = 10;
+
+/// The calls that are timed together.
+const CALLS: u32 = 20;
+
+/// The seam of a policy in another process: a shape of 100 tables and the answer to it. Where the choice has a command,
+/// `without_jobs` stands at the other end of the pipes, so that the policy's own time is not in it: a command that does
+/// what [`answer_without_jobs`](super::answer_without_jobs) does. `None` for other policies.
+pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
+    let params: Params = choice.params().clone().try_into().ok()?;
+    if choice.kind() != VARIANT.kind {
+        return None;
+    }
+    let direct = identity(if params.command.is_empty() { &params.identity } else { "none" }).ok()?;
+    let shape = shape();
+    let through: Box<dyn FnMut()> = if params.command.is_empty() {
+        let (policy, shape) = (identity(&params.identity).ok()?, shape.clone());
+        Box::new(move || {
+            for _ in 0..CALLS {
+                black_box(wire::through(&*policy, black_box(&shape)));
+            }
+        })
+    } else {
+        let mut process = PolicyProcess::new(without_jobs.to_vec(), Duration::from_secs(10)).ok()?;
+        process.ask(&wire::encode_shape(&shape)).ok()?;
+        let shape = shape.clone();
+        Box::new(move || {
+            for _ in 0..CALLS {
+                let answer = process.ask(&wire::encode_shape(black_box(&shape)));
+                black_box(answer.ok().map(|answer| wire::decode_job(&answer)));
+            }
+        })
+    };
+    let direct: Box<dyn FnMut()> = Box::new(move || {
+        for _ in 0..CALLS {
+            black_box(direct.pick(black_box(&shape)));
+        }
+    });
+    let call = match params.command.is_empty() {
+        true => "a pick from a shape of 100 tables, as JSON",
+        false => "a pick from a shape of 100 tables, as JSON to a process",
+    };
+    Some(Seam { axis: "compaction", kind: VARIANT.kind, call, calls: CALLS, through, direct })
+}
+
+/// Ten runs of ten tables in level 0.
+fn shape() -> Shape {
+    let table = |id: u64| TableShape {
+        id,
+        bytes: 1 << 20,
+        entries: 10_000,
+        tombstones: 10,
+        smallest: (id % RUNS * 2).to_be_bytes().into(),
+        largest: (id % RUNS * 2 + 1).to_be_bytes().into(),
+    };
+    let run = |id: u64| Run { id, tables: (id * RUNS..(id + 1) * RUNS).map(table).collect() };
+    let levels = vec![Level { runs: (0..RUNS).rev().map(run).collect() }];
+    Shape { buffer_bytes: 10 << 20, levels: Levels { levels } }
+}

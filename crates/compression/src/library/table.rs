@@ -1,0 +1,123 @@
+//! The table of functions of `lsmbench_codec.h`, and the calls through it.
+#![allow(unsafe_code)]
+
+use std::os::raw::c_char;
+
+use catalog::library::{FunctionTable, Interface, LoadedLibrary, missing, name, open};
+
+use super::identity;
+use crate::compression::CorruptBlock;
+
+/// The version of the ABI.
+pub(super) const ABI: u32 = 1;
+
+/// What a function returns when all is well, and when it cannot do its work.
+pub(super) const OK: i32 = 0;
+pub(super) const DAMAGED: i32 = 1;
+pub(super) const NO_SPACE: i32 = 3;
+
+/// The most that output may have more than twice the bytes of its input; more is an error of the library.
+const MAX_MORE_BYTES: usize = 1 << 20;
+
+pub(super) type MaxOutput = unsafe extern "C" fn(usize) -> usize;
+pub(super) type Compress = unsafe extern "C" fn(*const u8, usize, *mut u8, usize, *mut usize) -> i32;
+pub(super) type Decompress = unsafe extern "C" fn(*const u8, usize, *mut u8, usize) -> i32;
+pub(super) type MemoryBytes = unsafe extern "C" fn() -> usize;
+
+/// `lsmbench_codec_api`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct CodecApi {
+    pub(super) abi: u32,
+    pub(super) name: *const c_char,
+    pub(super) max_output: Option<MaxOutput>,
+    pub(super) compress: Option<Compress>,
+    pub(super) decompress: Option<Decompress>,
+    pub(super) memory_bytes: Option<MemoryBytes>,
+}
+
+// SAFETY: it is `repr(C)`, begins with the number of the ABI, and takes any bit pattern: functions are `Option`s.
+unsafe impl FunctionTable for CodecApi {}
+
+/// The functions of a library, all of which are there. The header demands that any thread may call any of them.
+pub(super) struct Functions {
+    /// The name of its stored format.
+    pub(super) name: String,
+    max_output: MaxOutput,
+    compress: Compress,
+    decompress: Decompress,
+    memory_bytes: MemoryBytes,
+    /// Held so that the functions stay mapped; none for the functions of this crate.
+    _library: Option<LoadedLibrary>,
+}
+
+impl Functions {
+    /// The functions of the library at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be loaded, is of another ABI, or lacks a function.
+    pub(super) fn load(path: &str, interface: Interface) -> Result<Self, String> {
+        let (library, api) = open(path, interface)?;
+        Self::checked(api, Some(library), interface.header)
+    }
+
+    /// The functions of this crate around the codec `lz4`.
+    ///
+    /// # Errors
+    /// None, since all functions are there.
+    pub(super) fn identity() -> Result<Self, String> {
+        Self::checked(identity::API, None, "lsmbench_codec.h")
+    }
+
+    fn checked(api: CodecApi, library: Option<LoadedLibrary>, header: &str) -> Result<Self, String> {
+        let path = library.as_ref().map(|library| library.path().to_owned()).unwrap_or_default();
+        let lacks = |function: &str| missing(&path, function, header);
+        Ok(Self {
+            // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
+            name: unsafe { name(&path, api.name) }?,
+            max_output: api.max_output.ok_or_else(|| lacks("max_output"))?,
+            compress: api.compress.ok_or_else(|| lacks("compress"))?,
+            decompress: api.decompress.ok_or_else(|| lacks("decompress"))?,
+            memory_bytes: api.memory_bytes.ok_or_else(|| lacks("memory_bytes"))?,
+            _library: library,
+        })
+    }
+
+    /// The bytes that a block of `length` bytes needs at most; `None` where that is beyond reason.
+    pub(super) fn max_output(&self, length: usize) -> Option<usize> {
+        // SAFETY: the function takes a number.
+        let most = unsafe { (self.max_output)(length) };
+        (most <= length.saturating_mul(2).saturating_add(MAX_MORE_BYTES)).then_some(most)
+    }
+
+    /// The bytes written to `out`; `None` where the library cannot compress the block.
+    #[inline]
+    pub(super) fn compress(&self, block: &[u8], out: &mut [u8]) -> Option<usize> {
+        let mut written = 0;
+        // SAFETY: both buffers live during the call and have the lengths that are passed with them.
+        let code = unsafe {
+            (self.compress)(block.as_ptr(), block.len(), out.as_mut_ptr(), out.len(), &raw mut written)
+        };
+        (code == OK && written <= out.len()).then_some(written)
+    }
+
+    /// Fills `out` from what was compressed.
+    ///
+    /// # Errors
+    /// If the library says so.
+    #[inline]
+    pub(super) fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
+        // SAFETY: both buffers live during the call and have the lengths that are passed with them.
+        match unsafe { (self.decompress)(stored.as_ptr(), stored.len(), out.as_mut_ptr(), out.len()) } {
+            OK => Ok(()),
+            code => {
+                Err(CorruptBlock(format!("library {}: its function decompress returned {code}", self.name)))
+            }
+        }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        // SAFETY: the function takes nothing.
+        unsafe { (self.memory_bytes)() }
+    }
+}

@@ -23,7 +23,7 @@ pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
         }
         broken.extend(check_variant(catalog.axis, variant).err());
     }
-    all_kept(broken)
+    all_kept(&broken)
 }
 
 /// Checks what every variant of any axis owes its users:
@@ -48,10 +48,10 @@ pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Res
     }
     broken.extend(check_reference(variant).err().map(|error| format!("{name}: {error}")));
     broken.extend(check_choice(axis, variant).err().map(|error| format!("{name}: {error}")));
-    all_kept(broken)
+    all_kept(&broken)
 }
 
-fn all_kept(broken: Vec<String>) -> Result<(), String> {
+fn all_kept(broken: &[String]) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 

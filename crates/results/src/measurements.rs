@@ -21,7 +21,7 @@ impl Measurements {
     /// # Panics
     /// If the metric holds another kind of value. That is a mistake in the code that measures.
     pub fn set(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
-        let value = metric.hold(value.into());
+        let value = metric.hold(&value.into());
         if value.is_empty() {
             return self;
         }

@@ -141,7 +141,7 @@ impl Metric {
     ///
     /// # Panics
     /// If the column cannot hold it.
-    pub(crate) fn hold(&self, value: Value) -> Value {
+    pub(crate) fn hold(&self, value: &Value) -> Value {
         let wrong = || format!("column \"{}\" holds {}, not {value:?}", self.name, self.kind.expected());
         self.accept(value.clone()).unwrap_or_else(|| panic!("{}", wrong()))
     }

@@ -46,7 +46,8 @@ fn the_codec_in_c_keeps_its_laws() {
         laws::check(&*codec, &decompress, &block).unwrap_or_else(|broken| panic!("{name}: {broken}"));
     }
     for (name, block) in corpora::small() {
-        laws::check_corruption(&*codec, &decompress, &block).unwrap_or_else(|broken| panic!("{name}: {broken}"));
+        laws::check_corruption(&*codec, &decompress, &block)
+            .unwrap_or_else(|broken| panic!("{name}: {broken}"));
     }
     let (block, mut stored) = ([[7; 300], [8; 300]].concat(), Vec::new());
     assert_ne!(codec.compress(0, &block, &mut stored), lsmbench_compression::RAW);

@@ -102,7 +102,7 @@ fn run_design(input: &[u8]) -> bool {
 fn message_seeds() -> Vec<Vec<u8>> {
     let spec = r#"{"engine":"lsmbench","design":"bloom = \"none\"","task":"[[phase]]\nname = \"load\"","base":"configs","seed":42,"mode":"timed",
         "sampling":1,"check":16,"interval_ns":1000000000,"directory":"data","results":"results","cell":0,"trial":2}"#;
-    let done = r#"{"done":{"rows":[[["ops",7],["seconds",0.25],["phase","load"]]],"timeline":[],"streams":[{"phase":"load",
+    let done = r#"{"done":{"rows":[{"ops":7,"seconds":0.25,"phase":"load"}],"timeline":[],"streams":[{"phase":"load",
         "hash":null,"intended":{"operations":7,"mix":{"insert":1.0},"absent":null,"hottest_key":null,
         "hottest_1_percent":null,"hottest_10_percent":null,"key_bytes":16.0,"value_bytes":100.0,"range_entries":null},
         "realised":{"operations":7,"mix":{},"absent":null,"hottest_key":null,"hottest_1_percent":null,

@@ -8,9 +8,9 @@ use tree::AXES;
 
 use crate::experiment::ENGINE;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 use crate::run::{check_name, wrong_cells};
 use crate::targets::{check_file, check_folder};
+use types::{Outcome, Problem};
 
 /// What the names of a chart's files end with.
 const ENDINGS: [&str; 2] = ["svg", "png"];

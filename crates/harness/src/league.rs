@@ -14,8 +14,8 @@ use measure::{Comparison, Criteria, Sample, compare};
 use results::{EngineInfo, Folder, Manifest, Metric, Row, Table, columns as c};
 
 use crate::experiment::ENGINE;
-use crate::problem::{Outcome, Problem};
 use crate::run::{ALL, wrong_cells};
+use types::{Outcome, Problem};
 
 use heading::Heading;
 pub(crate) use kept::keep;

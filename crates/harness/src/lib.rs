@@ -20,7 +20,6 @@ mod lifeline;
 mod markdown;
 mod output;
 mod pairs;
-mod problem;
 mod process;
 mod run;
 mod scratch;
@@ -33,8 +32,8 @@ use clap::Parser;
 
 use cli::{Cli, Command, OverrideArguments, RunArguments};
 use experiment::Overrides;
-use problem::Outcome;
 use run::{Ending, RunOptions};
+use types::Outcome;
 
 /// The answer is bad: wrong answers, damage found.
 const BAD_ANSWER: u8 = 1;

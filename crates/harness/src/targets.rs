@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::{Access, access};
 
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// Refuses a link in the place of a file that is about to be written.
 pub(crate) fn refuse_link(path: &Path) -> Outcome<()> {

@@ -26,12 +26,12 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
-        ("results", &[]),
+        ("results", &["types"]),
         ("memory", &[]),
         ("catalog", &["types"]),
         ("storage", ground),
         ("workload", ground),
-        ("measure", &["results"]),
+        ("measure", &["results", "types"]),
         ("model", &["compaction", "types", "catalog"]),
         ("plot", &["results", "types"]),
         ("report", &["results", "plot", "measure"]),

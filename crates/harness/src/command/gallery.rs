@@ -11,9 +11,9 @@ use crate::cli::GalleryArguments;
 use crate::experiment::{Experiment, Overrides};
 use crate::interrupt;
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
 use crate::run::sentences;
 use crate::targets::{check_file, check_folder};
+use types::{Outcome, Problem};
 
 /// Where the gallery begins and ends on its page.
 const BEGIN: &str = "<!-- gallery -->\n";

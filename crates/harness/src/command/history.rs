@@ -10,9 +10,9 @@ use results::{Folder, Kind, Row, Schema, Table, columns as c};
 use crate::cli::HistoryArguments;
 use crate::history::{Series, add, entries, series};
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
 use crate::run::check_name;
 use crate::targets::{check_file, check_folder};
+use types::{Outcome, Problem};
 
 /// The column of the charts that numbers runs.
 const RUN: &str = "run";

@@ -10,8 +10,8 @@ use tree::{AXES, axis};
 use crate::cli::ListArguments;
 use crate::experiment::ENGINE;
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
 use crate::subject::{SUBJECT, SUBJECTS};
+use types::{Outcome, Problem};
 
 /// Prints the variants of one axis or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {

@@ -22,9 +22,9 @@ use crate::cli::ReportArguments;
 use crate::experiment::{AnswerFile, Experiment, Overrides, RunMode};
 use crate::interrupt;
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
 use crate::run::{Ending, RunOptions, run_all};
 use crate::targets::check_folder;
+use types::{Outcome, Problem};
 
 use note::note;
 use published::{Published, publish};

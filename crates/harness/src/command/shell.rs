@@ -15,7 +15,7 @@ use crate::experiment::{read_design, set_design};
 use crate::interrupt::{self, UntilInterrupted};
 use crate::output::line;
 use crate::pairs::{Pairs, PairsError};
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// Opens the store and does what standard input says, until it ends or the user wants the program to end; the
 /// store is closed then, so that what was done is kept in every log mode.

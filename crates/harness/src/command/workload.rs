@@ -8,8 +8,8 @@ use workload::{Extent, PhasePlan, write_operations};
 
 use crate::experiment::{Experiment, Overrides};
 use crate::output::answered;
-use crate::problem::{Outcome, Problem};
 use crate::run::Replay;
+use types::{Outcome, Problem};
 
 /// Prints the operations of the first cell, phase after phase.
 pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>) -> Outcome<()> {

@@ -9,7 +9,7 @@ use results::{Better, Manifest, Metric, columns as c};
 use super::samples::{Key, Samples};
 use crate::experiment::RunMode;
 use crate::output::and_more;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// How the trials of the two sides belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

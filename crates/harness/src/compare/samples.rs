@@ -7,8 +7,8 @@ use measure::Sample;
 use results::{Better, Column, Folder, Manifest, Metric, Row, Table, Unit, columns as c};
 
 use crate::experiment::RunMode;
-use crate::problem::{Outcome, Problem};
 use crate::run::{ALL, holds_found_rate, wrong_cells};
+use types::{Outcome, Problem};
 
 /// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.
 const TIMED: [Metric; 9] = [

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use super::file::SourceFile;
 use super::reading;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The keys of a file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];

@@ -9,7 +9,7 @@ use tree::{Design, DesignError};
 use super::file::SourceFile;
 use super::overrides::split_set;
 use super::paths;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The keys of a design file.
 const KEYS: [&str; 3] = ["about", "extends", "design"];

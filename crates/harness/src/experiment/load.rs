@@ -28,9 +28,9 @@ use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::task::Task;
 use super::trials::{RunMode, Trials};
-use crate::problem::{Outcome, Problem};
 use crate::run::Replay;
 use crate::subject::COMPONENT;
+use types::{Outcome, Problem};
 
 /// The keys of an experiment file.
 const KEYS: [&str; 17] = [

@@ -11,7 +11,7 @@ use super::file::SourceFile;
 use super::paths;
 use super::presentation::VerdictSpec;
 use super::trials::Trials;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The first parts of paths that may be set.
 const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];

@@ -14,8 +14,8 @@ use super::fixture::check_measured;
 use super::reading;
 use super::resolved::Experiment;
 use super::task::Task;
-use crate::problem::Outcome;
 use crate::run::ALL;
+use types::Outcome;
 
 /// The keys of a `[[chart]]`.
 const CHART_KEYS: [&str; 11] =

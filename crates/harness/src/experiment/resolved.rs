@@ -20,8 +20,8 @@ use super::presentation::VerdictSpec;
 use super::sweep::Sweep;
 use super::task::Task;
 use super::trials::{DEFAULT_INTERVAL_NS, Trials};
-use crate::problem::{Outcome, Problem};
 use crate::subject::{COMPONENT, SUBJECT};
+use types::{Outcome, Problem};
 
 /// An experiment, resolved: nothing is left to look up.
 #[derive(Clone, Debug)]

@@ -8,10 +8,10 @@ use results::{Golden, GoldenNumber, Manifest, Table, columns as c};
 use crate::compare::{Key, Pairing, Report, Samples};
 use crate::experiment::RunMode;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 use crate::process;
 use crate::subject::COMPONENT;
 use crate::targets::check_folder;
+use types::{Outcome, Problem};
 
 /// What is checked against what.
 pub(crate) struct Goldens<'a> {

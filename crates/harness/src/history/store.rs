@@ -9,8 +9,8 @@ use results::{Manifest, Row};
 use crate::compare::Samples;
 use crate::experiment::RunMode;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 use crate::run::create_folder;
+use types::{Outcome, Problem};
 
 /// The numbers of a history, oldest first.
 ///

@@ -10,7 +10,7 @@ use super::memory_limit::MemoryLimit;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 use crate::interrupt;
 use crate::output::line as tell;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The hidden subcommand of a trial's process.
 pub(crate) const TRIAL_COMMAND: &str = "trial-process";

@@ -22,8 +22,8 @@ use super::{environment, manifest, memory_limit, peer};
 use crate::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, absences, peer as peer_of};
 use crate::output::{and_more, line, print};
-use crate::problem::{Outcome, Problem};
 use crate::targets::check_folder;
+use types::{Outcome, Problem};
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]

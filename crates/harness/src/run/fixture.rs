@@ -26,7 +26,7 @@ use super::message::{FixtureStep, TrialSpec};
 use crate::experiment::{Cell, Experiment, RunMode};
 use crate::interrupt;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The folder of fixtures in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";

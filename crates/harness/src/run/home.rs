@@ -11,8 +11,8 @@ use storage::Held;
 
 use super::fixture::FIXTURES;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 use crate::targets::refuse_link;
+use types::{Outcome, Problem};
 
 /// Names of folders in the output folder that are no experiment's.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];

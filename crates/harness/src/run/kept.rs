@@ -9,7 +9,7 @@ use results::{Folder, Manifest};
 use super::fixture::{BEGUN, FIXTURES, read_record};
 use super::home::remove_folder;
 use super::probe;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// A fixture that an output folder keeps, or what is left of one whose building was killed.
 pub(crate) struct Kept {

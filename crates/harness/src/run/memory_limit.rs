@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use types::quantity::format_bytes;
 
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// A memory cgroup that holds the process of one trial; it goes with this value.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use workload::{
 };
 
 use crate::pairs::Pairs;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The operations of a text file, one after the other: files of pairs that it loads are puts, statistics
 /// are nothing to do.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::experiment::AnswerFile;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The file of contradictions, beside the claims of a document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";

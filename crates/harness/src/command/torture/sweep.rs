@@ -16,8 +16,8 @@ use crate::cli::SweepArguments;
 use crate::experiment::RunMode;
 use crate::interrupt;
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
 use crate::scratch::{Scratch, scratch};
+use types::{Outcome, Problem};
 
 /// What is run: six cells of two trials, so that there is a middle to be killed in.
 const EXPERIMENT: &str = r#"

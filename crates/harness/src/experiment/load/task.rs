@@ -7,8 +7,8 @@ use super::Loader;
 use crate::experiment::file::SourceFile;
 use crate::experiment::overrides::SetBy;
 use crate::experiment::task::Task;
-use crate::problem::Outcome;
 use crate::subject::{self, COMPONENT, SUBJECT};
+use types::Outcome;
 
 /// The parts of a workload.
 const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];

@@ -12,8 +12,8 @@ use super::price::Prices;
 use super::resolution::resolution;
 use super::steadiness::Steadiness;
 use crate::experiment::{Cell, Experiment, RunMode, differences, unequal_terms};
-use crate::problem::Outcome;
 use crate::run::report::ALL;
+use types::Outcome;
 
 /// The numbers of the cells that gave a wrong answer in any trial.
 pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {

@@ -17,7 +17,7 @@ use results::{Folder, Row, Table};
 use self::group::groups;
 use self::judged::{Judged, metrics};
 use crate::experiment::Experiment;
-use crate::problem::Outcome;
+use types::Outcome;
 
 pub(crate) use group::noisy_baselines;
 pub(crate) use judged::wrong_cells;

@@ -10,14 +10,15 @@ mod shortfall;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use heading::Heading;
 use measure::{Comparison, Criteria, Sample, compare};
+use results::columns::ALL;
 use results::{EngineInfo, Folder, Manifest, Metric, Row, Table, columns as c};
-
-use crate::experiment::ENGINE;
-use crate::run::{ALL, wrong_cells};
 use types::{Outcome, Problem};
 
-use heading::Heading;
+use crate::experiment::ENGINE;
+use crate::run::wrong_cells;
+
 pub(crate) use kept::keep;
 pub(crate) use place::Page;
 pub(crate) use shortfall::Targets;

@@ -1,7 +1,7 @@
 //! `lsmbench`: experiments on LSM-trees, from the command line.
 
 #[doc(hidden)]
-pub mod allocation;
+pub use measure::allocation;
 mod calibration;
 mod charts;
 mod cli;
@@ -19,12 +19,10 @@ mod league;
 mod lifeline;
 mod markdown;
 mod output;
-mod pairs;
 mod process;
 mod run;
 mod scratch;
 mod subject;
-mod targets;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,12 @@ use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
 use crate::metric::{Better, Kind, Metric, Unit};
 use crate::verdicts::VERDICTS;
 
+/// The name of the operation in rows about all operations of a phase together.
+pub const ALL: &str = "all";
+
+/// The path at which engines are swept, and so the name of its column.
+pub const ENGINE: &str = "engine";
+
 /// Writes one list of columns down once: a constant for each, and the list in order.
 macro_rules! columns {
     ($(#[$list_doc:meta])* $list:ident

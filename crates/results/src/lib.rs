@@ -5,6 +5,7 @@
 //! the CSV header, the axes of charts with their units and arrows, the verdicts' sense of better, and
 //! `docs/results.md`.
 
+mod cells;
 pub mod columns;
 mod error;
 mod expectation;
@@ -15,15 +16,18 @@ mod latency;
 pub mod levels;
 mod manifest;
 mod metric;
+mod mode;
 mod row;
 mod schema;
 mod seal;
 mod table;
+pub mod targets;
 mod value;
 pub mod verdicts;
 mod whole;
 mod writer;
 
+pub use cells::{CellValue, Cells};
 pub use error::ResultsError;
 pub use expectation::{EXPECTATIONS, Expectation};
 pub use folder::Folder;
@@ -34,6 +38,7 @@ pub use manifest::{
     MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
 pub use metric::{Better, Kind, Metric, Unit};
+pub use mode::RunMode;
 pub use row::Row;
 pub use schema::{Column, Schema};
 pub use seal::Seal;

@@ -4,12 +4,11 @@ use measure::{
     Comparison, Criteria, Doubt, Sample, Verdict, adjust, compare, compare_exact, compare_unpaired,
     least_unpaired,
 };
-use results::{Better, Manifest, Metric, columns as c};
+use results::{Better, Manifest, Metric, RunMode, columns as c};
+use types::{Outcome, Problem};
 
 use super::samples::{Key, Samples};
-use crate::experiment::RunMode;
 use crate::output::and_more;
-use types::{Outcome, Problem};
 
 /// How the trials of the two sides belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,16 +4,15 @@ use std::fmt;
 
 use catalog::{Choice, ChoiceError, Limit};
 use peers::{Budget, CATALOG, Codec, Engine, Filters, Log, Missing, Peer, Reads, UNEQUAL};
+use results::RunMode;
 use toml::Value;
 use tree::Design;
 use types::quantity::parse_nanoseconds;
 use workload::Rate;
 
 use super::cell::Cell;
-use super::trials::RunMode;
 
-/// The key that names the engine of an experiment, and the path at which engines are swept.
-pub(crate) const ENGINE: &str = "engine";
+pub(crate) use results::columns::ENGINE;
 
 /// Paths of a design that other engines have a term for; a kind stands for all of its parameters.
 const TERMS: [&[&str]; 11] = [

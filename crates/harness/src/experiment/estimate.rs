@@ -123,7 +123,7 @@ impl Estimate {
     /// Refuses what does not fit on the file system of `folder` or in memory, in a sentence.
     pub(crate) fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let what = format!("cell {} ({})", cell.number, cell.label);
-        match crate::run::free_bytes(folder) {
+        match measure::probe::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {
                 return Err(format!(
                     "{what} may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
@@ -134,7 +134,7 @@ impl Estimate {
             }
             _ => {}
         }
-        match crate::run::available_memory_bytes() {
+        match measure::probe::available_memory_bytes() {
             Some(available) if self.memory_bytes > available as f64 => Err(format!(
                 "{what} may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
                 rounded(self.memory_bytes),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
+use results::RunMode;
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
@@ -11,7 +12,6 @@ use super::cell::{Cell, LeftOut, absences};
 use super::engine::{ENGINE, engine_label, is_term, is_tree, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
 use super::task::Task;
-use super::trials::RunMode;
 use super::{engine, paths};
 use crate::subject::COMPONENT;
 

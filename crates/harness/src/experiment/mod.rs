@@ -31,4 +31,4 @@ pub(crate) use estimate::Estimate;
 pub(crate) use overrides::Overrides;
 pub(crate) use resolved::Experiment;
 pub(crate) use task::Task;
-pub(crate) use trials::{DEFAULT_INTERVAL_NS, RunMode};
+pub(crate) use trials::DEFAULT_INTERVAL_NS;

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use catalog::suggestion;
 use plot::{ChartFile, ChartKind, ChartSpec};
+use results::columns::ALL;
 use results::{Schema, columns as c};
 use serde::{Deserialize, Serialize};
 use toml::Value;
+use types::Outcome;
 use workload::Kind;
 
 use super::file::SourceFile;
@@ -14,8 +16,6 @@ use super::fixture::check_measured;
 use super::reading;
 use super::resolved::Experiment;
 use super::task::Task;
-use crate::run::ALL;
-use types::Outcome;
 
 /// The keys of a `[[chart]]`.
 const CHART_KEYS: [&str; 11] =

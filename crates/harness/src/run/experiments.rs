@@ -5,25 +5,26 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
+use results::targets::{check_folder, create_folder};
 use results::{
-    CellInfo, EngineInfo, Expectation, Group, Manifest, Row, RowWriter, Schema, Table, columns as c,
+    CellInfo, CellValue, Cells, EngineInfo, Expectation, Group, Manifest, Row, RowWriter, RunMode, Schema,
+    Table, columns as c,
 };
+use types::{Outcome, Problem};
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
-use super::home::{DataFolder, Home, create_folder};
+use super::home::{DataFolder, Home};
 use super::limits::Limits;
-use super::message::{CellValue, Cells, Step, TrialReport, TrialSpec};
+use super::message::{Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
 use super::rehearsal::rehearse;
 use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
 use super::{environment, manifest, memory_limit, peer};
 use crate::charts;
-use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, absences, peer as peer_of};
+use crate::experiment::{Cell, Estimate, Experiment, Overrides, absences, peer as peer_of};
 use crate::output::{and_more, line, print};
-use crate::targets::check_folder;
-use types::{Outcome, Problem};
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]

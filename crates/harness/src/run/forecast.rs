@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use compaction::Load;
 use model::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
-use results::columns as c;
+use results::{Cells, columns as c};
 use tree::{Counts, Design, Stats};
 use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
 
-use super::message::Cells;
 use super::report::{Measured, TreePhase};
 use super::space;
 use crate::expect::popularity_of_blocks;

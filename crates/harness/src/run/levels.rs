@@ -1,10 +1,10 @@
 //! The rows of `levels.csv`: what a phase did to each level of the tree.
 
-use results::{columns as c, levels as l};
+use results::columns::ALL;
+use results::{Cells, columns as c, levels as l};
 use tree::{LevelCounts, LevelStats, Stats};
 
-use super::message::Cells;
-use super::report::{ALL, TreePhase, identity};
+use super::report::{TreePhase, identity};
 
 /// The rows of a phase, one per level that holds anything or of which anything was counted.
 pub(super) fn rows(phase: &str, is_open: bool, tree: TreePhase<'_>) -> Vec<Cells> {

@@ -1,10 +1,9 @@
 //! Another engine as a target of workloads, what its rows hold, and what a run says of it.
 
 use peers::{Identity, Stats, UNEQUAL};
-use results::{EngineInfo, columns as c};
+use results::{Cells, EngineInfo, columns as c};
 use workload::{Target, TargetError};
 
-use super::message::Cells;
 use super::target::{Look, Store};
 use crate::experiment::{Cell, budget, engine_label, peer};
 

@@ -5,12 +5,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use results::targets::create_folder;
+use types::{Outcome, Problem};
+
 use super::child::run_trial;
-use super::home::create_folder;
 use super::message::TrialSpec;
 use crate::experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine_label, peer};
 use crate::scratch::scratch;
-use types::{Outcome, Problem};
 
 /// What is done: an engine that can do this has understood its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";

@@ -2,27 +2,21 @@
 
 use std::time::Duration;
 
-use measure::{Clock, PROCESSOR_EVENTS, Summary};
-use results::{LatencyLog, columns as c};
+use measure::{Clock, PROCESSOR_EVENTS, Summary, allocation};
+use results::columns::ALL;
+use results::{Cells, LatencyLog, RunMode, columns as c};
 use storage::DeviceTime;
 use tree::{Counts, Stats};
 use workload::{Kind, Phase, Probed, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
-use super::levels;
-use super::message::Cells;
 use super::peer::Figures;
 use super::target::Look;
 use super::timeline::Sample;
 use super::truth::Checked;
 use super::usage::Usage;
 use super::warm_up::Warmed;
-use super::{peer, steadiness};
-use crate::allocation;
-use crate::experiment::RunMode;
-
-/// The name of the row of all operations.
-pub(crate) const ALL: &str = "all";
+use super::{levels, peer, steadiness};
 
 /// Everything that was measured of a phase.
 pub(super) struct Measured {
@@ -522,7 +516,8 @@ fn set_tree_interval(row: &mut Cells, start: &Stats, end: &Stats) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::CellValue;
+    use results::CellValue;
+
     use super::*;
 
     #[test]

@@ -1,10 +1,8 @@
 //! What theory expects of the space that a settled tree takes: at least that of every key once, at most what its
 //! compaction policy lets pile up of old values.
 
-use results::columns as c;
+use results::{Cells, columns as c};
 use tree::{Design, Stats};
-
-use super::message::Cells;
 
 /// Floor and ceiling of `space_amp_settled` for a tree that holds `live` bytes of live data; nothing where tombstones
 /// take space of their own.

@@ -6,26 +6,25 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use catalog::Limit;
-use measure::{Clock, Stamp};
-use results::{Folder, Group, Stream};
+use measure::{Clock, Stamp, probe};
+use results::{Folder, Group, RunMode, Stream};
 use toml::{Table, Value};
-use tree::{Design, OpenOptions};
+use tree::{Design, Mode, OpenOptions};
+use workload::replay::{Replay, count_lines};
 use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Record, Shadow, Sustained, Work, Workload};
 
-use super::caches;
 use super::drive::{Drive, Driven};
 use super::forecast::Forecast;
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
 use super::peer::PeerTarget;
-use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows};
 use super::target::{Store, TreeTarget};
 use super::timeline::Sample;
 use super::truth::Truth;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
-use super::{free_memory, probe, profile};
-use crate::experiment::{RunMode, Task, budget, peer, read_engine};
+use super::{caches, free_memory, profile};
+use crate::experiment::{Task, budget, peer, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.
@@ -58,7 +57,7 @@ fn send(message: &Message) {
 
 fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
     let meter = Meter::begin(spec.mode);
-    let (design, mode, directory) = (design(&spec)?, spec.mode.of_tree(), spec.directory.clone());
+    let (design, mode, directory) = (design(&spec)?, tree_mode(spec.mode), spec.directory.clone());
     if let Some(peer) = peer(&read_engine(&Value::String(spec.engine.clone()))?) {
         std::fs::create_dir_all(&directory)?;
         let target = PeerTarget::open(Box::new(move || peer.open(&directory, &budget(&design))))?;
@@ -74,6 +73,14 @@ fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport
         Ok(options.open(&directory)?)
     }))?;
     Trial::new(spec, workload, target, meter, send)?.run()
+}
+
+/// Returns how a tree runs in the mode of a trial.
+fn tree_mode(mode: RunMode) -> Mode {
+    match mode {
+        RunMode::Timed => Mode::Timed,
+        RunMode::Counted => Mode::Counted,
+    }
 }
 
 fn design(spec: &TrialSpec) -> TrialResult<Design> {
@@ -459,11 +466,10 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use results::columns as c;
+    use results::{CellValue, columns as c};
     use tempfile::TempDir;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
-    use super::super::message::CellValue;
     use super::super::target::Look;
     use super::*;
     use crate::experiment::DEFAULT_INTERVAL_NS;
@@ -594,7 +600,7 @@ mod tests {
         };
         let directory = spec.directory.clone();
         let tree = TreeTarget::open(Box::new(move || {
-            let options = OpenOptions::new(Design::default()).mode(RunMode::Counted.of_tree());
+            let options = OpenOptions::new(Design::default()).mode(Mode::Counted);
             Ok(options.open(&directory)?)
         }));
         let target = Liar { tree: tree.unwrap(), lie, left: AtomicU64::new(3) };

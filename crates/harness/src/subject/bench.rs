@@ -9,13 +9,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Barrier;
 
+use measure::probe::rss_peak_bytes;
 use measure::{Clock, Stamp};
-use results::{Metric, columns as c};
+use results::{Cells, Metric, RunMode, columns as c};
 use tree::Design;
 
 use super::seam::Fault;
-use crate::experiment::RunMode;
-use crate::run::{Cells, rss_peak_bytes};
 
 /// Every how many slices the loop is timed without the component.
 const IDLE_STRIDE: u64 = 8;

@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use bloom::{Filter, FilterInput, FilterPolicy, Growing};
 use catalog::{Build, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::Design;
 use types::{Bytes, HashedKey, KeyHash};
@@ -15,7 +15,6 @@ use workload::Random;
 
 use super::bench::{Answers, Bench, TIME, Timing};
 use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "bloom",

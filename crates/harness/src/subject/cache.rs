@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 use cache::{BlockId, Cache, Request, belady};
 use catalog::{Build, ByteSize, Choice, ChoiceError, Count, Time, Variant};
 use model::Eviction;
-use results::{Metric, columns as c};
+use results::{Cells, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 use workload::Random;
@@ -22,8 +22,6 @@ use super::bench::{Answers, Bench};
 use super::requests::RequestChoice;
 use super::seam::{Cost, Fault, Subject, check_count};
 use crate::expect::popularity_of_blocks;
-use crate::experiment::RunMode;
-use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",

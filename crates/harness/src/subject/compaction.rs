@@ -3,13 +3,11 @@
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};
-use results::{Metric, columns as c};
+use results::{Cells, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
 use super::bench::{Answers, Bench};
 use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
-use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
     "compaction",

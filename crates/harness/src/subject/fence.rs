@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use catalog::{Build, Count, Time, Variant};
 use fence::{Fence, FenceInput, ReadError, Separators, TableView};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 use workload::Random;
@@ -19,7 +19,6 @@ use super::bench::{Answers, Bench, TIME, Timing};
 use super::choices::{Chosen, Formats};
 use super::keys::{MOST_BYTES, SortedKeys, Spread};
 use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "fence",

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Cells, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::block::{BlockBuilder, Found, TRAILER_BYTES, checksum, find, find_noting};
 use tree::{BlockOptions, Checksum, Design};
@@ -20,8 +20,6 @@ use super::bench::{Answers, Bench, TIME, Timing};
 use super::choices::{Chosen, Formats};
 use super::keys::{SortedKeys, Spread};
 use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
-use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::hash::KeyHasher;
 use types::MAX_KEY_BYTES;
@@ -11,7 +11,6 @@ use workload::Random;
 
 use super::bench::{Answers, Bench, TIME, Timing};
 use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
     "hash",

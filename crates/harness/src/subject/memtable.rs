@@ -8,7 +8,7 @@ use std::ops::{Bound, Range};
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
 use memtable::Memtable;
-use results::{Metric, columns as c};
+use results::{Cells, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::Design;
 use tree::hash::KeyHasher;
@@ -19,8 +19,6 @@ use super::bench::{Answers, Bench, TIME, Timing, share_of};
 use super::choices::{Chosen, Formats};
 use super::keys::{MOST_BYTES, SortedKeys, Spread};
 use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
-use crate::run::Cells;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "memtable",

@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use catalog::ChoiceError;
-use results::Metric;
+use results::{Metric, RunMode};
 use tree::Design;
 
 use super::bench::Bench;
-use crate::experiment::RunMode;
 
 /// Why a trial cannot be done.
 pub(crate) type Fault = Box<dyn std::error::Error + Send + Sync>;

@@ -6,14 +6,13 @@
 use std::path::Path;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use storage::{Purpose, ReadFile, Storage};
 use workload::Random;
 
 use super::bench::{Bench, TIME};
 use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
 
 pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
     "storage",

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
-use results::{Better, Column, Metric, Row, Schema, Table, columns as c};
+use results::columns::ALL;
+use results::{Better, Column, Metric, Row, RunMode, Schema, Table, columns as c};
 use tree::axis;
+use types::Outcome;
 
 use super::few::counter;
 use super::group::Group;
 use super::price::Prices;
 use super::resolution::resolution;
 use super::steadiness::Steadiness;
-use crate::experiment::{Cell, Experiment, RunMode, differences, unequal_terms};
-use crate::run::report::ALL;
-use types::Outcome;
+use crate::experiment::{Cell, Experiment, differences, unequal_terms};
 
 /// The numbers of the cells that gave a wrong answer in any trial.
 pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {

@@ -7,7 +7,6 @@ mod charts;
 mod cli;
 mod command;
 mod compare;
-mod expect;
 mod experiment;
 mod extract;
 mod gate;
@@ -22,7 +21,6 @@ mod output;
 mod process;
 mod run;
 mod scratch;
-mod subject;
 
 use std::process::ExitCode;
 

@@ -18,11 +18,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage", "memory"], ground].concat();
-    let all = [
-        &below_tree[..],
-        &["results", "measure", "model", "plot", "report", "workload", "tree", "torture", "peers"],
-    ]
-    .concat();
+    let below_subject = [&below_tree[..], &["results", "measure", "model", "workload", "tree"]].concat();
+    let all = [&below_subject[..], &["subject", "plot", "report", "torture", "peers"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -39,6 +36,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("torture", &["tree", "storage", "types"]),
         ("peers", &["types", "catalog", "workload"]),
         ("interleave", ground),
+        ("subject", &below_subject),
         ("harness", &all),
         ("fuzz", &everything),
     ]);

@@ -1,10 +1,10 @@
 //! A cell: one combination of swept values, ready to run.
 
 use catalog::Choice;
+use subject::Task;
 use tree::Design;
 
 use super::engine::{Absence, budget, is_tree};
-use super::task::Task;
 
 /// One combination of swept values.
 #[derive(Clone, Debug)]

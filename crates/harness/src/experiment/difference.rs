@@ -1,13 +1,12 @@
 //! What sets two cells apart: how many factors a comparison of them has.
 
 use catalog::{Axis, Choice};
+use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{AXES, own_keys};
 
 use super::cell::Cell;
 use super::engine::{budget, budget_differences, is_tree};
-use super::task::Task;
-use crate::subject::COMPONENT;
 
 /// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
 /// two kinds has, or that each has at its own default, are part of that one difference.

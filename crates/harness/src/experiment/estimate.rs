@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use catalog::Limit;
+use subject::Cost;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
 use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Work};
 
 use super::cell::Cell;
-use crate::subject::Cost;
 
 /// How much more than its tables a tree may take for a while: a merge of everything has its input and its
 /// output on storage at once, and the log stands beside them.
@@ -238,8 +238,8 @@ fn rounded(bytes: f64) -> String {
 mod tests {
     use workload::Workload;
 
-    use super::super::task::Task;
     use super::*;
+    use subject::Task;
 
     fn estimate(design: &str, workload: &str) -> Estimate {
         let workload = Workload::from_toml(&workload.parse().unwrap()).unwrap();

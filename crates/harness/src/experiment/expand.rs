@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
 use results::RunMode;
+use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
@@ -11,9 +12,7 @@ use workload::{CacheState, Phase, Work};
 use super::cell::{Cell, LeftOut, absences};
 use super::engine::{ENGINE, engine_label, is_term, is_tree, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
-use super::task::Task;
 use super::{engine, paths};
-use crate::subject::COMPONENT;
 
 /// What a sweep starts from.
 pub(super) struct Base<'a> {

@@ -8,6 +8,7 @@ use std::path::Path;
 use catalog::{Choice, ChoiceError, suggestion};
 use results::{RunMode, Schema};
 use serde::de::DeserializeOwned;
+use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{AXES, Design};
 use types::{Outcome, Problem};
@@ -22,10 +23,8 @@ use super::overrides::{Overrides, Sets};
 use super::presentation::{VerdictSpec, read_charts};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
-use super::task::Task;
 use super::trials::Trials;
 use super::{answers, equal_memory, fixture, paths, reading};
-use crate::subject::COMPONENT;
 
 /// The keys of an experiment file.
 const KEYS: [&str; 17] = [

@@ -19,7 +19,6 @@ mod presentation;
 mod reading;
 mod resolved;
 mod sweep;
-mod task;
 mod trials;
 
 pub(crate) use answers::AnswerFile;
@@ -30,5 +29,4 @@ pub(crate) use engine::{ENGINE, budget, engine_label, is_tree, peer, read_engine
 pub(crate) use estimate::Estimate;
 pub(crate) use overrides::Overrides;
 pub(crate) use resolved::Experiment;
-pub(crate) use task::Task;
 pub(crate) use trials::DEFAULT_INTERVAL_NS;

@@ -7,6 +7,7 @@ use plot::{ChartFile, ChartKind, ChartSpec};
 use results::columns::ALL;
 use results::{Schema, columns as c};
 use serde::{Deserialize, Serialize};
+use subject::Task;
 use toml::Value;
 use types::Outcome;
 use workload::Kind;
@@ -15,7 +16,6 @@ use super::file::SourceFile;
 use super::fixture::check_measured;
 use super::reading;
 use super::resolved::Experiment;
-use super::task::Task;
 
 /// The keys of a `[[chart]]`.
 const CHART_KEYS: [&str; 11] =

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use measure::Sample;
 use results::targets::check_folder;
 use results::{Golden, GoldenNumber, Manifest, RunMode, Table, columns as c};
+use subject::COMPONENT;
 use types::{Outcome, Problem};
 
 use crate::compare::{Key, Pairing, Report, Samples};
 use crate::output::line;
 use crate::process;
-use crate::subject::COMPONENT;
 
 /// What is checked against what.
 pub(crate) struct Goldens<'a> {

@@ -2,13 +2,13 @@
 
 use results::columns as c;
 use results::columns::ALL;
+use subject::{Bench, Component, PhaseResult};
 use toml::Table;
 use tree::Design;
 
 use super::message::{Message, Step, TrialReport, TrialSpec};
 use super::report::identity;
 use super::trial::TrialResult;
-use crate::subject::{Bench, Component, PhaseResult};
 
 /// Does a trial; `tell` hears how far it is.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use compaction::Load;
 use model::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
 use results::{Cells, columns as c};
+use subject::popularity_of_blocks;
 use tree::{Counts, Design, Stats};
 use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
 
 use super::report::{Measured, TreePhase};
 use super::space;
-use crate::expect::popularity_of_blocks;
 
 /// The most flushes that a policy without a form is simulated for.
 const MOST_SIMULATED: u64 = 20_000;

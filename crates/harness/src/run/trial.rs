@@ -8,6 +8,7 @@ use std::time::Duration;
 use catalog::Limit;
 use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
+use subject::Task;
 use toml::{Table, Value};
 use tree::{Design, Mode, OpenOptions};
 use workload::replay::{Replay, count_lines};
@@ -24,7 +25,7 @@ use super::truth::Truth;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, profile};
-use crate::experiment::{Task, budget, peer, read_engine};
+use crate::experiment::{budget, peer, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.

@@ -6,10 +6,10 @@ use compaction::{CompactionPolicy, Load, Simulator};
 use results::{Cells, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
-use super::bench::{Answers, Bench};
-use super::seam::{Cost, Fault, Subject, check_count};
+use crate::bench::{Answers, Bench};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
     "compaction",
     "a simulated tree that takes flush after flush",
     r#"# Entries written.

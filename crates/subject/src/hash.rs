@@ -9,10 +9,10 @@ use tree::hash::KeyHasher;
 use types::MAX_KEY_BYTES;
 use workload::Random;
 
-use super::bench::{Answers, Bench, TIME, Timing};
-use super::seam::{Cost, Fault, Subject, check_count};
+use crate::bench::{Answers, Bench, TIME, Timing};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
     "hash",
     "hashes of keys of one length",
     r#"# The length of every key.

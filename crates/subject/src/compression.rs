@@ -10,11 +10,11 @@ use measure::allocation;
 use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
-use super::bench::Bench;
-use super::contents::ContentChoice;
-use super::seam::{Cost, Fault, Subject, check_count};
+use crate::bench::Bench;
+use crate::contents::ContentChoice;
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
     "compression",
     "blocks of some content, compressed and decompressed",
     r#"# What blocks hold: "entries", "keys", "integers", "noise", or "file".

@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 use types::Bytes;
 use workload::Random;
 
-use super::bench::{Answers, Bench};
-use super::requests::RequestChoice;
-use super::seam::{Cost, Fault, Subject, check_count};
+use crate::bench::{Answers, Bench};
 use crate::expect::popularity_of_blocks;
+use crate::requests::RequestChoice;
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
     "requests for blocks, with an insert after each miss",
     r#"# Blocks that there are. A trace has its own.

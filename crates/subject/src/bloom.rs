@@ -13,10 +13,10 @@ use tree::Design;
 use types::{Bytes, HashedKey, KeyHash};
 use workload::Random;
 
-use super::bench::{Answers, Bench, TIME, Timing};
-use super::seam::{Cost, Fault, Subject, check_count};
+use crate::bench::{Answers, Bench, TIME, Timing};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "bloom",
     "probes of one filter for keys that it has and keys that it has not",
     r#"# Keys in the filter.

@@ -16,12 +16,12 @@ use tree::{BlockOptions, Checksum, Design};
 use types::{Entry, HashedKey, KeyHash};
 use workload::Random;
 
-use super::bench::{Answers, Bench, TIME, Timing};
-use super::choices::{Chosen, Formats};
-use super::keys::{SortedKeys, Spread};
-use super::seam::{Cost, Fault, Subject, check_count};
+use crate::bench::{Answers, Bench, TIME, Timing};
+use crate::choices::{Chosen, Formats};
+use crate::keys::{SortedKeys, Spread};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
     "blocks of one format that are built, searched and checked",
     r#"# Entries in all blocks: few of them stay near the processor, many come from memory.

@@ -21,7 +21,7 @@ ci:
 
 # Every adapter of another engine held to its laws, as CI does; LSMBENCH_REWRITE=1 writes the table of docs/peers.md.
 adapters:
-    bash -c 'set -eu; . .ci/engines; cargo test -p lsmbench-peers --features "$peers"'
+    bash -c 'set -eu; . .ci/engines; cargo test -p lsmbench-engines --features "$peers"'
 
 # Format the code and apply what clippy can mend.
 fix:

@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 
 use crate::experiment::ENGINE;
 use crate::output::line;
-use crate::run::wrong_cells;
+use crate::trial_rows::TrialRows;
 
 /// What the names of a chart's files end with.
 const ENDINGS: [&str; 2] = ["svg", "png"];
@@ -57,7 +57,7 @@ pub(crate) fn charts<'a>(
 ) -> Outcome<Vec<(&'a ChartSpec, Chart)>> {
     let brings = brought_by_engines(manifest);
     let context = Context { width, brings, ..Context::of(manifest, catalog_order()) };
-    let wrong = wrong_cells(table);
+    let wrong = TrialRows::of(table).wrong_cells();
     let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
     if !wrong.is_empty() {
         line("  cells with wrong answers are in no chart");
@@ -112,7 +112,7 @@ pub(crate) fn redraw(results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>
 
 /// The order of the catalogs, for every column that an axis fills.
 fn catalog_order() -> Order {
-    let engines = peers::CATALOG.kinds().map(|kind| (kind, false));
+    let engines = engines::CATALOG.kinds().map(|kind| (kind, false));
     let order = Order::default().with(ENGINE, engines);
     AXES.iter().fold(order, |order, axis| {
         let variants = axis.variants();

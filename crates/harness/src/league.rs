@@ -17,7 +17,7 @@ use results::{EngineInfo, Folder, Manifest, Metric, Row, Table, columns as c};
 use types::{Outcome, Problem};
 
 use crate::experiment::ENGINE;
-use crate::run::wrong_cells;
+use crate::trial_rows::TrialRows;
 
 pub(crate) use kept::keep;
 pub(crate) use place::Page;
@@ -57,7 +57,7 @@ impl League {
             return Err(Problem::at(path, None, "it sweeps no engines, so there is no table of them"));
         }
         let table = Table::read(&folder.runs())?;
-        let wrong = wrong_cells(&table);
+        let wrong = TrialRows::of(&table).wrong_cells();
         let mut league = Self {
             manifest,
             table,
@@ -155,28 +155,20 @@ impl League {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
-    /// The rows of all operations of a phase together.
-    fn whole_rows(&self) -> impl Iterator<Item = &Row> {
-        self.table.rows().iter().filter(|row| row.get(&c::OPERATION).to_string() == ALL)
+    /// The rows of a line in a column, for all operations together; none that exceeds a bound.
+    fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
+        let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
+        TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
     }
 
     /// What `value` takes from the rows of a line in a column, trial by trial.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
-        let is_of = |row: &&Row| {
-            let cell = row.get(&c::CELL).integer();
-            cell.is_some_and(|cell| {
-                line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within)
-            }) && row.get(&c::PHASE).to_string() == heading.phase
-                && row.get(&c::IMPLAUSIBLE).is_empty()
-        };
-        let rows = self.whole_rows().filter(is_of);
-        let blocks = rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?)));
-        Sample::new(&line.label, blocks)
+        self.rows(line, heading).sample(&line.label, value)
     }
 
     /// The values of a column of `runs.csv`.
     fn measured(&self, line: &Line, heading: &Heading, metric: &Metric) -> Sample {
-        self.sample(line, heading, |row| row.get(metric).number())
+        self.rows(line, heading).measured(&line.label, metric)
     }
 
     /// Whether a line gave a wrong answer anywhere: it has no numbers then.

@@ -21,6 +21,7 @@ mod output;
 mod process;
 mod run;
 mod scratch;
+mod trial_rows;
 
 use std::process::ExitCode;
 

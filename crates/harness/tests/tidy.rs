@@ -19,7 +19,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_axis: &[&str] = &["types", "catalog", "memory"];
     let below_tree = [&axes[..], &["storage", "memory"], ground].concat();
     let below_subject = [&below_tree[..], &["results", "measure", "model", "workload", "tree"]].concat();
-    let all = [&below_subject[..], &["subject", "plot", "report", "torture", "peers"]].concat();
+    let all = [&below_subject[..], &["subject", "plot", "report", "torture", "engines"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -34,7 +34,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("report", &["results", "plot", "measure"]),
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
-        ("peers", &["types", "catalog", "workload"]),
+        ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("interleave", ground),
         ("subject", &below_subject),
         ("harness", &all),

@@ -1,14 +1,10 @@
 //! What the operating system knows of this process and its machine.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::{ClockId, clock_gettime};
-
-/// The unit in which the system counts what a file takes.
-const BLOCK_BYTES: u64 = 512;
 
 /// Processor time of the process so far, user and system, over all threads, in nanoseconds.
 pub fn cpu_ns() -> u64 {
@@ -72,20 +68,6 @@ pub fn free_bytes(folder: &Path) -> Option<u64> {
 pub fn free_share(folder: &Path) -> Option<f64> {
     let file_system = file_system(folder)?;
     (file_system.f_blocks > 0).then(|| file_system.f_bavail as f64 / file_system.f_blocks as f64)
-}
-
-/// Bytes that the files below `folder` take on the file system; nothing where there is no such folder.
-pub fn disk_bytes(folder: &Path) -> Option<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {
-        // A file that is deleted while it is looked at takes nothing any more.
-        match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => bytes += disk_bytes(&entry.path()).unwrap_or(0),
-            Ok(metadata) => bytes += metadata.blocks() * BLOCK_BYTES,
-            Err(_) => {}
-        }
-    }
-    Some(bytes)
 }
 
 fn file_system(folder: &Path) -> Option<rustix::fs::StatVfs> {

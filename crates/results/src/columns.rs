@@ -472,6 +472,11 @@ pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
 }
 
+/// The column of this name, in whatever file: one that says which measurement a row is of, or a measured one.
+pub(crate) fn known(name: &str) -> Option<&'static Metric> {
+    IDENTITY.iter().find(|metric| metric.name == name).or_else(|| metric(name))
+}
+
 /// The reference of all columns as Markdown: `docs/results.md`.
 pub fn markdown() -> String {
     let mut page = String::from(

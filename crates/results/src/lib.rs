@@ -5,16 +5,18 @@
 //! the CSV header, the axes of charts with their units and arrows, the verdicts' sense of better, and
 //! `docs/results.md`.
 
-mod cells;
 pub mod columns;
+pub mod counters;
 mod error;
 mod expectation;
 mod folder;
+pub mod formulas;
 mod golden;
 pub mod history;
 mod latency;
 pub mod levels;
 mod manifest;
+mod measurements;
 mod metric;
 mod mode;
 mod row;
@@ -27,7 +29,6 @@ pub mod verdicts;
 mod whole;
 mod writer;
 
-pub use cells::{CellValue, Cells};
 pub use error::ResultsError;
 pub use expectation::{EXPECTATIONS, Expectation};
 pub use folder::Folder;
@@ -37,6 +38,7 @@ pub use manifest::{
     BuildInfo, CellInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, MANIFEST_VERSION,
     MachineFinding, MachineInfo, Manifest, OperationCost, Profile, Stream,
 };
+pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};
 pub use mode::RunMode;
 pub use row::Row;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Value;
+
 /// Which direction of a metric a user wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
@@ -120,5 +122,27 @@ impl Metric {
     /// What it means, in full sentences.
     pub fn definition(&self) -> &'static str {
         self.definition.trim_ascii_start()
+    }
+
+    /// The value as a cell of this column holds it: a whole number becomes a number where the column holds numbers.
+    /// `None` where the column cannot hold it.
+    pub(crate) fn accept(&self, value: Value) -> Option<Value> {
+        match (self.kind, value) {
+            (_, Value::Empty) => Some(Value::Empty),
+            (Kind::Text, text @ Value::Text(_)) => Some(text),
+            (Kind::Integer, integer @ Value::Integer(_)) => Some(integer),
+            (Kind::Number, Value::Integer(integer)) => Some(Value::Number(integer as f64)),
+            (Kind::Number, number @ Value::Number(_)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The value as a cell of this column holds it.
+    ///
+    /// # Panics
+    /// If the column cannot hold it.
+    pub(crate) fn hold(&self, value: Value) -> Value {
+        let wrong = || format!("column \"{}\" holds {}, not {value:?}", self.name, self.kind.expected());
+        self.accept(value.clone()).unwrap_or_else(|| panic!("{}", wrong()))
     }
 }

@@ -1,7 +1,7 @@
 //! One line of a table.
 
 use crate::columns::{CELL, TRIAL};
-use crate::{Group, Metric, ResultsError, Schema, Value};
+use crate::{Group, Measurements, Metric, ResultsError, Schema, Value};
 
 /// A cell for every column; all empty at first.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,11 +26,18 @@ impl Row {
     /// If the row's file has no such column, or the column holds another kind of value. Both are mistakes in
     /// the code that measures, not in what it measured.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
-        let value = value.into();
         let at = self.schema.position(metric.name);
         let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
-        let wrong = format!("column \"{}\" holds {}, not {value:?}", metric.name, metric.kind.expected());
-        self.cells[at] = self.schema.columns()[at].accept(value).expect(&wrong);
+        self.cells[at] = metric.hold(value.into());
+        self
+    }
+
+    /// Sets the columns that were measured.
+    ///
+    /// # Panics
+    /// As [`set`](Self::set).
+    pub fn fill(&mut self, measurements: &Measurements) -> &mut Self {
+        measurements.iter().for_each(|(metric, value)| _ = self.set(metric, value.clone()));
         self
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
 use crate::levels::LEVEL_METRICS;
-use crate::metric::{Better, Kind, Metric, Unit};
+use crate::metric::{Better, Metric, Unit};
 use crate::{ResultsError, Value};
 
 /// One column of a file.
@@ -68,21 +68,6 @@ impl Column {
             Self::Fixed(metric) => Value::parse(text, metric.kind).ok_or_else(|| {
                 format!("column \"{}\" holds {text:?}, expected {}", metric.name, metric.kind.expected())
             }),
-        }
-    }
-
-    /// The value as this column holds it; nothing if it cannot.
-    pub(crate) fn accept(&self, value: Value) -> Option<Value> {
-        let Self::Fixed(metric) = self else {
-            return Some(Value::infer(&value.to_string()));
-        };
-        match (metric.kind, value) {
-            (_, Value::Empty) => Some(Value::Empty),
-            (Kind::Text, text @ Value::Text(_)) => Some(text),
-            (Kind::Integer, integer @ Value::Integer(_)) => Some(integer),
-            (Kind::Number, Value::Integer(integer)) => Some(Value::Number(integer as f64)),
-            (Kind::Number, number @ Value::Number(_)) => Some(number),
-            _ => None,
         }
     }
 }

@@ -3,6 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::metric::Kind;
 
 /// A cell. Empty means: not measured.
@@ -110,6 +113,60 @@ impl fmt::Display for Value {
             Self::Integer(number) => write!(f, "{number}"),
             Self::Number(number) => write!(f, "{number:?}"),
         }
+    }
+}
+
+/// As JSON has it: a number, a string, or null.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Empty => serializer.serialize_unit(),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Integer(number) => match u64::try_from(*number) {
+                Ok(number) => serializer.serialize_u64(number),
+                Err(_) => serializer.serialize_i128(*number),
+            },
+            Self::Number(number) => serializer.serialize_f64(*number),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Cell;
+
+        impl Visitor<'_> for Cell {
+            type Value = Value;
+
+            fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+                text.write_str("a number, a text or nothing")
+            }
+
+            fn visit_unit<E>(self) -> Result<Value, E> {
+                Ok(Value::Empty)
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+                Ok(Value::Integer(number.into()))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+                Ok(Value::Integer(number.into()))
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Value, E> {
+                match number.is_finite() {
+                    true => Ok(Value::Number(number)),
+                    false => Err(E::custom("a number must be finite")),
+                }
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+                Ok(Value::from(text))
+            }
+        }
+
+        deserializer.deserialize_any(Cell)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Barrier;
 
 use measure::probe::rss_peak_bytes;
 use measure::{Clock, Stamp};
-use results::{Cells, Metric, RunMode, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use tree::Design;
 
 use crate::seam::Fault;
@@ -42,7 +42,7 @@ pub struct Bench<'a> {
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
     /// What holds for all phases.
-    common: Cells,
+    common: Measurements,
 }
 
 /// What came of a phase.
@@ -51,7 +51,7 @@ pub struct PhaseResult {
     /// Its name.
     pub name: &'static str,
     /// The columns that it fills.
-    pub cells: Cells,
+    pub cells: Measurements,
     /// What became of its answers.
     pub answers: Answers,
 }
@@ -139,12 +139,12 @@ impl<'a> Bench<'a> {
         (base, directory): (&'a Path, &'a Path),
         tell: &'a dyn Fn(usize),
     ) -> Self {
-        let (phases, common) = (Vec::new(), Cells::default());
+        let (phases, common) = (Vec::new(), Measurements::default());
         Self { design, seed, base, directory, mode, clock: Clock::new(), tell, phases, common }
     }
 
     /// What holds for all phases: bytes, the time of the build, what theory expects.
-    pub(crate) fn about(&mut self) -> &mut Cells {
+    pub(crate) fn about(&mut self) -> &mut Measurements {
         &mut self.common
     }
 
@@ -165,7 +165,7 @@ impl<'a> Bench<'a> {
     /// Everything measured, phase by phase.
     pub fn into_phases(self) -> Vec<PhaseResult> {
         let Self { mut phases, common, .. } = self;
-        phases.iter_mut().for_each(|phase| phase.cells.0.extend(common.0.iter().cloned()));
+        phases.iter_mut().for_each(|phase| phase.cells.extend(common.clone()));
         phases
     }
 
@@ -358,7 +358,7 @@ impl Timing {
     }
 
     /// Fills the columns of operations and times.
-    pub(crate) fn write(&self, cells: &mut Cells) {
+    pub(crate) fn write(&self, cells: &mut Measurements) {
         cells.set(&c::OPS, self.operations).set(&c::THREADS, u64::from(self.threads));
         let Some(ns) = self.elapsed_ns.filter(|ns| *ns > 0 && self.operations > 0) else { return };
         let operations = self.operations as f64;
@@ -369,7 +369,7 @@ impl Timing {
     }
 
     /// Fills the column of speed, where an operation is about so many bytes.
-    pub(crate) fn write_speed(&self, bytes: f64, cells: &mut Cells) {
+    pub(crate) fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }
 }
@@ -410,7 +410,7 @@ mod tests {
             assert_eq!((phase.answers.checked, phase.answers.wrong), (2_500, 3));
             assert_eq!(phase.answers.examples, ["number 7"; 3]);
             timing.write(&mut phase.cells);
-            let names: Vec<&str> = phase.cells.0.iter().map(|(name, _)| name.as_str()).collect();
+            let names: Vec<&str> = phase.cells.iter().map(|(metric, _)| metric.name).collect();
             assert!(names.contains(&"mean_ns") && names.contains(&"loop_ns"), "{names:?}");
         });
     }
@@ -432,7 +432,7 @@ mod tests {
             });
             timing.unwrap().write(&mut phase.cells);
             assert_eq!(done, 100);
-            let names: Vec<&str> = phase.cells.0.iter().map(|(name, _)| name.as_str()).collect();
+            let names: Vec<&str> = phase.cells.iter().map(|(metric, _)| metric.name).collect();
             assert_eq!(names, ["ops", "threads"]);
             let (built, timing) = bench.build(10, || Ok(3)).unwrap();
             assert_eq!((built, timing.operations, timing.typical_ns()), (3, 10, None));

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 use cache::{BlockId, Cache, Request, belady};
 use catalog::{Build, ByteSize, Choice, ChoiceError, Count, Time, Variant};
 use model::Eviction;
-use results::{Cells, Metric, RunMode, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 use workload::Random;
@@ -209,7 +209,7 @@ impl Hits {
     }
 
     /// What theory says of requests that are drawn by a law, counted from the end of the warm-up on.
-    fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Cells) {
+    fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         let Some(law) = self.0.requests.build().law() else { return };
         let blocks = popularity_of_blocks(&*law, self.0.blocks.0, 1.0, true);
         let Some(blocks) = blocks.filter(|_| asked > 0) else { return };
@@ -262,7 +262,7 @@ impl Hits {
     }
 }
 
-fn set_hits(cells: &mut Cells, hits: u64, asked: u64) {
+fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     cells.set(&c::BLOCKS_FROM_CACHE, hits).set(&c::BLOCKS_READ, asked - hits);
     if asked > 0 {
         cells.set(&c::CACHE_HIT_RATE, hits as f64 / asked as f64);

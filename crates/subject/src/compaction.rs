@@ -3,7 +3,7 @@
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};
-use results::{Cells, Metric, RunMode, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Answers, Bench};
@@ -117,7 +117,7 @@ impl Growth {
     }
 
     /// What the closed form of the policy says, where it has one.
-    fn expect(&self, policy: &Choice, cells: &mut Cells) {
+    fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !model::has_form(policy, self.load(), self.flushes()) {
             return;
         }
@@ -130,7 +130,7 @@ impl Growth {
     fn grow(
         &self,
         policy: &dyn CompactionPolicy,
-        cells: &mut Cells,
+        cells: &mut Measurements,
         answers: &mut Answers,
     ) -> Result<(), Fault> {
         let load = self.load();
@@ -186,8 +186,9 @@ mod tests {
 
     #[test]
     fn a_policy_that_breaks_its_laws_is_no_number_but_an_error() {
-        let error =
-            growth(100_000).grow(&Restless, &mut Cells::default(), &mut Answers::default()).unwrap_err();
+        let error = growth(100_000)
+            .grow(&Restless, &mut Measurements::default(), &mut Answers::default())
+            .unwrap_err();
         assert!(error.to_string().contains("does not come to rest"), "{error}");
     }
 
@@ -195,20 +196,19 @@ mod tests {
     fn the_books_of_every_policy_balance() {
         for choice in compaction::CATALOG.all() {
             let policy = compaction::CATALOG.build(&choice).unwrap();
-            let (mut cells, mut answers) = (Cells::default(), Answers::default());
+            let (mut cells, mut answers) = (Measurements::default(), Answers::default());
             let growth = growth(1_000_000);
             growth.grow(&*policy, &mut cells, &mut answers).unwrap();
             growth.expect(&choice, &mut cells);
             assert_eq!((answers.checked, answers.wrong), (1, 0), "{choice}");
-            let value =
-                |metric: &Metric| cells.0.iter().find(|(name, _)| name == metric.name).map(|(_, v)| v);
+            let value = |metric: &Metric| cells.number(metric);
             if let Some(expected) = value(&c::EXPECTED_WRITE_AMP) {
                 assert_eq!(value(&c::WRITE_AMP), Some(expected), "{choice}");
             }
             if let Some(expected) = value(&c::EXPECTED_RUNS) {
                 assert_eq!(value(&c::RUNS), Some(expected), "{choice}");
             }
-            assert!(cells.0.iter().any(|(name, _)| name == c::WRITE_AMP.name));
+            assert!(value(&c::WRITE_AMP).is_some());
         }
     }
 }

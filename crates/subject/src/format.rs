@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Cells, Metric, RunMode, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::block::{BlockBuilder, Found, TRAILER_BYTES, checksum, find, find_noting};
 use tree::{BlockOptions, Checksum, Design};
@@ -133,7 +133,7 @@ impl Indexed {
         }));
     }
 
-    fn write(&self, cells: &mut Cells) {
+    fn write(&self, cells: &mut Measurements) {
         if self.asked > 0 {
             cells.set(&c::BLOCK_INDEX_ANSWERS, self.answered);
             cells.set(&c::BLOCK_INDEX_HIT_RATE, self.answered as f64 / self.asked as f64);

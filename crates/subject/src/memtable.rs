@@ -8,7 +8,7 @@ use std::ops::{Bound, Range};
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
 use memtable::Memtable;
-use results::{Cells, Metric, RunMode, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::Design;
 use tree::hash::KeyHasher;
@@ -343,7 +343,7 @@ impl Writes {
 }
 
 /// How evenly entries are dealt out to shards; nothing where there are none.
-fn set_balance(cells: &mut Cells, shards: &[usize]) {
+fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);
     let mean = shards.iter().sum::<usize>() as f64 / shards.len() as f64;
@@ -474,14 +474,14 @@ mod tests {
     #[test]
     fn balance_is_told_of_shards_and_of_nothing_else() {
         let balance = |shards: &[usize]| {
-            let mut cells = Cells::default();
+            let mut cells = Measurements::default();
             set_balance(&mut cells, shards);
             cells
         };
-        assert_eq!(balance(&[]), Cells::default());
+        assert_eq!(balance(&[]), Measurements::default());
         // Around a mean of 100, by 10, 10, 20 and 20.
-        let mut told = Cells::default();
-        told.set(&c::SHARD_ENTRIES_MIN, 80).set(&c::SHARD_ENTRIES_MAX, 120);
+        let mut told = Measurements::default();
+        told.set(&c::SHARD_ENTRIES_MIN, 80_u64).set(&c::SHARD_ENTRIES_MAX, 120_u64);
         told.set(&c::SHARD_CV, 2.5_f64.sqrt() / 10.0).set(&c::SHARD_CHI_SQUARE, 10.0);
         assert_eq!(balance(&[90, 110, 80, 120]), told);
     }

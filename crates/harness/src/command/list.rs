@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use catalog::{Axis, VariantInfo, suggestion};
-use peers::CATALOG;
+use engines::CATALOG;
 use serde_json::json;
 use subject::{SUBJECT, SUBJECTS};
 use tree::{AXES, axis};

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use measure::Sample;
 use results::columns::ALL;
-use results::{Better, Column, Folder, Manifest, Metric, Row, RunMode, Table, Unit, columns as c};
+use results::{Better, Column, Folder, Manifest, Metric, RunMode, Table, Unit, columns as c};
 use types::{Outcome, Problem};
 
-use crate::run::{holds_found_rate, wrong_cells};
+use crate::run::holds_found_rate;
+use crate::trial_rows::TrialRows;
 
 /// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.
 const TIMED: [Metric; 9] = [
@@ -97,31 +98,31 @@ impl Samples {
         manifest.check_rows(folder)?;
         let table = Table::read(&folder.runs())?;
         let chosen = chosen(&manifest, &table, metrics)?;
-        let wrong = wrong_cells(&table);
-        for row in table.rows() {
-            let text = |metric: &Metric| row.get(metric).to_string();
-            if row.get(&c::CELL).integer().is_some_and(|cell| wrong.contains(&cell)) {
-                self.wrong.insert(format!("{}: {}", manifest.experiment, text(&c::LABEL)));
-                continue;
-            }
-            if !row.get(&c::IMPLAUSIBLE).is_empty() {
-                let place = [manifest.experiment.clone(), text(&c::LABEL), text(&c::PHASE)];
-                self.implausible.entry(place).or_insert_with(|| text(&c::IMPLAUSIBLE));
-            }
-            let operation = text(&c::OPERATION);
-            for metric in chosen.iter().filter(|metric| is_of(metric, &operation, &manifest)) {
-                let (Some(trial), Some(value)) = (row.get(&c::TRIAL).integer(), number(row, metric)) else {
+        let rows = TrialRows::of(&table);
+        let wrong = rows.wrong_cells();
+        let right = rows.of_cells(|cell| !wrong.contains(&cell));
+        for (place, _) in rows.of_cells(|cell| wrong.contains(&cell)).by_key() {
+            self.wrong.insert(format!("{}: {}", manifest.experiment, place.label));
+        }
+        for (row, words) in right.implausible() {
+            let [label, phase] = [&c::LABEL, &c::PHASE].map(|column| row.get(column).to_string());
+            self.implausible.entry([manifest.experiment.clone(), label, phase]).or_insert(words);
+        }
+        for (place, rows) in right.by_key() {
+            for metric in chosen.iter().filter(|metric| is_of(metric, &place.operation, &manifest)) {
+                let measured = rows.measured(&place.label, metric);
+                if measured.blocks.is_empty() {
                     continue;
-                };
+                }
                 let key = Key {
                     experiment: manifest.experiment.clone(),
-                    label: text(&c::LABEL),
-                    phase: text(&c::PHASE),
-                    operation: operation.clone(),
+                    label: place.label.clone(),
+                    phase: place.phase.clone(),
+                    operation: place.operation.clone(),
                     metric: metric.name,
                 };
                 let sample = self.values.entry(key).or_insert_with_key(|key| Sample::new(&*key.label, []));
-                sample.blocks.push((block + trial, value));
+                sample.blocks.extend(measured.blocks.iter().map(|(trial, value)| (block + trial, *value)));
             }
         }
         self.manifests.insert(manifest.experiment.clone(), manifest);
@@ -135,12 +136,6 @@ fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_latency =
         metric.unit == Unit::Nanoseconds && manifest.swept.iter().all(|path| !path.starts_with("component."));
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
-}
-
-/// A number that a row holds; a column that an older version did not have holds none.
-fn number(row: &Row, metric: &Metric) -> Option<f64> {
-    let position = row.schema().position(metric.name)?;
-    row.cells()[position].number()
 }
 
 /// The columns that are compared: those asked for, else of `counted` runs all that are exact, and of timed ones

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use report::{Claims, Rule, Sheet, Source};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
+use types::{Outcome, Problem};
 
 use super::file::SourceFile;
 use super::reading;
-use types::{Outcome, Problem};
 
 /// The keys of a file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
@@ -97,11 +97,12 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::{Path, PathBuf};
 
+    use engines::{Codec, EngineOptions, UNEQUAL};
     use report::{ENGINE, Way};
     use results::Schema;
 
     use super::*;
-    use crate::experiment::{Experiment, Overrides, budget, peer, read_engine};
+    use crate::experiment::{Experiment, Overrides, engine, read_engine};
 
     fn files() -> Vec<PathBuf> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
@@ -188,16 +189,20 @@ mod tests {
             let swept = file.table.get("sweep").and_then(|sweep| sweep.get(ENGINE));
             let Some(Value::Array(engines)) = swept else { continue };
             let experiment = Experiment::load(&path, &Overrides::default()).unwrap();
-            let budget = budget(&experiment.cells[0].design);
-            for engine in engines.iter().map(|engine| read_engine(engine).unwrap()) {
-                let Some(peer) = peer(&engine) else { continue };
+            let options = EngineOptions::of(&experiment.cells[0].design);
+            for choice in engines.iter().map(|engine| read_engine(engine).unwrap()) {
+                let engine = engine(&choice);
+                if engine.reads_whole_design() {
+                    continue;
+                }
                 compared += 1;
                 let is_of_codecs = |line: &String| {
-                    line.strip_prefix(peers::UNEQUAL).is_some_and(|term| term.starts_with("compression"))
+                    line.strip_prefix(UNEQUAL).is_some_and(|term| term.starts_with("compression"))
                 };
-                let unequal: Vec<String> = peer.mapping(&budget).into_iter().filter(is_of_codecs).collect();
+                let unequal: Vec<String> =
+                    engine.mapping(&options).into_iter().filter(is_of_codecs).collect();
                 let may_lack =
-                    budget.codec == peers::Codec::Snappy && ["lmdb", "wiredtiger"].contains(&engine.kind());
+                    options.codec == Codec::Snappy && ["lmdb", "wiredtiger"].contains(&choice.kind());
                 assert!(unequal.is_empty() || may_lack, "{}: {unequal:?}", path.display());
             }
         }

@@ -1,10 +1,11 @@
 //! A cell: one combination of swept values, ready to run.
 
 use catalog::Choice;
+use engines::EngineOptions;
 use subject::Task;
 use tree::Design;
 
-use super::engine::{Absence, budget, is_tree};
+use super::engine::{Absence, engine};
 
 /// One combination of swept values.
 #[derive(Clone, Debug)]
@@ -15,7 +16,7 @@ pub(crate) struct Cell {
     pub(crate) label: String,
     /// The value of every swept path, as the sweep gives it; empty where a path does not apply.
     pub(crate) swept: Vec<String>,
-    /// The engine: our own tree, or another one that is given the terms of the design.
+    /// The engine.
     pub(crate) engine: Choice,
     /// The design.
     pub(crate) design: Design,
@@ -24,13 +25,13 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// What is driven, as text that no two different ones share: a tree by its design, another engine by the terms
-    /// that it is given.
+    /// What is driven, as text that no two different stores share: the engine, and what it reads of the design.
     pub(crate) fn subject(&self) -> String {
-        match is_tree(&self.engine) {
+        let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),
-            false => format!("{}{:?}", self.engine.to_toml(), budget(&self.design)),
-        }
+            false => format!("{:?}", EngineOptions::of(&self.design)),
+        };
+        format!("{}{reads}", self.engine.to_toml())
     }
 }
 

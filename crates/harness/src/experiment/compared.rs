@@ -4,7 +4,7 @@
 use types::quantity;
 
 use super::cell::Cell;
-use super::engine::{ENGINE, engine_label, is_tree};
+use super::engine::{ENGINE, default_engine, engine_label};
 use super::paths;
 use super::resolved::Experiment;
 
@@ -44,8 +44,8 @@ impl Experiment {
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);
-        let has_peers = self.cells.iter().any(|cell| !is_tree(&cell.engine));
-        let engine = has_peers.then(|| engine_label(&cell.engine));
+        let has_engines = self.cells.iter().any(|cell| cell.engine != default_engine());
+        let engine = has_engines.then(|| engine_label(&cell.engine));
         choice.chain([self.name_within(cell), cell.label.clone()]).chain(engine).collect()
     }
 }

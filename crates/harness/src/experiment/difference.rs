@@ -1,22 +1,23 @@
 //! What sets two cells apart: how many factors a comparison of them has.
 
 use catalog::{Axis, Choice};
+use engines::EngineOptions;
 use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{AXES, own_keys};
 
 use super::cell::Cell;
-use super::engine::{budget, budget_differences, is_tree};
+use super::engine::engine;
 
 /// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
 /// two kinds has, or that each has at its own default, are part of that one difference.
 pub(crate) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
-    choices(&peers::CATALOG, &a.engine, &b.engine, &mut found);
-    match is_tree(&a.engine) && is_tree(&b.engine) {
+    choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
+    match [a, b].iter().all(|cell| engine(&cell.engine).reads_whole_design()) {
         true => designs(a, b, &mut found),
-        // The terms that engines are given are all that the designs set.
-        false => found.extend(budget_differences(&budget(&a.design), &budget(&b.design))),
+        // The terms that an engine is given are all that it reads of a design.
+        false => found.extend(EngineOptions::of(&a.design).differences(&EngineOptions::of(&b.design))),
     }
     let (one, other) = (a.task.to_toml(), b.task.to_toml());
     match &a.task {
@@ -106,7 +107,7 @@ fn keys<'a>(a: &'a Table, b: &'a Table) -> impl Iterator<Item = &'a String> {
 mod tests {
     use tree::Design;
 
-    use super::super::engine::{own_tree, read_engine};
+    use super::super::engine::{default_engine, read_engine};
     use super::*;
 
     fn cell(design: &str, threads: u32) -> Cell {
@@ -115,7 +116,7 @@ mod tests {
             number: 0,
             label: String::new(),
             swept: Vec::new(),
-            engine: own_tree(),
+            engine: default_engine(),
             design: Design::default().with(&design.parse().unwrap()).unwrap(),
             task: Task::from_toml(&workload.parse().unwrap()).unwrap(),
         }

@@ -246,7 +246,7 @@ mod tests {
         let design = Design::default().with(&design.parse().unwrap()).unwrap();
         let plan = Plan::new(&workload, 1, Path::new("")).unwrap();
         let task = Task::Workload(workload);
-        let engine = super::super::engine::own_tree();
+        let engine = super::super::engine::default_engine();
         Estimate::of(
             &Cell { number: 0, label: String::new(), swept: Vec::new(), engine, design, task },
             &plan,
@@ -304,7 +304,7 @@ mod tests {
             "key = { format = \"u64\", bytes = 16 }\n[[phase]]\nname = \"load\"\ninsert = 4_000_000_000\n";
         let task = Task::from_toml(&huge.parse().unwrap()).unwrap();
         let design = Design::default().with(&"memtable.capacity = \"1MiB\"".parse().unwrap()).unwrap();
-        let engine = super::super::engine::own_tree();
+        let engine = super::super::engine::default_engine();
         let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), engine, design, task };
         let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
         let message = estimate.check(&cell, Path::new("/")).unwrap_err();

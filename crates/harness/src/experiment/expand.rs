@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
+use engines::EngineOptions;
 use results::RunMode;
 use subject::{COMPONENT, Task};
 use toml::{Table, Value};
@@ -10,7 +11,7 @@ use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
 
 use super::cell::{Cell, LeftOut, absences};
-use super::engine::{ENGINE, engine_label, is_term, is_tree, read_engine, with_engine};
+use super::engine::{ENGINE, default_engine, engine_label, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{engine, paths};
 
@@ -58,7 +59,7 @@ impl Sweep {
                 cells.push(cell);
             }
         }
-        if !may_lack && cells.iter().all(|cell| is_tree(&cell.engine)) {
+        if !may_lack && cells.iter().all(|cell| cell.engine == default_engine()) {
             check_presence(&left_out)?;
         }
         match applied.iter().position(|applied| !applied) {
@@ -123,7 +124,7 @@ impl Sweep {
         for (at, factor) in self.factors.iter().enumerate() {
             let part = match paths::split(&factor.path)[..] {
                 [ENGINE, ..] => engine_label(engine),
-                ["design", ..] if !is_tree(engine) && swept[at].is_empty() => continue,
+                ["design", ..] if !reads_all(engine) && swept[at].is_empty() => continue,
                 ["design", axis, key] if is_own_key(axis, key) => format!("{}={}", names[at], swept[at]),
                 ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
                 _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
@@ -178,7 +179,7 @@ impl Base<'_> {
         let (name, of) = (parts[parts.len() - 1], &parts[..parts.len() - 1]);
         let hint = match parts[..] {
             [ENGINE, name] => {
-                let variants = catalog::Axis::variants(&peers::CATALOG);
+                let variants = catalog::Axis::variants(&engines::CATALOG);
                 let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
                 parameters(ENGINE, name, known)
             }
@@ -239,14 +240,22 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
     paths.iter().map(name).collect()
 }
 
+/// Whether an engine reads every choice of a design.
+fn reads_all(engine: &Choice) -> bool {
+    engine::engine(engine).reads_whole_design()
+}
+
 /// Why a cell cannot run in this mode, if it cannot.
 fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
         return Some(reason);
     }
-    if !is_tree(&cell.engine) {
-        return engine::refusal(mode, cell);
+    if let Some(reason) = engine::refusal(mode, cell) {
+        return Some(reason);
+    }
+    if !reads_all(&cell.engine) {
+        return None;
     }
     let limits = cell.design.limits();
     let workload = cell.task.workload();
@@ -298,7 +307,7 @@ impl Parts {
         let path = paths::split(path);
         match path[..] {
             [ENGINE, parameter] => self.engine.params().contains_key(parameter),
-            ["design", ref rest @ ..] if !is_tree(&self.engine) && !is_term(rest) => false,
+            ["design", ref rest @ ..] if !reads_all(&self.engine) && !EngineOptions::depend_on(rest) => false,
             ["design", axis, key] if is_own_key(axis, key) => true,
             ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
                 self.design.choice(axis_name).params().contains_key(parameter)
@@ -387,7 +396,7 @@ mod tests {
     ) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
         let task = Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         let design = Design::default();
-        let engine = engine::own_tree();
+        let engine = engine::default_engine();
         let base = Base { name: "test", engine: &engine, design: &design, task: &task, mode, goes_as_far };
         let sweep = Sweep::read(&sweep.parse().unwrap()).map_err(|error| error.message)?;
         sweep.expand(&base).map_err(|error| error.message)

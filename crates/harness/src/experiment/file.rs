@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 use toml::de::{DeTable, DeValue};
-
 use types::{Outcome, Problem};
 
 /// A TOML file with its text, so that an error about a key can name its line.

@@ -5,7 +5,7 @@ use subject::Task;
 use workload::{Before, Rate, Work};
 
 use super::cell::Cell;
-use super::engine::{engine_label, is_tree};
+use super::engine::{engine, engine_label};
 use super::resolved::Experiment;
 
 impl Experiment {
@@ -46,9 +46,9 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
             "phase \"{name}\" is not measured, so nothing reads its cache and its warm_up; leave them out"
         ));
     }
-    if let Some(cell) = cells.iter().find(|cell| !is_tree(&cell.engine)) {
-        let engine = engine_label(&cell.engine);
-        return Err(format!("engine = {engine}: only files of our own tree are known to stay as they are"));
+    if let Some(cell) = cells.iter().find(|cell| !engine(&cell.engine).stores_can_be_cloned()) {
+        let name = engine_label(&cell.engine);
+        return Err(format!("engine = {name}: only files of our own tree are known to stay as they are"));
     }
     let not_durable = cells.iter().find_map(|cell| {
         let limits = cell.design.limits();

@@ -16,7 +16,7 @@ use workload::{KeySource, Phase, Plan, PlanError, Replay, TraceError, Work, Work
 
 use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
-use super::engine::{ENGINE, own_tree, read_engine, with_engine};
+use super::engine::{ENGINE, default_engine, read_engine, with_engine};
 use super::expand::Base;
 use super::file::SourceFile;
 use super::overrides::{Overrides, Sets};
@@ -186,7 +186,7 @@ impl<'a> Loader<'a> {
 
     /// The engine that the sweep starts from.
     fn engine(&self, task: &Task) -> Outcome<Choice> {
-        let mut engine = own_tree();
+        let mut engine = default_engine();
         if let Some(value) = self.file.table.get(ENGINE) {
             engine = read_engine(value).map_err(|error| {
                 let inner = error.key.unwrap_or_default();

@@ -25,7 +25,7 @@ pub(crate) use answers::AnswerFile;
 pub(crate) use cell::{Cell, absences};
 pub(crate) use design_file::{extended_tables, read_design, set_design};
 pub(crate) use difference::differences;
-pub(crate) use engine::{ENGINE, budget, engine_label, is_tree, peer, read_engine, unequal_terms};
+pub(crate) use engine::{ENGINE, engine, engine_label, read_engine, unequal_terms};
 pub(crate) use estimate::Estimate;
 pub(crate) use overrides::Overrides;
 pub(crate) use resolved::Experiment;

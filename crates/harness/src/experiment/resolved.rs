@@ -14,7 +14,7 @@ use workload::Plan;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cell::{Cell, LeftOut};
-use super::engine::{ENGINE, is_tree};
+use super::engine::{ENGINE, default_engine};
 use super::estimate::Estimate;
 use super::load::Loader;
 use super::overrides::Overrides;
@@ -89,7 +89,7 @@ impl Experiment {
         // What is no table stands first, or TOML would take it for a part of the last one.
         let mut task = with_absolute_files(self.task.to_toml(), &self.base);
         table.extend(task.remove(SUBJECT).map(|subject| (SUBJECT.to_owned(), subject)));
-        if !is_tree(&self.engine) {
+        if self.engine != default_engine() {
             table.insert(ENGINE.to_owned(), Value::String(self.engine.label()));
         }
         table.insert("design".to_owned(), Value::Table(self.task.design_toml(&self.design)));
@@ -110,7 +110,7 @@ impl Experiment {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
         for cell in &self.cells {
-            if !is_tree(&cell.engine) {
+            if cell.engine != default_engine() {
                 text.push_str(&cell.engine.to_toml().to_string());
             }
             text.push_str(&cell.task.design_toml(&cell.design).to_string());

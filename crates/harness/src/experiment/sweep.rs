@@ -200,7 +200,7 @@ fn first_name(path: &str) -> Cow<'_, str> {
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
     let swept_axis = match paths::split(&first_name(path))[..] {
         ["design", name] => axis(name),
-        [ENGINE] => Some(&peers::CATALOG as &dyn Axis),
+        [ENGINE] => Some(&engines::CATALOG as &dyn Axis),
         _ => None,
     };
     let all = matches!((value, swept_axis), (Value::String(all), Some(_)) if all == "all");

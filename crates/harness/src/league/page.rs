@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use engines::UNEQUAL;
 use measure::median;
-use peers::UNEQUAL;
 use results::{BuildInfo, EngineInfo, MachineInfo, Manifest, Metric, Row, Unit, columns as c};
 
 use super::heading::Heading;
 use super::{League, Line, Targets, ratio};
 use crate::markdown::{self, plain};
+use crate::trial_rows::TrialRows;
 
 /// What an engine took over the run, as columns of a table.
 const MOST_MEMORY: &str = "most memory";
@@ -127,7 +128,8 @@ impl League {
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {
             let mut trials: BTreeMap<u64, Option<(f64, f64)>> = BTreeMap::new();
-            for row in self.whole_rows().filter(|row| row.get(&c::CELL).integer() == Some(*cell)) {
+            let rows = TrialRows::of(&self.table).of_all_operations().of_cells(|number| number == *cell);
+            for row in rows.iter() {
                 let own = bytes(row).filter(|_| row.get(&c::IMPLAUSIBLE).is_empty());
                 let sums = trials.entry(row.get(&c::TRIAL).integer()?).or_insert(Some((0.0, 0.0)));
                 *sums = sums.zip(own).map(|((written, of_user), own)| {

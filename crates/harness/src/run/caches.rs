@@ -3,18 +3,17 @@
 use std::io;
 use std::path::Path;
 
+use engines::OpenStore;
 use storage::page_cache::{Resident, let_go_of, resident};
 use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-use super::target::Store;
-
 /// What stands behind the state where the storage has no use for the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
 /// Puts the caches of a store into a state. Nothing of it is measured.
-pub(super) fn set<T: Store>(state: CacheState, store: T, directory: &Path) -> Result<T, TargetError> {
+pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Result<OpenStore, TargetError> {
     match state {
         CacheState::AsIs => Ok(store),
         CacheState::Warm => {

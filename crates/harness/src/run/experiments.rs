@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use results::targets::{check_folder, create_folder};
 use results::{
-    CellInfo, CellValue, Cells, EngineInfo, Expectation, Group, Manifest, Row, RowWriter, RunMode, Schema,
-    Table, columns as c,
+    CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode, Schema, Table,
+    columns as c,
 };
 use types::{Outcome, Problem};
 
@@ -20,11 +20,12 @@ use super::message::{Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
 use super::rehearsal::rehearse;
-use super::verdict::{Verdicts, noisy_baselines, wrong_cells};
-use super::{environment, manifest, memory_limit, peer};
+use super::verdict::{Verdicts, noisy_baselines};
+use super::{engine_info, environment, manifest, memory_limit};
 use crate::charts;
-use crate::experiment::{Cell, Estimate, Experiment, Overrides, absences, peer as peer_of};
+use crate::experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
 use crate::output::{and_more, line, print};
+use crate::trial_rows::TrialRows;
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]
@@ -247,7 +248,7 @@ impl<'a> Run<'a> {
         for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
             if !told.contains(&engine) {
                 told.push(engine);
-                peer::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
+                engine_info::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
             }
         }
         for warning in &manifest.warnings {
@@ -312,8 +313,8 @@ impl<'a> Run<'a> {
                 Found::Interrupted => return Ok(Ending::Interrupted),
             };
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
-                // What another engine cannot do ends its part, and not that of the others.
-                Err(problem) if peer_of(&cell.engine).is_some() => {
+                // An engine that may reject what a cell asks for ends its own part only.
+                Err(problem) if engine(&cell.engine).may_reject_options() => {
                     let told = format!("{} ends in trial {}: {problem}", cell.label, trial + 1);
                     progress.tell(&format!("  warning: {told}"));
                     books.manifest.warnings.push(told);
@@ -421,8 +422,8 @@ impl<'a> Run<'a> {
         report: TrialReport,
         books: &mut Books,
     ) -> Outcome<Vec<String>> {
-        let rows = |schema: &Schema, cells: &[Cells]| -> Outcome<Vec<Row>> {
-            cells.iter().map(|cells| self.row(schema, cell, turn.group.trial, cells)).collect()
+        let rows = |schema: &Schema, rows: &[Measurements]| -> Outcome<Vec<Row>> {
+            rows.iter().map(|row| self.row(schema, cell, turn.group.trial, row)).collect()
         };
         let mut runs = rows(&self.schema, &report.rows)?;
         runs.iter_mut().for_each(Expectation::complete);
@@ -459,7 +460,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn row(&self, schema: &Schema, cell: &Cell, trial: u64, cells: &Cells) -> Outcome<Row> {
+    fn row(&self, schema: &Schema, cell: &Cell, trial: u64, measured: &Measurements) -> Outcome<Row> {
         let mut row = Row::new(schema);
         row.set(&c::EXPERIMENT, self.experiment.name.as_str())
             .set(&c::CELL, cell.number)
@@ -470,16 +471,7 @@ impl<'a> Run<'a> {
         for (path, value) in schema.swept().zip(&cell.swept) {
             row.set_swept(path, value)?;
         }
-        for (name, value) in &cells.0 {
-            let metric = c::IDENTITY.iter().find(|metric| metric.name == *name).or_else(|| c::metric(name));
-            let metric =
-                metric.ok_or_else(|| Problem::new(format!("a trial reports the unknown column {name}")))?;
-            match value {
-                CellValue::Integer(number) => row.set(metric, *number),
-                CellValue::Number(number) => row.set(metric, *number),
-                CellValue::Text(text) => row.set(metric, text.as_str()),
-            };
-        }
+        row.fill(measured);
         Ok(row)
     }
 
@@ -510,8 +502,8 @@ impl<'a> Run<'a> {
             );
         }
         print(&text)?;
-        let again = wrong_cells(&Table::read(&folder.noise())?);
-        let is_right = wrong_cells(&table).is_empty() && again.is_empty();
+        let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
+        let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
         Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
     }
 }

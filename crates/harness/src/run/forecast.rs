@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use compaction::Load;
+use engines::EngineStats;
 use model::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
-use results::{Cells, columns as c};
+use results::{Measurements, columns as c, counters as n};
 use subject::popularity_of_blocks;
-use tree::{Counts, Design, Stats};
+use tree::Design;
 use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
 
-use super::report::{Measured, TreePhase};
+use super::report::Measured;
 use super::space;
 
 /// The most flushes that a policy without a form is simulated for.
@@ -57,101 +58,111 @@ impl Forecast {
         from: Extent,
         measured: &Measured,
         live: Option<u64>,
-    ) -> Cells {
-        let mut cells = Cells::default();
+    ) -> Measurements {
+        let mut cells = Measurements::default();
         let own_law = law_of(&phase.work).map(|law| (law, from.keys));
         if measured.warmed.is_some() {
             self.warm_with.clone_from(&own_law);
         } else if phase.before.cache != CacheState::AsIs {
             self.warm_with = None;
         }
-        let Some(tree) = measured.of_tree() else { return cells };
-        self.writes(phase, tree, &mut cells);
-        if let Some(live) = live {
-            space::set_bounds(&mut cells, &self.design, tree.settled, live);
-        }
+        cells.extend(self.writes(phase, measured).unwrap_or_default());
+        let bounds = live.and_then(|live| space::bounds(&self.design, &measured.settled, live));
+        cells.extend(bounds.unwrap_or_default());
         self.pass(phase);
         if let Work::Mixed(mixed) = &phase.work {
             let is_only_gets = Kind::ALL.into_iter().all(|kind| kind == Kind::Get || !mixed.mix.has(kind));
-            let is_still = tree.before.levels == tree.burst.levels;
-            if is_only_gets && is_still && tree.burst.runs() > 0 {
-                self.lookups(tree, &mut cells);
-                self.cache(mixed, from.keys, tree, &mut cells);
+            let is_still = measured.before.has_levels_of(&measured.burst);
+            if is_only_gets && is_still && measured.burst.sum_of_levels(&c::RUNS).is_some_and(|runs| runs > 0)
+            {
+                cells.extend(self.lookups(measured).unwrap_or_default());
+                cells.extend(self.cache(mixed, from.keys, measured).unwrap_or_default());
             }
         }
         self.warm_with = own_law;
         cells
     }
 
-    /// Of a phase that only adds keys to an empty tree.
-    fn writes(&self, phase: &Phase, tree: TreePhase<'_>, cells: &mut Cells) {
-        let TreePhase { before, settled, .. } = tree;
-        let done = settled.counts.since(&before.counts);
-        let is_first = before.counts.user_bytes_written == 0 && before.runs() == 0;
-        if !is_first || !only_adds(&phase.work) || done.flushes == 0 || done.puts == 0 {
-            return;
+    /// What is expected of a phase that only adds keys to an empty store. `None` of any other, and of an engine that does
+    /// not report what the forms need.
+    fn writes(&self, phase: &Phase, measured: &Measured) -> Option<Measurements> {
+        let Measured { before, settled, .. } = measured;
+        let done = |metric| settled.whole.counted(metric, &before.whole);
+        let is_first =
+            before.whole.count(&c::USER_BYTES_WRITTEN)? == 0 && before.whole.reading(&c::RUNS)? == 0;
+        let (flushes, puts, user_bytes) =
+            (done(&c::FLUSHES)?, done(&n::PUTS)?, done(&c::USER_BYTES_WRITTEN)?);
+        if !is_first || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
+            return None;
         }
         // A codec that compresses more the deeper a level is: bytes do not stay what they were when flushed.
-        let kept = done.compaction_bytes_written as f64 / done.compaction_bytes_read.max(1) as f64;
-        if done.compaction_bytes_read > 0 && (kept - 1.0).abs() > MOST_RECODED {
-            return;
+        let (read, written) = (done(&c::COMPACTION_BYTES_READ)?, done(&c::COMPACTION_BYTES_WRITTEN)?);
+        let kept = written as f64 / read.max(1) as f64;
+        if read > 0 && (kept - 1.0).abs() > MOST_RECODED {
+            return None;
         }
         let policy = self.design.choice("compaction");
-        let entry_bytes = (done.user_bytes_written / done.puts).max(1);
-        let flushed = measured_entries(settled).max(1);
+        let entry_bytes = (user_bytes / puts).max(1);
+        let flushed = settled.sum_of_levels(&n::ENTRIES)?.max(1);
         let load = Load {
-            writes_per_flush: (flushed / done.flushes).max(1),
+            writes_per_flush: (flushed / flushes).max(1),
             entry_bytes,
             entries_per_table: (self.design.options.table.capacity.0 / entry_bytes).max(1),
             distinct_keys: None,
         };
-        if done.flushes > MOST_SIMULATED && !model::has_form(policy, load, done.flushes) {
-            return;
+        if flushes > MOST_SIMULATED && !model::has_form(policy, load, flushes) {
+            return None;
         }
-        let Ok(expected) = growth(policy, load, done.flushes) else { return };
-        let flushed = done.flush_bytes as f64 / done.user_bytes_written as f64;
+        let expected = growth(policy, load, flushes).ok()?;
+        let flushed = done(&c::FLUSH_BYTES)? as f64 / user_bytes as f64;
+        let mut cells = Measurements::default();
         cells.set(&c::EXPECTED_WRITE_AMP, expected.write_amp * flushed);
         cells.set(&c::EXPECTED_RUNS, expected.runs).set(&c::EXPECTED_LEVELS, expected.levels);
+        Some(cells)
     }
 
-    /// Of gets that meet runs which all may have the key.
-    fn lookups(&self, tree: TreePhase<'_>, cells: &mut Cells) {
-        let TreePhase { before, burst, .. } = tree;
-        let done = burst.counts.since(&before.counts);
-        let (Some(fpr), true) = (burst.expected_fpr, self.overlaps && done.gets > 0) else { return };
+    /// What is expected of gets that meet runs which all may have the key. `None` of any other.
+    fn lookups(&self, measured: &Measured) -> Option<Measurements> {
+        let Measured { before, burst, .. } = measured;
+        let done = |metric| burst.whole.counted(metric, &before.whole);
+        let (fpr, gets) = (burst.whole.number(&c::EXPECTED_FPR)?, done(&n::GETS)?);
         // A fence that reads blocks to find one looks into more than the form counts.
-        let reads_to_find = done.blocks_searched > done.fence_searches;
-        if reads_to_find || burst.levels.iter().any(|level| level.tombstones > 0) {
-            return;
+        let reads_to_find = done(&n::BLOCKS_SEARCHED)? > done(&c::FENCE_SEARCHES)?;
+        if !self.overlaps || gets == 0 || reads_to_find || burst.sum_of_levels(&n::TOMBSTONES)? > 0 {
+            return None;
         }
-        let runs = run_views(burst, fpr);
-        let share = |count: u64| count as f64 / done.gets as f64;
+        let runs = run_views(burst, fpr)?;
+        let share = |count: u64| count as f64 / gets as f64;
         // What is not found is absent; what is found and not in a memtable is in a run.
-        let absent = share(done.gets - done.gets_found);
-        let present = share(done.gets_found - done.gets_from_memtable.min(done.gets_found));
+        let (found, from_memtable) = (done(&n::GETS_FOUND)?, done(&n::GETS_FROM_MEMTABLE)?);
+        let absent = share(gets - found);
+        let present = share(found - from_memtable.min(found));
         let own = blocks_per_present_get(&runs).unwrap_or(0.0);
         let expected = absent * blocks_per_absent_get(&runs) + present * own;
+        let mut cells = Measurements::default();
         cells.set(&c::EXPECTED_BLOCKS_PER_GET, expected);
+        Some(cells)
     }
 
-    /// Of a cache that is asked for blocks by the law of the keys in them.
-    fn cache(&mut self, mixed: &Mixed, keys: u64, tree: TreePhase<'_>, cells: &mut Cells) {
-        let TreePhase { before, burst, .. } = tree;
-        let done = burst.counts.since(&before.counts);
-        let both = requests_by_law(&done).zip(self.block_bytes(burst));
-        let (Some((requests, bytes)), KeySource::Drawn(law)) = (both, &mixed.keys) else { return };
-        let Some(held) = self.cache_capacity().map(|capacity| capacity as f64 / bytes) else { return };
-        let held_before = before.cache_bytes as f64 / bytes;
-        let Ok(built) = KEYS.build(law) else { return };
-        let blocks: u64 = burst.levels.iter().map(|level| level.blocks).sum();
-        let per_block = measured_entries(burst) as f64 / blocks.max(1) as f64;
+    /// What is expected of a cache that is asked for blocks by the law of the keys in them. `None` of any other.
+    fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured) -> Option<Measurements> {
+        let Measured { before, burst, .. } = measured;
+        let (requests, bytes) = requests_by_law(before, burst).zip(self.block_bytes(burst))?;
+        let KeySource::Drawn(law) = &mixed.keys else { return None };
+        let held = self.cache_capacity().map(|capacity| capacity as f64 / bytes)?;
+        let bytes_before = before.whole.reading(&c::CACHE_BYTES)?;
+        let held_before = bytes_before as f64 / bytes;
+        let built = KEYS.build(law).ok()?;
+        let blocks = burst.sum_of_levels(&n::BLOCKS)?;
+        let per_block = burst.sum_of_levels(&n::ENTRIES)? as f64 / blocks.max(1) as f64;
         let eviction = Eviction::of(self.design.choice("cache"));
+        let mut cells = Measurements::default();
         if built.standing() == Standing::InTurn {
             let in_turn = Eviction::hit_rate_in_turn(keys as f64, per_block, held, requests);
-            if self.format.ordered() && before.cache_bytes == 0 && eviction.is_some() {
+            if self.format.ordered() && bytes_before == 0 && eviction.is_some() {
                 cells.set(&c::EXPECTED_HIT_RATE, in_turn);
             }
-            return;
+            return Some(cells);
         }
         let key = (law.label(), keys, per_block.to_bits());
         let known = self.blocks.take().filter(|(known, _)| *known == key);
@@ -162,7 +173,7 @@ impl Forecast {
         );
         if let Some(blocks) = &blocks {
             cells.set(&c::BEST_STATIC_HIT_RATE, blocks.best_static_share(held));
-            let is_warm = self.warm_with == Some((law.label(), keys)) && before.cache_bytes > 0;
+            let is_warm = self.warm_with == Some((law.label(), keys)) && bytes_before > 0;
             let rate = eviction.map(|eviction| match is_warm {
                 true => eviction.hit_rate(blocks, held),
                 false => eviction.hit_rate_between(blocks, held, held_before, (0.0, requests)),
@@ -170,13 +181,14 @@ impl Forecast {
             cells.set_some(&c::EXPECTED_HIT_RATE, rate);
         }
         self.blocks = Some((key, blocks));
+        Some(cells)
     }
 
     /// The mean length of a data block; `None` where blocks in memory are not as long as those in files.
-    fn block_bytes(&self, stats: &Stats) -> Option<f64> {
+    fn block_bytes(&self, stats: &EngineStats) -> Option<f64> {
         let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants[0].kind;
-        let sum = |of: fn(&tree::LevelStats) -> u64| stats.levels.iter().map(of).sum::<u64>() as f64;
-        is_plain.then(|| sum(|level| level.block_bytes) / sum(|level| level.blocks))
+        let (bytes, blocks) = (stats.sum_of_levels(&n::BLOCK_BYTES)?, stats.sum_of_levels(&n::BLOCKS)?);
+        is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
     /// The bytes that the cache may hold; `None` where it has what others leave.
@@ -187,27 +199,26 @@ impl Forecast {
 }
 
 /// The requests for data blocks of gets that nearly all went to the block of their key.
-fn requests_by_law(done: &Counts) -> Option<f64> {
-    let requests = done.blocks_from_cache + done.blocks_read;
-    let pages = done.fence_pages_from_cache + done.fence_pages_read;
-    let in_runs = done.gets_found - done.gets_from_memtable.min(done.gets_found);
-    let strays = done.blocks_searched.saturating_sub(in_runs) as f64;
+fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
+    let done = |metric| burst.whole.counted(metric, &before.whole);
+    let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
+    let requests = done(&c::BLOCKS_FROM_CACHE)? + done(&c::BLOCKS_READ)? - pages;
+    let (found, from_memtable) = (done(&n::GETS_FOUND)?, done(&n::GETS_FROM_MEMTABLE)?);
+    let in_runs = found - from_memtable.min(found);
+    let strays = done(&n::BLOCKS_SEARCHED)?.saturating_sub(in_runs) as f64;
     (requests > 0 && pages == 0 && strays <= MOST_STRAYS * requests as f64).then_some(requests as f64)
 }
 
-fn measured_entries(stats: &Stats) -> u64 {
-    stats.levels.iter().map(|level| level.entries).sum()
-}
-
 /// The runs, the newest first: those of a level are taken as alike, and all filters as the mean one.
-fn run_views(stats: &Stats, fpr: f64) -> Vec<RunView> {
-    let entries = measured_entries(stats).max(1) as f64;
-    let levels = stats.levels.iter().filter(|level| level.runs > 0);
-    let runs = levels.flat_map(|level| {
-        let share = level.entries as f64 / entries / level.runs as f64;
-        std::iter::repeat_n(RunView { share, fpr }, level.runs as usize)
-    });
-    runs.collect()
+fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
+    let entries = stats.sum_of_levels(&n::ENTRIES)?.max(1) as f64;
+    let mut views = Vec::new();
+    for level in &stats.levels {
+        let (of_level, runs) = (level.reading(&n::ENTRIES)?, level.reading(&c::RUNS)?);
+        let share = of_level as f64 / entries / runs as f64;
+        views.extend(std::iter::repeat_n(RunView { share, fpr }, runs as usize));
+    }
+    Some(views)
 }
 
 /// Whether work adds keys, and does nothing else.

@@ -4,7 +4,6 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use measure::probe;
 use results::{Folder, Manifest};
 use types::{Outcome, Problem};
 
@@ -54,7 +53,7 @@ impl Kept {
         let record = read_record(&folder).ok().filter(|_| is_whole);
         let begins = |manifest: &&Manifest| manifest.fixtures.iter().any(|fixture| fixture.hash == hash);
         Self {
-            bytes: probe::disk_bytes(&folder).unwrap_or(0),
+            bytes: engines::disk_bytes(&folder).unwrap_or(0),
             is_in_work: !is_whole && is_locked(&folder.with_extension("lock")),
             is_current: record.as_ref().is_some_and(|record| record.is_of(program)),
             made_by: record.as_ref().map_or_else(String::new, |record| record.made_by.clone()),

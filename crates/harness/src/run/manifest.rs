@@ -6,7 +6,7 @@ use results::{CellInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Man
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::cost::{clock_cost, harness_cost};
-use super::{doctor, environment, peer};
+use super::{doctor, engine_info, environment};
 use crate::experiment::{Cell, Experiment, Overrides};
 
 /// The warning of a quick run.
@@ -97,7 +97,7 @@ fn cell_info(cell: &Cell) -> CellInfo {
         label: cell.label.clone(),
         swept: cell.swept.clone(),
         design_hash: format!("{:016x}", xxh3_64(cell.task.design_toml(&cell.design).to_string().as_bytes())),
-        engine: peer::engine_info(cell),
+        engine: engine_info::engine_info(cell),
         streams: Vec::new(),
     }
 }

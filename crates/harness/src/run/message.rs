@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use results::{Cells, RunMode, Stream};
+use results::{Measurements, RunMode, Stream};
 use serde::{Deserialize, Serialize};
 
 /// What a trial is to do.
@@ -99,12 +99,12 @@ pub(super) struct Step {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TrialReport {
     /// The rows of `runs.csv`, without the identity of cell and trial.
-    pub(super) rows: Vec<Cells>,
+    pub(super) rows: Vec<Measurements>,
     /// The rows of `timeline.csv`, likewise.
-    pub(super) timeline: Vec<Cells>,
+    pub(super) timeline: Vec<Measurements>,
     /// The rows of `levels.csv`, likewise.
     #[serde(default)]
-    pub(super) levels: Vec<Cells>,
+    pub(super) levels: Vec<Measurements>,
     /// For each phase, what was meant and what came out.
     pub(super) streams: Vec<Stream>,
     /// Wrong answers, described.
@@ -112,7 +112,7 @@ pub(super) struct TrialReport {
     /// For each phase, the operations that each thread did, where it built a fixture.
     #[serde(default)]
     pub(super) done: Vec<Vec<u64>>,
-    /// The version of the engine as it tells it itself, where it is not our own.
+    /// The version of the engine as it tells it itself, where the code tells it.
     #[serde(default)]
     pub(super) engine_version: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! A rehearsal: before the first trial every other engine opens an empty store with the terms of each of its cells,
-//! in a process of its own, so that what it refuses (an option, a codec, a kind of cache) is known before an hour is
-//! spent.
+//! A rehearsal: before the first trial, every engine that checks its options only on opening opens an empty store for
+//! each of its cells, in a process of its own. What it rejects (an option, a codec, a kind of cache) is known before an
+//! hour is spent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 
 use super::child::run_trial;
 use super::message::TrialSpec;
-use crate::experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine_label, peer};
+use crate::experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
 use crate::scratch::scratch;
 
 /// What is done: an engine that can do this has understood its options.
@@ -22,7 +22,7 @@ const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 /// Names the cell whose engine cannot run it, with what the engine says.
 pub(super) fn rehearse(experiment: &Experiment, out: &Path) -> Outcome<()> {
     let mut done = BTreeSet::new();
-    for cell in experiment.cells.iter().filter(|cell| peer(&cell.engine).is_some()) {
+    for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).may_reject_options()) {
         if done.insert(cell.subject()) {
             rehearse_cell(experiment, cell, out)?;
         }

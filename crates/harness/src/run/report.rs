@@ -1,22 +1,19 @@
-//! From what a phase did to rows: every definition of a column is applied here.
+//! From what a phase did to rows. What a derived column is made of stands in `results::formulas`.
 
 use std::time::Duration;
 
+use engines::EngineStats;
 use measure::{Clock, PROCESSOR_EVENTS, Summary, allocation};
 use results::columns::ALL;
-use results::{Cells, LatencyLog, RunMode, columns as c};
-use storage::DeviceTime;
-use tree::{Counts, Stats};
+use results::{LatencyLog, Measurements, Metric, RunMode, columns as c, counters as n, formulas};
 use workload::{Kind, Phase, Probed, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
-use super::peer::Figures;
-use super::target::Look;
 use super::timeline::Sample;
 use super::truth::Checked;
 use super::usage::Usage;
 use super::warm_up::Warmed;
-use super::{levels, peer, steadiness};
+use super::{levels, steadiness};
 
 /// Everything that was measured of a phase.
 pub(super) struct Measured {
@@ -26,11 +23,11 @@ pub(super) struct Measured {
     /// The warm-up before what was measured, where there was one.
     pub(super) warmed: Option<Warmed>,
     /// The store before the phase, behind its warm-up.
-    pub(super) before: Look,
+    pub(super) before: EngineStats,
     /// The store when the last operation of the phase had ended.
-    pub(super) burst: Look,
+    pub(super) burst: EngineStats,
     /// The store when flushes and compactions had come to an end.
-    pub(super) settled: Look,
+    pub(super) settled: EngineStats,
     /// How long that took.
     pub(super) settle_ns: u64,
     /// What its files took then, where time is measured.
@@ -39,21 +36,12 @@ pub(super) struct Measured {
     pub(super) page_cache_share: Option<f64>,
     /// Whether the store's files lie on storage of the operating system.
     pub(super) is_stored: bool,
+    /// Whether the engine allocates where this program counts it.
+    pub(super) allocates_in_program: bool,
     /// What the process had used before the phase, when its last operation had ended, and when the store had settled.
     pub(super) usage: [Usage; 3],
     /// How fast operations were asked for.
     pub(super) rate: Rate,
-}
-
-/// What our own tree told of itself around a phase.
-#[derive(Clone, Copy)]
-pub(super) struct TreePhase<'a> {
-    /// Before it.
-    pub(super) before: &'a Stats,
-    /// When its last operation had ended.
-    pub(super) burst: &'a Stats,
-    /// When flushes and compactions had come to an end.
-    pub(super) settled: &'a Stats,
 }
 
 impl Measured {
@@ -61,21 +49,14 @@ impl Measured {
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
-        let looks = self.samples.iter().map(|sample| &sample.look).chain([&self.burst]);
-        // Of other engines nobody asks for more than response times: such cells are left out.
-        let level0 = looks.filter_map(|look| look.tree()?.levels.first()).map(|level| level.runs);
-        let stalls = self.burst.tree().zip(self.before.tree());
+        let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
+        // A cell that asks for more than response times runs on an engine that reports it.
+        let level0 = stats.filter_map(|stats| stats.levels.first()?.reading(&c::RUNS));
         Probed {
             p99_ns: response.quantile(0.99).unwrap_or(0),
-            stalls_ns: stalls.map_or(0, |(burst, before)| burst.counts.since(&before.counts).stall_ns),
+            stalls_ns: self.burst.whole.counted(&n::STALL_NS, &self.before.whole).unwrap_or(0),
             level0_runs: level0.max().unwrap_or(0),
         }
-    }
-
-    /// Our own tree before the phase, when its last operation had ended, and settled; `None` of another engine.
-    pub(super) fn of_tree(&self) -> Option<TreePhase<'_>> {
-        let [before, burst, settled] = [self.before.tree()?, self.burst.tree()?, self.settled.tree()?];
-        Some(TreePhase { before, burst, settled })
     }
 }
 
@@ -103,11 +84,11 @@ pub(super) struct PhaseRows {
     checked: u64,
     is_open: bool,
     /// The rows of `runs.csv`: one per kind of operation, then that of all.
-    pub(super) rows: Vec<Cells>,
+    pub(super) rows: Vec<Measurements>,
     /// The rows of `timeline.csv`.
-    pub(super) timeline: Vec<Cells>,
+    pub(super) timeline: Vec<Measurements>,
     /// The rows of `levels.csv`.
-    pub(super) levels: Vec<Cells>,
+    pub(super) levels: Vec<Measurements>,
     pub(super) latencies: LatencyLog,
     /// How long the phase took, where time is measured.
     pub(super) duration: Option<Duration>,
@@ -123,14 +104,14 @@ impl PhaseRows {
     }
 
     /// Adds what is expected of the phase to the row of all operations.
-    pub(super) fn expect(&mut self, expected: Cells) {
+    pub(super) fn expect(&mut self, expected: Measurements) {
         if let Some(all) = self.rows.last_mut() {
-            all.0.extend(expected.0);
+            all.extend(expected);
         }
     }
 
     /// The row of a phase whose store answered wrongly, in this phase or another one: it carries no numbers.
-    pub(super) fn without_numbers(&self) -> Cells {
+    pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
         row
@@ -138,8 +119,8 @@ impl PhaseRows {
 }
 
 /// The columns that say what a row is of.
-pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Cells {
-    let mut row = Cells::default();
+pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Measurements {
+    let mut row = Measurements::default();
     row.set(&c::PHASE, phase).set(&c::OPERATION, operation);
     row.set(&c::LOOP, if is_open { "open" } else { "closed" });
     row
@@ -149,7 +130,7 @@ impl PhaseReport<'_> {
     /// All that the phase comes to.
     pub(super) fn rows(&self, clock: &Clock) -> PhaseRows {
         let driven = &self.measured.driven;
-        let mut rows: Vec<Cells> =
+        let mut rows: Vec<Measurements> =
             driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
         let mut all = KindTotals::default();
         driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
@@ -164,9 +145,7 @@ impl PhaseReport<'_> {
             is_open: self.target_rate().is_some(),
             rows,
             timeline: self.timeline_rows(clock),
-            levels: self.measured.of_tree().map_or_else(Vec::new, |tree| {
-                levels::rows(&self.phase.name, self.target_rate().is_some(), tree)
-            }),
+            levels: levels::rows(&self.phase.name, self.target_rate().is_some(), self.measured),
             latencies,
             duration: driven.elapsed_ns.map(Duration::from_nanos),
         }
@@ -180,22 +159,21 @@ impl PhaseReport<'_> {
         }
     }
 
-    fn identity(&self, operation: &str) -> Cells {
+    fn identity(&self, operation: &str) -> Measurements {
         identity(&self.phase.name, operation, self.target_rate().is_some())
     }
 
-    fn kind_row(&self, kind: Kind, totals: &KindTotals) -> Cells {
+    fn kind_row(&self, kind: Kind, totals: &KindTotals) -> Measurements {
         let mut row = self.identity(kind.name());
         self.set_totals(&mut row, totals);
         row.set_some(&c::REALISED_SHARE, self.profile.mix.get(kind.name()).copied());
+        finish(&mut row, c::METRICS);
         row
     }
 
-    fn set_totals(&self, row: &mut Cells, totals: &KindTotals) {
+    fn set_totals(&self, row: &mut Measurements, totals: &KindTotals) {
         row.set(&c::OPS, totals.operations);
-        if let Some(seconds) = self.seconds() {
-            row.set(&c::SECONDS, seconds).set(&c::OPS_PER_SECOND, totals.operations as f64 / seconds);
-        }
+        row.set_some(&c::SECONDS, self.seconds());
         set_service(row, totals.service.summary());
         if let Some(response) = totals.response.summary() {
             row.set(&c::RESPONSE_MEAN_NS, response.mean_ns).set(&c::RESPONSE_P50_NS, response.p50_ns);
@@ -205,10 +183,10 @@ impl PhaseReport<'_> {
         if totals.found + totals.missing > 0 {
             row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
         }
-        // Other engines allocate where the program does not see it, and counters do not depend on a library of Rust.
-        let is_ours = self.mode == RunMode::Timed && self.measured.of_tree().is_some();
-        if is_ours && totals.operations > 0 && allocation::are_counted() {
-            row.set(&c::ALLOCATIONS_PER_OP, totals.allocations as f64 / totals.operations as f64);
+        // In counted mode, columns do not depend on how a library of Rust allocates.
+        let is_seen = self.mode == RunMode::Timed && self.measured.allocates_in_program;
+        if is_seen && allocation::are_counted() {
+            row.set(&n::ALLOCATIONS, totals.allocations);
         }
     }
 
@@ -224,81 +202,42 @@ impl PhaseReport<'_> {
         self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
     }
 
-    fn all_row(&self, all: &KindTotals, clock: &Clock) -> Cells {
+    fn all_row(&self, all: &KindTotals, clock: &Clock) -> Measurements {
         let mut row = self.identity(ALL);
         self.set_totals(&mut row, all);
-        let Measured { before, burst, settled, disk_bytes, .. } = self.measured;
-        match (before, burst, settled) {
-            (Look::Tree(before), Look::Tree(burst), Look::Tree(settled)) => {
-                self.set_tree(&mut row, TreePhase { before, burst, settled }, all.operations);
-            }
-            (Look::Peer(before), Look::Peer(burst), Look::Peer(settled)) => {
-                let figures = Figures {
-                    user_bytes: self.profile.written_bytes,
-                    live_bytes: self.checked.live_bytes,
-                    gets_alone: self.gets_alone(),
-                };
-                peer::set_phase(&mut row, [before, burst, settled], &figures);
-            }
-            _ => unreachable!("a store stays what it is"),
-        }
-        row.set_some(&c::DISK_BYTES, *disk_bytes);
-        self.set_usage(&mut row, all.operations);
+        self.set_store(&mut row);
+        row.set_some(&c::DISK_BYTES, self.measured.disk_bytes);
+        self.set_usage(&mut row);
         self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
         row.set(&c::THREADS, u64::from(self.phase.threads));
         row.set_some(&c::TARGET_OPS_PER_SECOND, self.target_rate());
         self.set_realised(&mut row);
+        finish(&mut row, c::METRICS);
         row
     }
 
-    /// What our own tree counts.
-    fn set_tree(&self, row: &mut Cells, tree: TreePhase<'_>, operations: u64) {
-        let TreePhase { before, burst, settled } = tree;
-        let of_burst = burst.counts.since(&before.counts);
-        set_writes(row, &of_burst, &settled.counts.since(&before.counts));
-        set_reads(row, &of_burst);
-        if let Some((before, burst)) = before.device.zip(burst.device) {
-            set_device(row, burst.since(before), operations);
+    /// What the store reports, and what is known of it without asking it.
+    fn set_store(&self, row: &mut Measurements) {
+        let Measured { before, burst, settled, .. } = self.measured;
+        row.extend(burst.since(before));
+        formulas::settle(row, &settled.since(before));
+        if row.get(&c::USER_BYTES_WRITTEN).is_empty() {
+            row.set_some(&c::USER_BYTES_WRITTEN, self.profile.written_bytes);
         }
-        row.set_some(&c::EXPECTED_FPR, burst.expected_fpr);
-        row.set(&c::FLUSHES, of_burst.flushes).set(&c::COMPACTIONS, of_burst.compactions);
-        self.set_shape(row, burst, settled);
-        if self.mode == RunMode::Timed {
-            row.set(&c::STALL_SECONDS, of_burst.stall_ns as f64 / 1e9);
-            let seconds = of_burst.compaction_ns as f64 / 1e9;
-            row.set(&c::COMPACTION_SECONDS, seconds);
-            let one = (of_burst.compactions > 0).then(|| seconds / of_burst.compactions as f64);
-            row.set_some(&c::SECONDS_PER_COMPACTION, one);
-        }
+        row.set_some(&c::LIVE_BYTES, self.checked.live_bytes);
+        row.set_some(&n::GETS_ALONE, self.gets_alone());
     }
 
-    fn set_shape(&self, row: &mut Cells, burst: &Stats, settled: &Stats) {
-        row.set(&c::LEVELS, filled_levels(burst))
-            .set(&c::RUNS, burst.runs())
-            .set(&c::TABLE_BYTES, burst.table_bytes());
-        row.set(&c::TABLE_BYTES_SETTLED, settled.table_bytes()).set(&c::RUNS_SETTLED, settled.runs());
-        row.set(&c::LEVELS_SETTLED, filled_levels(settled));
-        if let Some(live) = self.checked.live_bytes {
-            row.set(&c::LIVE_BYTES, live);
-            if live > 0 {
-                row.set(&c::SPACE_AMP, burst.table_bytes() as f64 / live as f64);
-                row.set(&c::SPACE_AMP_SETTLED, settled.table_bytes() as f64 / live as f64);
-            }
-        }
-        row.set(&c::MEMTABLE_BYTES, burst.memtable_bytes).set(&c::FILTER_BYTES, burst.filter_bytes);
-        row.set(&c::FENCE_BYTES, burst.fence_bytes).set(&c::CACHE_BYTES, burst.cache_bytes);
-    }
-
-    fn set_usage(&self, row: &mut Cells, operations: u64) {
+    fn set_usage(&self, row: &mut Measurements) {
         if self.mode == RunMode::Counted {
             return;
         }
         row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
         let [before, after, _] = self.measured.usage;
         row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
-        set_events(row, after.events_since(&before), operations);
+        set_events(row, after.events_since(&before));
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
         if self.measured.is_stored {
             self.set_system(row);
@@ -306,27 +245,18 @@ impl PhaseReport<'_> {
     }
 
     /// What the operating system read and wrote.
-    fn set_system(&self, row: &mut Cells) {
-        let tree = self.measured.of_tree();
-        let of_tree = tree.map(|tree| tree.burst.counts.since(&tree.before.counts).user_bytes_written);
-        let user_bytes = of_tree.or(self.profile.written_bytes).unwrap_or(0);
+    fn set_system(&self, row: &mut Measurements) {
         let [before, burst, settled] = self.measured.usage;
         let since = |before: Option<u64>, after: Option<u64>| {
             before.zip(after).map(|(before, after)| after.saturating_sub(before))
         };
-        let amplification = |bytes: Option<u64>| {
-            bytes.filter(|_| user_bytes > 0).map(|bytes| bytes as f64 / user_bytes as f64)
-        };
-        let written = since(before.os_write_bytes, burst.os_write_bytes);
-        let in_the_end = since(before.os_write_bytes, settled.os_write_bytes);
-        row.set_some(&c::OS_WRITE_BYTES, written).set_some(&c::OS_WRITE_AMP, amplification(written));
-        row.set_some(&c::OS_WRITE_BYTES_SETTLED, in_the_end);
-        row.set_some(&c::OS_WRITE_AMP_SETTLED, amplification(in_the_end));
+        row.set_some(&c::OS_WRITE_BYTES, since(before.os_write_bytes, burst.os_write_bytes));
+        row.set_some(&c::OS_WRITE_BYTES_SETTLED, since(before.os_write_bytes, settled.os_write_bytes));
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
     /// Under which conditions the phase ran, and whether they lasted.
-    fn set_conditions(&self, row: &mut Cells, clock: &Clock) {
+    fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);
         row.set_some(&c::MEMORY_LIMIT_BYTES, self.memory_limit);
@@ -346,7 +276,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    fn set_realised(&self, row: &mut Cells) {
+    fn set_realised(&self, row: &mut Measurements) {
         let profile = self.profile;
         row.set(&c::REALISED_SHARE, 1.0);
         row.set_some(&c::REALISED_HOT_KEY, profile.hottest_key);
@@ -358,7 +288,7 @@ impl PhaseReport<'_> {
     }
 
     /// The rows of the phase's timeline. Counters are differences between the samples around each interval.
-    fn timeline_rows(&self, clock: &Clock) -> Vec<Cells> {
+    fn timeline_rows(&self, clock: &Clock) -> Vec<Measurements> {
         let driven = &self.measured.driven;
         let elapsed_ns = driven.elapsed_ns.unwrap_or(0);
         let samples = &self.measured.samples;
@@ -375,17 +305,16 @@ impl PhaseReport<'_> {
             let mut row = self.identity(ALL);
             row.set(&c::SECOND, start_ns as f64 / 1e9).set(&c::OPS, interval.operations);
             row.set(&c::SECONDS, length);
-            if length > 0.0 {
-                row.set(&c::OPS_PER_SECOND, interval.operations as f64 / length);
-            }
             set_service(&mut row, interval.service);
             if let Some(response) = interval.response {
                 row.set(&c::RESPONSE_P50_NS, response.p50_ns).set(&c::RESPONSE_P99_NS, response.p99_ns);
                 row.set(&c::RESPONSE_P999_NS, response.p999_ns);
             }
             if let (Some(start), Some(end)) = (sample_at(start_ns), sample_at(end_ns)) {
-                set_timeline_state(&mut row, start, end);
+                row.extend(end.stats.since(&start.stats));
+                row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
             }
+            finish(&mut row, c::TIMELINE_METRICS);
             rows.push(row);
         }
         rows
@@ -403,142 +332,22 @@ fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {
     }
 }
 
-fn set_service(row: &mut Cells, service: Option<Summary>) {
+fn set_service(row: &mut Measurements, service: Option<Summary>) {
     let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, .. }) = service else { return };
     row.set(&c::MEAN_NS, mean_ns).set(&c::P50_NS, p50_ns).set(&c::P90_NS, p90_ns);
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
 }
 
 /// What the processor counted, as far as it is counted.
-fn set_events(row: &mut Cells, events: [Option<u64>; PROCESSOR_EVENTS], operations: u64) {
+fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     let [cycles, instructions, references, misses, branch_misses] = events;
-    let quotient = |above: Option<u64>, below: Option<u64>| {
-        above.zip(below.filter(|below| *below > 0)).map(|(above, below)| above as f64 / below as f64)
-    };
     row.set_some(&c::CPU_CYCLES, cycles).set_some(&c::INSTRUCTIONS, instructions);
     row.set_some(&c::CPU_CACHE_REFERENCES, references).set_some(&c::CPU_CACHE_MISSES, misses);
     row.set_some(&c::BRANCH_MISSES, branch_misses);
-    row.set_some(&c::INSTRUCTIONS_PER_CYCLE, quotient(instructions, cycles));
-    row.set_some(&c::CPU_CACHE_MISS_RATE, quotient(misses, references));
-    row.set_some(&c::INSTRUCTIONS_PER_OP, quotient(instructions, Some(operations)));
 }
 
-fn set_writes(row: &mut Cells, burst: &Counts, settled: &Counts) {
-    row.set(&c::USER_BYTES_WRITTEN, burst.user_bytes_written).set(&c::WAL_BYTES, burst.wal_bytes);
-    row.set(&c::FLUSH_BYTES, burst.flush_bytes);
-    row.set(&c::COMPACTION_BYTES_READ, burst.compaction_bytes_read);
-    row.set(&c::COMPACTION_BYTES_WRITTEN, burst.compaction_bytes_written);
-    row.set(&c::FLUSH_BYTES_SETTLED, settled.flush_bytes);
-    row.set(&c::COMPACTION_BYTES_READ_SETTLED, settled.compaction_bytes_read);
-    row.set(&c::COMPACTION_BYTES_WRITTEN_SETTLED, settled.compaction_bytes_written);
-    if burst.user_bytes_written > 0 {
-        let user = burst.user_bytes_written as f64;
-        let tables = |counts: &Counts| (counts.flush_bytes + counts.compaction_bytes_written) as f64;
-        row.set(&c::WRITE_AMP, tables(burst) / user);
-        row.set(&c::WRITE_AMP_WAL, (tables(burst) + burst.wal_bytes as f64) / user);
-        row.set(&c::WRITE_AMP_SETTLED, tables(settled) / user);
-        row.set(&c::WRITE_AMP_WAL_SETTLED, (tables(settled) + settled.wal_bytes as f64) / user);
-    }
-}
-
-fn set_reads(row: &mut Cells, counts: &Counts) {
-    let read = counts.blocks_read + counts.fence_pages_read;
-    let cached = counts.blocks_from_cache + counts.fence_pages_from_cache;
-    row.set(&c::BLOCKS_READ, read)
-        .set(&c::BLOCKS_READ_INDEX, counts.fence_pages_read)
-        .set(&c::BLOCKS_FROM_CACHE, cached)
-        .set(&c::BLOCKS_IN_PLACE, counts.blocks_in_place);
-    if counts.gets > 0 {
-        row.set(&c::BLOCKS_PER_GET, counts.blocks_searched as f64 / counts.gets as f64);
-    }
-    if counts.block_index_probes > 0 {
-        row.set(&c::BLOCK_INDEX_ANSWERS, counts.block_index_answers);
-        let share = counts.block_index_answers as f64 / counts.block_index_probes as f64;
-        row.set(&c::BLOCK_INDEX_HIT_RATE, share);
-    }
-    if read + cached > 0 {
-        row.set(&c::CACHE_HIT_RATE, cached as f64 / (read + cached) as f64);
-    }
-    row.set(&c::FILTER_PROBES, counts.filter_probes).set(&c::FILTER_NEGATIVES, counts.filter_negatives);
-    row.set(&c::FILTER_FALSE_POSITIVES, counts.filter_false_positives);
-    let absent = counts.filter_false_positives + counts.filter_negatives;
-    if absent > 0 {
-        row.set(&c::FPR, counts.filter_false_positives as f64 / absent as f64);
-    }
-    row.set(&c::RANGE_FILTER_PROBES, counts.range_filter_probes)
-        .set(&c::RANGE_FILTER_NEGATIVES, counts.range_filter_negatives);
-    let empty = counts.range_filter_false_positives + counts.range_filter_negatives;
-    if empty > 0 {
-        row.set(&c::RANGE_FPR, counts.range_filter_false_positives as f64 / empty as f64);
-    }
-    if counts.ranges > 0 {
-        row.set(&c::SOURCES_PER_RANGE, counts.range_sources as f64 / counts.ranges as f64);
-    }
-    row.set(&c::FENCE_SEARCHES, counts.fence_searches);
-}
-
-fn set_device(row: &mut Cells, device: DeviceTime, operations: u64) {
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    row.set(&c::DEVICE_SECONDS, seconds(device.total_ns()));
-    row.set(&c::DEVICE_READ_SECONDS, seconds(device.read_ns));
-    row.set(&c::DEVICE_WRITE_SECONDS, seconds(device.write_ns));
-    if operations > 0 {
-        row.set(&c::DEVICE_NS_PER_OP, device.total_ns() as f64 / operations as f64);
-    }
-}
-
-/// Levels that hold a run.
-fn filled_levels(stats: &Stats) -> u64 {
-    stats.levels.iter().filter(|level| level.runs > 0).count() as u64
-}
-
-fn set_timeline_state(row: &mut Cells, start: &Sample, end: &Sample) {
-    match (&start.look, &end.look) {
-        (Look::Tree(start), Look::Tree(end)) => set_tree_interval(row, start, end),
-        (Look::Peer(start), Look::Peer(end)) => peer::set_interval(row, start, end),
-        _ => unreachable!("a store stays what it is"),
-    }
-    row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
-}
-
-fn set_tree_interval(row: &mut Cells, start: &Stats, end: &Stats) {
-    let counts = end.counts.since(&start.counts);
-    row.set(&c::USER_BYTES_WRITTEN, counts.user_bytes_written).set(&c::WAL_BYTES, counts.wal_bytes);
-    row.set(&c::FLUSH_BYTES, counts.flush_bytes).set(&c::COMPACTION_BYTES_READ, counts.compaction_bytes_read);
-    row.set(&c::COMPACTION_BYTES_WRITTEN, counts.compaction_bytes_written);
-    row.set(&c::BLOCKS_READ, counts.blocks_read + counts.fence_pages_read);
-    row.set(&c::BLOCKS_FROM_CACHE, counts.blocks_from_cache + counts.fence_pages_from_cache);
-    row.set(&c::FLUSHES, counts.flushes).set(&c::COMPACTIONS, counts.compactions);
-    row.set(&c::LEVELS, filled_levels(end)).set(&c::RUNS, end.runs());
-    row.set(&c::TABLE_BYTES, end.table_bytes()).set(&c::MEMTABLE_BYTES, end.memtable_bytes);
-    row.set(&c::CACHE_BYTES, end.cache_bytes).set(&c::STALL_SECONDS, counts.stall_ns as f64 / 1e9);
-}
-
-#[cfg(test)]
-mod tests {
-    use results::CellValue;
-
-    use super::*;
-
-    #[test]
-    fn what_the_processor_counts_fills_columns_and_what_it_does_not_count_fills_none() {
-        let filled = |events, operations| {
-            let mut row = Cells::default();
-            set_events(&mut row, events, operations);
-            row.0
-        };
-        let all = filled([Some(400), Some(1_000), Some(80), Some(20), Some(5)], 10);
-        let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, c::HARDWARE.iter().map(|metric| metric.name).collect::<Vec<_>>());
-        let numbers: Vec<&CellValue> = all[5..].iter().map(|(_, value)| value).collect();
-        assert_eq!(numbers, [2.5, 0.25, 100.0].map(CellValue::Number).each_ref());
-        assert_eq!(filled([None; PROCESSOR_EVENTS], 10), []);
-        let some = filled([None, Some(1_000), Some(0), Some(0), None], 0);
-        let names: Vec<&str> = some.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["instructions", "cpu_cache_references", "cpu_cache_misses"],
-            "of nothing there is no share"
-        );
-    }
+/// Fills in the derived columns of a row, and leaves the columns of its file.
+fn finish(row: &mut Measurements, columns: &[Metric]) {
+    formulas::derive(row);
+    row.retain(&[c::IDENTITY, columns]);
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use engines::EngineStats;
 use measure::SteadyRule;
-use tree::{Counts, Stats};
+use results::{columns as c, formulas};
 
-use super::target::Look;
 use super::timeline::{Interval, Sample};
 
 /// The rounds that a measured phase is cut into.
@@ -14,7 +14,7 @@ const ROUNDS: u64 = 5;
 /// Sorted runs come one at a time: levels that differ by one are alike.
 const RUN: f64 = 1.0;
 
-/// What a store did in one round.
+/// What a store did in one round; an engine that tells no levels apart has none here.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,
@@ -25,26 +25,17 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// A round of so many operations, before and after which the store looked like this, and so in between. Of another
-    /// engine it holds the operations alone.
-    pub(super) fn of(operations: f64, [start, end]: [&Look; 2], looks: &[&Look]) -> Self {
-        let looks: Vec<&Stats> = looks.iter().filter_map(|look| look.tree()).collect();
-        match start.tree().zip(end.tree()) {
-            Some((start, end)) => Self::new(operations, &end.counts.since(&start.counts), &looks),
-            None => Self { operations, write_amp: None, runs: Vec::new() },
-        }
-    }
-
-    /// A round of so many operations, in which so much was counted, and the tree looked like this.
-    fn new(operations: f64, counts: &Counts, looks: &[&Stats]) -> Self {
-        let written = (counts.flush_bytes + counts.compaction_bytes_written) as f64;
-        let write_amp = (counts.user_bytes_written > 0).then(|| written / counts.user_bytes_written as f64);
-        let (mut runs, number) = (Vec::new(), looks.len() as f64);
-        for stats in looks {
+    /// A round of so many operations, with the store before it, after it, and in between.
+    pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
+        let mut done = end.since(start);
+        formulas::derive(&mut done);
+        let (mut runs, number) = (Vec::new(), between.len() as f64);
+        for stats in between {
             runs.resize(stats.levels.len().max(runs.len()), 0.0);
-            runs.iter_mut().zip(&stats.levels).for_each(|(sum, level)| *sum += level.runs as f64 / number);
+            let of_level = stats.levels.iter().map(|level| level.number(&c::RUNS).unwrap_or(0.0));
+            runs.iter_mut().zip(of_level).for_each(|(sum, runs)| *sum += runs / number);
         }
-        Self { operations, write_amp, runs }
+        Self { operations, write_amp: done.number(&c::WRITE_AMP), runs }
     }
 }
 
@@ -101,9 +92,9 @@ pub(super) fn of_phase(
                 .map(|interval| interval.operations)
                 .sum();
             let (start, end) = (nearest(range.start)?, nearest(range.end)?);
-            let looks: Vec<&Look> =
-                samples.iter().filter(|sample| within(sample, &range)).map(|sample| &sample.look).collect();
-            Some(Round::of(operations as f64, [&start.look, &end.look], &looks))
+            let looks: Vec<&EngineStats> =
+                samples.iter().filter(|sample| within(sample, &range)).map(|sample| &sample.stats).collect();
+            Some(Round::of(operations as f64, [&start.stats, &end.stats], &looks))
         })
         .collect();
     unsteady(&rounds?, ROUNDS as usize)

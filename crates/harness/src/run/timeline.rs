@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
-
-use super::target::Look;
 
 /// The latencies of the intervals of one phase, over all threads. Only intervals that some thread has not left yet
 /// are held as histograms.
@@ -57,8 +56,8 @@ pub(super) struct Share<'a> {
 pub(super) struct Sample {
     /// When.
     pub(super) at: Stamp,
-    /// What it tells.
-    pub(super) look: Look,
+    /// The counters and sizes of the store.
+    pub(super) stats: EngineStats,
     /// The largest resident memory so far.
     pub(super) rss_peak_bytes: Option<u64>,
 }

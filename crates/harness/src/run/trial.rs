@@ -1,4 +1,4 @@
-//! One trial of one cell, in a process of its own: open a tree, do the phases, check the answers, report.
+//! One trial of one cell, in a process of its own: open a store, do the phases, check the answers, report.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,26 +6,25 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use catalog::Limit;
+use engines::{OpenStore, Opening};
 use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
 use toml::{Table, Value};
-use tree::{Design, Mode, OpenOptions};
+use tree::{Design, Mode};
 use workload::replay::{Replay, count_lines};
 use workload::{Extent, PhasePlan, Plan, Probed, Profile, Rate, Record, Shadow, Sustained, Work, Workload};
 
 use super::drive::{Drive, Driven};
 use super::forecast::Forecast;
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
-use super::peer::PeerTarget;
 use super::report::{Measured, PhaseReport, PhaseRows};
-use super::target::{Store, TreeTarget};
 use super::timeline::Sample;
 use super::truth::Truth;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, profile};
-use crate::experiment::{budget, peer, read_engine};
+use crate::experiment::{engine, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.
@@ -58,22 +57,9 @@ fn send(message: &Message) {
 
 fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
     let meter = Meter::begin(spec.mode);
-    let (design, mode, directory) = (design(&spec)?, tree_mode(spec.mode), spec.directory.clone());
-    if let Some(peer) = peer(&read_engine(&Value::String(spec.engine.clone()))?) {
-        std::fs::create_dir_all(&directory)?;
-        let target = PeerTarget::open(Box::new(move || peer.open(&directory, &budget(&design))))?;
-        return Trial::new(spec, workload, target, meter, send)?.run();
-    }
-    // The same fixture has the same bytes, wherever the mode allows it.
-    let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
-    let target = TreeTarget::open(Box::new(move || {
-        let mut options = OpenOptions::new(design.clone()).mode(mode).clock(monotonic_ns);
-        if let Some(identity) = identity {
-            options = options.identity(identity);
-        }
-        Ok(options.open(&directory)?)
-    }))?;
-    Trial::new(spec, workload, target, meter, send)?.run()
+    let engine = engine(&read_engine(&Value::String(spec.engine.clone()))?);
+    let store = OpenStore::open(engine, opening(&spec)?)?;
+    Trial::new(spec, workload, store, meter, send)?.run()
 }
 
 /// Returns how a tree runs in the mode of a trial.
@@ -84,25 +70,16 @@ fn tree_mode(mode: RunMode) -> Mode {
     }
 }
 
+/// How the store of a trial is opened.
+fn opening(spec: &TrialSpec) -> TrialResult<Opening> {
+    // The same fixture has the same bytes, wherever the mode allows it.
+    let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
+    let opening = Opening::new(&spec.directory, &design(spec)?);
+    Ok(Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening })
+}
+
 fn design(spec: &TrialSpec) -> TrialResult<Design> {
     Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
-}
-
-/// Whether some component of a design has a limit.
-fn is_limited(design: &Design, limit: Limit) -> bool {
-    design.limits().iter().any(|(_, _, other)| *other == limit)
-}
-
-/// Whether the store is our own tree.
-fn is_tree(spec: &TrialSpec) -> TrialResult<bool> {
-    Ok(peer(&read_engine(&Value::String(spec.engine.clone()))?).is_none())
-}
-
-/// What the store must hold before anything is written to it.
-fn truth(spec: &TrialSpec, plan: &Plan) -> TrialResult<Truth> {
-    let shadow = Shadow::new(plan.format());
-    let drops = is_tree(spec)? && is_limited(&design(spec)?, Limit::DropsData);
-    Ok(Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow }))
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -117,10 +94,10 @@ fn monotonic_ns() -> u64 {
 }
 
 /// One trial, ready to run.
-struct Trial<T> {
+struct Trial {
     spec: TrialSpec,
     plan: Plan,
-    target: T,
+    store: OpenStore,
     clock: Clock,
     meter: Meter,
     design: Design,
@@ -138,25 +115,28 @@ struct Trial<T> {
     tell: fn(&Message),
 }
 
-impl<T: Store> Trial<T> {
+impl Trial {
     fn new(
         spec: TrialSpec,
         workload: &Workload,
-        target: T,
+        store: OpenStore,
         meter: Meter,
         tell: fn(&Message),
     ) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
-        let truth = truth(&spec, &plan)?;
         let design = design(&spec)?;
-        let is_stored = !is_tree(&spec)? || !is_limited(&design, Limit::NotDurable);
+        let limits = store.engine().limits(&design);
+        let is_stored = !limits.contains(&Limit::NotDurable);
+        let shadow = Shadow::new(plan.format());
+        let drops = limits.contains(&Limit::DropsData);
+        let truth = Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow });
         let forecast = Forecast::new(design.clone(), plan.format());
         let clock = Clock::new();
         let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Ok(Self {
             spec,
             plan,
-            target,
+            store,
             clock,
             meter,
             design,
@@ -180,9 +160,9 @@ impl<T: Store> Trial<T> {
             Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
         };
         for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
-            let unseen = self.truth.begin(phase, self.target.target())?;
+            let unseen = self.truth.begin(phase, self.store.target())?;
             self.blame(unseen);
-            self.target = caches::set(phase.phase().before.cache, self.target, &self.spec.directory)?;
+            self.store = caches::set(phase.phase().before.cache, self.store, &self.spec.directory)?;
             extent = match (self.spec.mode, phase.phase().rate) {
                 // Where no time is measured, nobody waits for it.
                 (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
@@ -190,12 +170,12 @@ impl<T: Store> Trial<T> {
                 (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
             };
         }
-        let unseen = self.truth.verify(self.target.target())?;
+        let unseen = self.truth.verify(self.store.target())?;
         self.blame(unseen);
         if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
             // All of it stands in tables: whatever the mode of the log, a clone holds it.
-            self.target.target().flush()?;
-            self.target.target().settle()?;
+            self.store.target().flush()?;
+            self.store.target().settle()?;
         }
         self.conclude()
     }
@@ -269,26 +249,27 @@ impl<T: Store> Trial<T> {
             let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");
             free_memory::touch(bytes).map_err(doing)?;
         }
-        let (mut before, mut usage_before) = (self.target.look(), self.meter.read());
+        let (mut before, mut usage_before) = (self.store.stats(), self.meter.read());
         let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
         let warmed = begun.map(|begun| {
             samples.retain(|sample| sample.at > begun.sample.at);
-            before = begun.sample.look.clone();
+            before = begun.sample.stats.clone();
             usage_before = begun.usage;
             samples.insert(0, begun.sample);
             begun.warmed
         });
         let usage_after = self.meter.read();
-        let burst = self.target.look();
+        let burst = self.store.stats();
         let settle_start = self.clock.now();
-        self.target.target().settle()?;
+        self.store.target().settle()?;
         let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
-        let settled = self.target.look();
+        let settled = self.store.stats();
         let disk_bytes = match self.spec.mode {
-            RunMode::Timed => probe::disk_bytes(&self.spec.directory),
+            RunMode::Timed => self.store.disk_bytes(),
             RunMode::Counted => None,
         };
         let usage = [usage_before, usage_after, self.meter.read()];
+        let allocates_in_program = self.store.engine().allocates_in_program();
         let is_stored = self.is_stored;
         Ok(Measured {
             driven,
@@ -301,6 +282,7 @@ impl<T: Store> Trial<T> {
             disk_bytes,
             page_cache_share,
             is_stored,
+            allocates_in_program,
             usage,
             rate,
         })
@@ -346,7 +328,7 @@ impl<T: Store> Trial<T> {
 
     /// The report of the trial. A store that gave one wrong answer gets no number at all.
     fn conclude(self) -> TrialResult<TrialReport> {
-        let engine_version = self.target.version();
+        let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
         let mut report = TrialReport { streams, wrong, done, engine_version, ..TrialReport::default() };
         if !report.wrong.is_empty() {
@@ -390,7 +372,7 @@ impl<T: Store> Trial<T> {
         };
         let sample = || (self.sample(), self.meter.read());
         let mode = self.spec.mode;
-        let warming_up = WarmingUp::of(phase, mode, &self.target, (&self.clock, &done), &sample);
+        let warming_up = WarmingUp::of(phase, mode, &self.store, (&self.clock, &done), &sample);
         let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
         let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));
@@ -400,8 +382,8 @@ impl<T: Store> Trial<T> {
             let driven = match phase.text() {
                 Some(file) => Replay::open(file)
                     .map_err(Into::into)
-                    .and_then(|replay| drive.replay(self.target.target(), phase, replay, &self.clock, &done)),
-                None => drive.streams(self.target.target(), (phase, from), &self.clock, &done, gate),
+                    .and_then(|replay| drive.replay(self.store.target(), phase, replay, &self.clock, &done)),
+                None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gate),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -436,7 +418,7 @@ impl<T: Store> Trial<T> {
     }
 
     fn sample(&self) -> Sample {
-        Sample { at: self.clock.now(), look: self.target.look(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Sample { at: self.clock.now(), stats: self.store.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
     }
 }
 
@@ -467,11 +449,11 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use results::{CellValue, columns as c};
+    use engines::{Engine, EngineOptions, EngineStats, Identity, Missing, Store};
+    use results::columns as c;
     use tempfile::TempDir;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
-    use super::super::target::Look;
     use super::*;
     use crate::experiment::DEFAULT_INTERVAL_NS;
 
@@ -504,9 +486,26 @@ mod tests {
         Delete,
     }
 
+    /// An engine whose stores lie once. All else is our own tree.
+    struct LyingEngine(Box<dyn Engine>, Lie);
+
+    impl Engine for LyingEngine {
+        fn identify(&self) -> Result<Identity, Missing> {
+            self.0.identify()
+        }
+
+        fn mapping(&self, options: &EngineOptions) -> Vec<String> {
+            self.0.mapping(options)
+        }
+
+        fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+            Ok(Box::new(Liar { tree: self.0.open(opening)?, lie: self.1, left: AtomicU64::new(3) }))
+        }
+    }
+
     /// A store that lies once.
     struct Liar {
-        tree: TreeTarget,
+        tree: Box<dyn Store>,
         lie: Lie,
         left: AtomicU64,
     }
@@ -566,16 +565,12 @@ mod tests {
     }
 
     impl Store for Liar {
-        fn target(&self) -> &dyn Target {
-            self
+        fn version(&self) -> Option<String> {
+            self.tree.version()
         }
 
-        fn look(&self) -> Look {
-            self.tree.look()
-        }
-
-        fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
-            Ok(Self { tree: self.tree.reopen(between)?, ..self })
+        fn stats(&self) -> EngineStats {
+            self.tree.stats()
         }
     }
 
@@ -599,24 +594,17 @@ mod tests {
             warm_memory: None,
             fixture: None,
         };
-        let directory = spec.directory.clone();
-        let tree = TreeTarget::open(Box::new(move || {
-            let options = OpenOptions::new(Design::default()).mode(Mode::Counted);
-            Ok(options.open(&directory)?)
-        }));
-        let target = Liar { tree: tree.unwrap(), lie, left: AtomicU64::new(3) };
+        let tree = engine(&read_engine(&Value::String(spec.engine.clone())).unwrap());
+        let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec).unwrap()).unwrap();
         let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
-        Trial::new(spec, &workload, target, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
+        Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
     }
 
     /// The wrong answers of all rows, and whether any number stands beside them.
     fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
-        let cells = || report.rows.iter().flat_map(|row| &row.0);
-        let wrong = cells().filter(|(name, _)| name == c::WRONG_ANSWERS.name).map(|(_, value)| match value {
-            CellValue::Integer(wrong) => *wrong,
-            other => panic!("{other:?} is no count"),
-        });
-        (wrong.sum(), cells().any(|(name, _)| name == c::OPS.name))
+        let rows = || report.rows.iter();
+        let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));
+        (wrong.sum(), rows().any(|row| !row.get(&c::OPS).is_empty()))
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use engines::OpenStore;
 use measure::{Clock, Stamp};
 use parking_lot::Mutex;
 use results::RunMode;
 use workload::{PhasePlan, UntilSteady, WarmUp};
 
 use super::steadiness::{Round, unsteady};
-use super::target::Store;
 use super::timeline::Sample;
 use super::usage::Usage;
 
@@ -17,8 +17,8 @@ use super::usage::Usage;
 const LOOKS_PER_ROUND: u32 = 10;
 
 /// What the threads of a phase share while they warm up, and what is taken down when the last of them is done.
-pub(super) struct WarmingUp<'a, T> {
-    store: &'a T,
+pub(super) struct WarmingUp<'a> {
+    store: &'a OpenStore,
     clock: &'a Clock,
     /// Operations that the threads have done.
     done: &'a AtomicU64,
@@ -60,12 +60,12 @@ pub(super) trait Gate: Sync {
     fn pass(&self);
 }
 
-impl<'a, T: Store> WarmingUp<'a, T> {
+impl<'a> WarmingUp<'a> {
     /// The warm-up that a phase begins with, if it does. Where no time is measured there is none that ends by it.
     pub(super) fn of(
         phase: &PhasePlan,
         mode: RunMode,
-        store: &'a T,
+        store: &'a OpenStore,
         (clock, done): (&'a Clock, &'a AtomicU64),
         sample: &'a (dyn Fn() -> (Sample, Usage) + Sync),
     ) -> Option<Self> {
@@ -112,14 +112,14 @@ impl<'a, T: Store> WarmingUp<'a, T> {
     /// Whether the store came to be steady in time.
     fn rounds(&self, until: UntilSteady, phase_is_over: &AtomicBool) -> bool {
         let mut rounds: Vec<Round> = Vec::new();
-        let (mut at, mut start, mut done) = (0, self.store.look(), self.done.load(Ordering::Relaxed));
+        let (mut at, mut start, mut done) = (0, self.store.stats(), self.done.load(Ordering::Relaxed));
         while at + until.round_ns <= until.at_most_ns {
             let mut looks = Vec::new();
             for look in 1..=u64::from(LOOKS_PER_ROUND) {
                 if !self.wait_until(at + until.round_ns * look / u64::from(LOOKS_PER_ROUND), phase_is_over) {
                     return false;
                 }
-                looks.push(self.store.look());
+                looks.push(self.store.stats());
             }
             let now = self.done.load(Ordering::Relaxed);
             let end = looks.last().expect("every round has looks");
@@ -133,7 +133,7 @@ impl<'a, T: Store> WarmingUp<'a, T> {
     }
 }
 
-impl<T: Store> Gate for WarmingUp<'_, T> {
+impl Gate for WarmingUp<'_> {
     fn left(&self, done: u64, thread: u32, threads: u32) -> u64 {
         match self.warm_up {
             WarmUp::Operations(all) => {

@@ -144,7 +144,7 @@ fn engines_that_are_there_run_in_one_run() {
     let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
     let (rows, manifest) = (bench.rows("x"), bench.manifest("x"));
     let engines: Vec<&str> = manifest.cells.iter().map(|cell| cell.label.as_str()).collect();
-    assert_eq!(engines.len() + manifest.left_out.len(), peers::CATALOG.variants.len());
+    assert_eq!(engines.len() + manifest.left_out.len(), engines::CATALOG.variants.len());
     for cell in &manifest.cells {
         let rows = of_engine(&rows, &cell.label);
         assert_eq!(rows.len(), 2, "{}", cell.label);

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use report::{Contradiction, Feature, Highlight, Highlighted, Settled, System};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use types::{Outcome, Problem};
 
 use crate::experiment::AnswerFile;
-use types::{Outcome, Problem};
 
 /// The file of contradictions, beside the claims of a document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
     use crate::cli::Cli;
-    use crate::experiment::{ENGINE, Experiment, Overrides, peer, read_engine};
+    use crate::experiment::{ENGINE, Experiment, Overrides, engine, read_engine};
 
     /// Keys of an experiment that stand by themselves.
     const TOP: [&str; 2] = ["key", "subject"];
@@ -163,8 +163,7 @@ mod tests {
 
     /// Whether it is an engine that can be named, and that this machine or this build does not have.
     fn is_known_and_absent(value: &Value) -> bool {
-        let engine = read_engine(value).ok().and_then(|choice| peer(&choice));
-        engine.is_some_and(|engine| engine.identify().is_err())
+        read_engine(value).is_ok_and(|choice| engine(&choice).identify().is_err())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the report says of a run: which one it was, which other engines ran in it, and what makes its numbers doubtful.
 
-use peers::UNEQUAL;
+use engines::UNEQUAL;
 use report::{EngineNote, RunNote};
 use results::{EngineInfo, Manifest};
 

@@ -14,25 +14,14 @@ use super::price::Prices;
 use super::resolution::resolution;
 use super::steadiness::Steadiness;
 use crate::experiment::{Cell, Experiment, differences, unequal_terms};
+use crate::trial_rows::TrialRows;
 
-/// The numbers of the cells that gave a wrong answer in any trial.
-pub(crate) fn wrong_cells(table: &Table) -> BTreeSet<u64> {
-    cells_with(table, &c::WRONG_ANSWERS)
-}
-
-/// The numbers of the cells of which some row counts more than 0 in a column.
-fn cells_with(table: &Table, counted: &Metric) -> BTreeSet<u64> {
-    let has_some = |row: &&Row| row.get(counted).integer().is_some_and(|count| count > 0);
-    table.rows().iter().filter(has_some).filter_map(|row| row.get(&c::CELL).integer()).collect()
-}
-
-/// The numbers of the cells of which some row of the phase exceeds a bound, with the first one's words.
-fn implausible_cells(tables: &[&Table]) -> BTreeMap<u64, String> {
+/// The numbers of the cells of which some row exceeds a bound, each with the words of the first one.
+fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     let mut cells = BTreeMap::new();
-    for row in tables.iter().flat_map(|table| table.rows()) {
-        let words = row.get(&c::IMPLAUSIBLE);
-        if let Some(cell) = row.get(&c::CELL).integer().filter(|_| !words.is_empty()) {
-            cells.entry(cell).or_insert_with(|| words.to_string());
+    for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
+        if let Some(cell) = row.get(&c::CELL).integer() {
+            cells.entry(cell).or_insert(words);
         }
     }
     cells
@@ -76,21 +65,21 @@ pub(super) struct Entry<'a> {
 }
 
 /// The rows that a verdict goes by.
-struct Rows {
+struct Rows<'a> {
     /// Of the phase and the kind of operation that are judged.
-    judged: Table,
+    judged: TrialRows<'a>,
     /// Of the phase, for all operations.
-    whole: Table,
+    whole: TrialRows<'a>,
     /// Of baselines that ran twice, like those that are judged.
-    again: Table,
+    again: TrialRows<'a>,
 }
 
-impl Rows {
-    fn of((runs, noise): (&Table, &Table), phase: &str, operation: &str) -> Outcome<Self> {
-        let of_phase = runs.only(c::PHASE.name, phase)?;
-        let judged = of_phase.only(c::OPERATION.name, operation)?;
-        let again = noise.only(c::PHASE.name, phase)?.only(c::OPERATION.name, operation)?;
-        Ok(Self { judged, whole: of_phase.only(c::OPERATION.name, ALL)?, again })
+impl<'a> Rows<'a> {
+    fn of((runs, noise): (&TrialRows<'a>, &TrialRows<'a>), phase: &str, operation: &str) -> Self {
+        let of_phase = runs.of_phase(phase);
+        let judged = of_phase.of_operation(operation);
+        let again = noise.of_phase(phase).of_operation(operation);
+        Self { judged, whole: of_phase.of_all_operations(), again }
     }
 }
 
@@ -99,20 +88,20 @@ impl<'a> Entry<'a> {
     fn of(
         cell: &'a Cell,
         name: &str,
-        rows: &Rows,
+        rows: &Rows<'_>,
         prices: &Prices,
         (counter, value): (Option<&Metric>, impl Fn(&Row) -> Option<f64>),
     ) -> Option<Self> {
-        let sample = sample(&rows.judged, (cell, name), value);
+        let [judged, whole] =
+            [&rows.judged, &rows.whole].map(|rows| rows.of_cells(|number| number == cell.number));
+        let sample = judged.sample(name, value);
         if sample.blocks.is_empty() {
             return None;
         }
-        let price = |at| self::sample(&rows.whole, (cell, name), |row| prices.value(at, row)).median();
+        let price = |at| whole.sample(name, |row| prices.value(at, row)).median();
         let prices = (0..prices.names().len()).map(price).collect();
-        let count = counter.and_then(|counter| {
-            self::sample(&rows.judged, (cell, name), |row| row.get(counter).number()).median()
-        });
-        Some(Self { cell, sample, prices, steadiness: Steadiness::of(&rows.whole, cell), count })
+        let count = counter.and_then(|counter| judged.measured(name, counter).median());
+        Some(Self { cell, sample, prices, steadiness: Steadiness::of(&whole), count })
     }
 }
 
@@ -129,10 +118,11 @@ impl<'a> Judged<'a> {
         let operation = spec.operation.clone().unwrap_or_else(|| ALL.to_owned());
         let phase = phase_of(experiment);
         let column = runs.column(metric)?.clone();
-        let rows = Rows::of((runs, noise), &phase, &operation)?;
+        let (all, twice) = (TrialRows::of(runs), TrialRows::of(noise));
+        let rows = Rows::of((&all, &twice), &phase, &operation);
         let position = runs.schema().find(metric)?;
         let value = move |row: &Row| row.cells()[position].number();
-        let wrong = &wrong_cells(runs) | &wrong_cells(noise);
+        let wrong = &all.wrong_cells() | &twice.wrong_cells();
         let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
         let entry = |cell: &&'a Cell| {
             Entry::of(cell, &experiment.name_within(cell), &rows, &prices, (counter(&column), value))
@@ -143,7 +133,7 @@ impl<'a> Judged<'a> {
             entries[..=at].rotate_right(1);
         }
         let noise = entries.first().and_then(|first| {
-            let again = sample(&rows.again, (first.cell, ""), value);
+            let again = rows.again.of_cells(|number| number == first.cell.number).sample("", value);
             Noise::of(&first.sample, &again, &Criteria::default(), comparisons)
         });
         let resolution = resolution(&column, &phase, &group.cells);
@@ -154,7 +144,7 @@ impl<'a> Judged<'a> {
             let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
             cells.map(|cell| cell.label.as_str()).collect()
         };
-        let (wrong, dropping) = (labels(wrong), labels(cells_with(runs, &c::DROPPED_ANSWERS)));
+        let (wrong, dropping) = (labels(wrong), labels(all.cells_with(&c::DROPPED_ANSWERS)));
         let within = group.heading("");
         Ok(Self {
             experiment,
@@ -212,12 +202,6 @@ impl<'a> Judged<'a> {
             })
         })
     }
-}
-
-/// The value of every trial of a cell, under a name.
-fn sample(table: &Table, (cell, name): (&Cell, &str), value: impl Fn(&Row) -> Option<f64>) -> Sample {
-    let rows = table.rows().iter().filter(|row| row.get(&c::CELL).integer() == Some(cell.number));
-    Sample::new(name, rows.filter_map(|row| Some((row.get(&c::TRIAL).integer()?, value(row)?))))
 }
 
 /// In `counted` mode numbers are exact and need no interval.

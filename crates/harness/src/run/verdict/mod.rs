@@ -13,14 +13,13 @@ use std::fmt::Write as _;
 
 use measure::{Ranked, adjust};
 use results::{Folder, Row, Table};
+use types::Outcome;
 
 use self::group::groups;
 use self::judged::{Judged, metrics};
 use crate::experiment::Experiment;
-use types::Outcome;
 
 pub(crate) use group::noisy_baselines;
-pub(crate) use judged::wrong_cells;
 pub(crate) use resolution::holds_found_rate;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.

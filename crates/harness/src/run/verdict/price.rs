@@ -4,7 +4,7 @@
 use results::{Metric, Row, Unit, columns as c};
 use subject::Task;
 
-use crate::experiment::{Experiment, is_tree};
+use crate::experiment::{Experiment, engine};
 
 /// Prices that differ by less than this share count as the same.
 const ALIKE: f64 = 0.1;
@@ -20,7 +20,7 @@ impl Prices {
     /// The prices of what an experiment does, where the column `judged` decides. What other engines hold only the
     /// system tells: beside them the memory is that of the process.
     pub(super) fn of(experiment: &Experiment, judged: &str) -> Self {
-        match experiment.cells.iter().all(|cell| is_tree(&cell.engine)) {
+        match experiment.cells.iter().all(|cell| engine(&cell.engine).reports_memory()) {
             true => Self::of_task(&experiment.task, judged),
             false => Self { columns: vec![&c::RSS_PEAK_BYTES], divide: false },
         }

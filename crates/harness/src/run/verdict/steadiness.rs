@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use results::{Row, Table, columns as c};
+use results::columns as c;
 
-use crate::experiment::Cell;
+use crate::trial_rows::TrialRows;
 
 /// How steady a cell was in its trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,11 +20,10 @@ pub(super) struct Steadiness {
 }
 
 impl Steadiness {
-    /// By the rows of all operations of the phase that is judged.
-    pub(super) fn of(whole: &Table, cell: &Cell) -> Self {
+    /// By the rows of a cell for all operations of the phase that is judged.
+    pub(super) fn of(whole: &TrialRows<'_>) -> Self {
         let mut steadiness = Self::default();
-        let is_own = |row: &&Row| row.get(&c::CELL).integer() == Some(cell.number);
-        for row in whole.rows().iter().filter(is_own) {
+        for row in whole.iter() {
             let steady = row.get(&c::STEADY);
             steadiness.told += u64::from(!steady.is_empty());
             steadiness.unsteady += u64::from(steady.to_string() == "false");

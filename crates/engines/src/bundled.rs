@@ -1,0 +1,99 @@
+//! What engines have in common that are crates: they are in a build, or they are not.
+
+use types::quantity::format_bytes;
+
+use crate::engine::{Identity, Missing, UNEQUAL};
+use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
+
+/// The feature that they are compiled in with.
+const FEATURE: &str = "peers";
+
+/// Which version is in this build, if any is.
+pub(crate) fn identify(version: &str) -> Result<Identity, Missing> {
+    if cfg!(feature = "peers") {
+        let version = Some(version.to_owned()).filter(|version| !version.is_empty());
+        Ok(Identity { version, ..Identity::default() })
+    } else {
+        Err(Missing::NotBuilt { feature: FEATURE })
+    }
+}
+
+/// Opens a store where its adapter is in this build.
+macro_rules! open {
+    ($($store:ident)::+, $directory:expr, $settings:expr) => {{
+        #[cfg(feature = "peers")]
+        let opened: Result<Box<dyn crate::store::Store>, workload::TargetError> =
+            $($store)::+::open($directory, $settings).map(|store| Box::new(store) as _);
+        #[cfg(not(feature = "peers"))]
+        let opened: Result<Box<dyn crate::store::Store>, workload::TargetError> = {
+            let _ = ($directory, $settings);
+            Err(crate::bundled::identify("").map_or_else(Into::into, |_| "it cannot be opened".into()))
+        };
+        opened
+    }};
+}
+
+pub(crate) use open;
+
+/// The line of a memtable's bytes.
+pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
+    let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
+    match settings.memtable_filter_bytes {
+        0 => line,
+        _ => unequal(format!("{line}, and no filter in front of it")),
+    }
+}
+
+/// The line of a cache's bytes.
+pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
+    format!("cache {}: {option}", format_bytes(settings.cache_bytes))
+}
+
+/// The line of a log that the engine has an equal for.
+pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
+    format!("log {}: {option}", settings.log)
+}
+
+/// A line of what is not equal.
+pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
+    format!("{UNEQUAL}{what}")
+}
+
+/// What every engine without a memtable, filters and blocks has to say: a tree of pages that are written in place or
+/// copied.
+pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
+    let mut lines = vec![
+        unequal(format_args!(
+            "memtable, filters, {} background threads: {name} is a B-tree and has none",
+            settings.background_threads
+        )),
+        unequal(format_args!("blocks {}: pages of {name}'s own size", format_bytes(settings.block_bytes))),
+    ];
+    lines.extend(without_codec(settings, name));
+    lines
+}
+
+/// The line of maps that the engine does not read through.
+pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
+    let what = format_args!("mapped tables: {name} copies blocks out of its files");
+    (settings.reads == Reads::Mapped).then(|| unequal(what))
+}
+
+/// The line of a codec that the engine does not have.
+pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
+    let runs_without =
+        || unequal(format_args!("compression {}: {name} has none, and runs without", settings.codec));
+    (settings.codec != Codec::None).then(runs_without)
+}
+
+/// The line of filters that the engine does not have.
+pub(crate) fn without_ribbons(settings: &EngineOptions, name: &str) -> Option<String> {
+    (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0)
+        .then(|| unequal(format_args!("ribbon filters: {name} has Bloom filters alone, of as many bits")))
+}
+
+/// The line of a log that is synced now and then, by an engine that does it at every commit or not at all.
+pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
+    matches!(settings.log, Log::Interval { .. })
+        .then(|| unequal(format_args!("log {}: {name} syncs every write or none: none", settings.log)))
+}

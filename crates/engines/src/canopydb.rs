@@ -1,0 +1,70 @@
+//! canopydb: a B-tree of pages in Rust with a log and checkpoints; readers see versions.
+
+#[cfg(feature = "peers")]
+mod store;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use types::quantity::format_bytes;
+use workload::TargetError;
+
+use crate::bundled::{self, cache, log, memtable, of_pages, unequal, without_maps};
+use crate::engine::{Engine, Identity, Missing};
+use crate::opening::Opening;
+use crate::options::{EngineOptions, Log};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> =
+    Variant::new::<Canopydb>("canopydb", "canopydb, a B-tree in Rust with a log and checkpoints", "")
+        .limited(&[Limit::NotDeterministic]);
+
+struct Canopydb;
+
+/// It has none, because the terms of the design are all that it takes.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Engine> for Canopydb {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Engine for Canopydb {
+    fn identify(&self) -> Result<Identity, Missing> {
+        bundled::identify(env!("PEERS_CANOPYDB"))
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let mut lines = vec![
+            memtable(settings, "checkpoint_target_size: what changed is written back when it is so much"),
+            format!(
+                "{} frozen memtables: stall_memory_limit and throttle_memory_limit {}",
+                settings.frozen_memtables,
+                format_bytes(settings.all_memtable_bytes())
+            ),
+            cache(settings, "page_cache_size"),
+            log(
+                settings,
+                match settings.log {
+                    Log::None => "use_wal off",
+                    Log::Buffered => "commit without sync, wal_background_sync_interval none",
+                    Log::Sync => "default_commit_sync",
+                    Log::Interval { .. } => "wal_background_sync_interval",
+                },
+            ),
+        ];
+        lines.push(unequal("a put by itself is a transaction"));
+        lines.extend(of_pages(settings, "canopydb"));
+        lines.extend(without_maps(settings, "canopydb"));
+        lines
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        bundled::open!(store::CanopydbStore, directory, settings)
+    }
+}

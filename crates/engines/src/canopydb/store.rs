@@ -1,0 +1,135 @@
+//! A store of canopydb.
+
+use std::path::Path;
+use std::time::Duration;
+
+use canopydb::{Bytes, Database, DbOptions, EnvOptions, Error, Tree};
+use workload::{Scan, Target, TargetError, Write};
+
+use crate::options::{EngineOptions, Log};
+use crate::stats::EngineStats;
+use crate::store::Store;
+use crate::walk;
+
+/// The one tree.
+const DATA: &[u8] = b"data";
+
+/// What a reader says where the tree that was made at opening is gone.
+const LOST: &str = "the store has lost its tree";
+
+/// A store of canopydb, all in one tree.
+pub(super) struct CanopydbStore {
+    database: Database,
+    has_log: bool,
+}
+
+impl CanopydbStore {
+    pub(super) fn open(directory: &Path, settings: &EngineOptions) -> Result<Self, TargetError> {
+        let mut environment = EnvOptions::new(directory);
+        environment.page_cache_size = settings.cache_bytes as usize;
+        environment.wal_background_sync_interval = match settings.log {
+            Log::Interval { period_ns } => Some(Duration::from_nanos(period_ns)),
+            _ => None,
+        };
+        let mut options = DbOptions::new();
+        options.use_wal = settings.log != Log::None;
+        options.default_commit_sync = settings.log == Log::Sync;
+        options.checkpoint_target_size = settings.memtable_bytes as usize;
+        // What changed and is not written back yet stalls writers where frozen memtables would.
+        options.stall_memory_limit = settings.all_memtable_bytes() as usize;
+        options.throttle_memory_limit = options.stall_memory_limit;
+        let store = Self {
+            database: Database::with_options(environment, options)?,
+            has_log: settings.log != Log::None,
+        };
+        // Readers find the tree from the beginning.
+        store.commit(|_| Ok(()))?;
+        Ok(store)
+    }
+
+    /// Does a transaction of writes.
+    fn commit(&self, work: impl FnOnce(&mut Tree<'_>) -> Result<(), Error>) -> Result<(), TargetError> {
+        let transaction = self.database.begin_write()?;
+        work(&mut transaction.get_or_create_tree(DATA)?)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+impl Target for CanopydbStore {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        self.commit(|tree| tree.insert(key, value))
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        let transaction = self.database.begin_read()?;
+        let found = transaction.get_tree(DATA)?.ok_or(LOST)?.get(key)?;
+        if let Some(found) = &found {
+            value.extend_from_slice(found);
+        }
+        Ok(found.is_some())
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        self.commit(|tree| tree.delete(key).map(drop))
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
+        let transaction = self.database.begin_read()?;
+        let tree = transaction.get_tree(DATA)?.ok_or(LOST)?;
+        let range = tree.range::<&[u8]>(bounds)?;
+        walk::walk(scan, range, |entry| {
+            let (key, value) = entry?;
+            visit(&key, &value);
+            Ok(())
+        })
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        self.commit(|tree| {
+            writes.iter().try_for_each(|write| match *write {
+                Write::Put { key, value } => tree.insert(key, value),
+                Write::Delete { key } => tree.delete(key).map(drop),
+            })
+        })
+    }
+
+    fn multi_get(
+        &self,
+        keys: &[&[u8]],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), TargetError> {
+        let transaction = self.database.begin_read()?;
+        let tree = transaction.get_tree(DATA)?.ok_or(LOST)?;
+        for (place, key) in keys.iter().enumerate() {
+            let found: Option<Bytes> = tree.get(key)?;
+            visit(place, found.as_deref());
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(self.database.checkpoint()?)
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        // What is not written back yet is less than a checkpoint, as what a memtable holds is less than it may.
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        let closed = if self.has_log { self.database.sync() } else { self.database.checkpoint() };
+        Ok(closed?)
+    }
+}
+
+impl Store for CanopydbStore {
+    fn version(&self) -> Option<String> {
+        Some(env!("PEERS_CANOPYDB").to_owned())
+    }
+
+    fn stats(&self) -> EngineStats {
+        EngineStats::default()
+    }
+}

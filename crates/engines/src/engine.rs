@@ -1,0 +1,117 @@
+//! The interface of an engine before it is opened.
+
+use std::path::PathBuf;
+
+use catalog::Limit;
+use thiserror::Error;
+use tree::Design;
+use workload::TargetError;
+
+use crate::opening::Opening;
+use crate::options::EngineOptions;
+use crate::store::Store;
+
+/// An engine: an ordered key-value store that can be opened in a directory.
+///
+/// The methods with a default body declare a capability that an engine may have beyond the least. The default is the
+/// answer of an engine that is adapted from outside.
+pub trait Engine: Send + Sync {
+    /// Identifies what would run, without running any code of the engine.
+    ///
+    /// # Errors
+    /// How to get the engine, where it is not on this machine or not in this build.
+    fn identify(&self) -> Result<Identity, Missing>;
+
+    /// Lists what each term of `options` becomes among the options of the engine, one a line. Terms that cannot be made
+    /// equal come last, as lines that begin with [`UNEQUAL`].
+    fn mapping(&self, options: &EngineOptions) -> Vec<String>;
+
+    /// Opens the store in the directory of `opening`, which exists. Makes a store where there is none.
+    ///
+    /// # Errors
+    /// The error of the engine.
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError>;
+
+    /// Whether a scan sees the store as of one moment. Where it does not, it may see half of a batch.
+    fn ranges_are_of_one_moment(&self) -> bool {
+        true
+    }
+
+    /// Whether it reads every choice of a design, rather than the terms of [`EngineOptions`] alone.
+    fn reads_whole_design(&self) -> bool {
+        false
+    }
+
+    /// The limits of its stores: those of the design where it reads the whole of it.
+    fn limits(&self, _: &Design) -> Vec<Limit> {
+        Vec::new()
+    }
+
+    /// Whether it accepts or rejects its options only when a store is opened, so that a configuration may fail by itself.
+    fn may_reject_options(&self) -> bool {
+        true
+    }
+
+    /// Whether a store that is copied while it is closed opens as the same store, so that it can be a fixture.
+    fn stores_can_be_cloned(&self) -> bool {
+        false
+    }
+
+    /// Whether [`stats`](Store::stats) tell how many sorted runs each level has and how long writers waited.
+    fn reports_levels_and_stalls(&self) -> bool {
+        false
+    }
+
+    /// Whether [`stats`](Store::stats) tell the memory of every part of a store.
+    fn reports_memory(&self) -> bool {
+        false
+    }
+
+    /// Whether it allocates by the allocator of this program, so that its allocations can be counted.
+    fn allocates_in_program(&self) -> bool {
+        false
+    }
+}
+
+/// How lines of a mapping begin that name what is not equal.
+pub const UNEQUAL: &str = "not equal: ";
+
+/// Which engine it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The version, as far as it can be told before it is opened.
+    pub version: Option<String>,
+    /// The shared library, where it is one.
+    pub library: Option<PathBuf>,
+    /// What makes its times doubtful.
+    pub doubts: Vec<String>,
+}
+
+/// An engine that is not there.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Missing {
+    /// No such library was found.
+    #[error("no {names} in {searched}; {advice}")]
+    NoLibrary {
+        /// What was looked for.
+        names: String,
+        /// Where.
+        searched: String,
+        /// How to get it.
+        advice: String,
+    },
+    /// The file is no library of the engine.
+    #[error("{}: {reason}", path.display())]
+    NotThis {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The engine was not compiled in.
+    #[error("it is not in this build; cargo build --release --features {feature} builds it in")]
+    NotBuilt {
+        /// The feature of the package `lsmbench`.
+        feature: &'static str,
+    },
+}

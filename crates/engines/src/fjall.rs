@@ -1,0 +1,81 @@
+//! Fjall 3: an LSM-tree in Rust.
+
+#[cfg(feature = "peers")]
+mod store;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps, without_ribbons};
+use crate::engine::{Engine, Identity, Missing};
+use crate::opening::Opening;
+use crate::options::{Codec, EngineOptions, Log, Reads};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> =
+    Variant::new::<Fjall>("fjall", "Fjall 3, an LSM-tree in Rust", "").limited(&[Limit::NotDeterministic]);
+
+struct Fjall;
+
+/// It has none, because the terms of the design are all that it takes.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Engine> for Fjall {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Engine for Fjall {
+    fn identify(&self) -> Result<Identity, Missing> {
+        bundled::identify(env!("PEERS_FJALL"))
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let mut lines = vec![
+            memtable(settings, "max_memtable_size"),
+            cache(settings, "cache_size"),
+            format!("filters {} bits: filter_policy BitsPerKey on all levels", settings.filter_bits_per_key),
+            format!(
+                "blocks {} bytes, whole keys every {}: data_block_size_policy, data_block_restart_interval_policy",
+                settings.block_bytes, settings.restart_interval
+            ),
+            format!("{} background threads: worker_threads", settings.background_threads),
+        ];
+        lines.extend(without_ribbons(settings, "Fjall"));
+        match settings.codec {
+            Codec::None => lines.push("compression none: data_block_compression_policy None".to_owned()),
+            Codec::Lz4 => lines.push("compression lz4: data_block_compression_policy Lz4".to_owned()),
+            _ => lines.push(unequal(format_args!(
+                "compression {}: Fjall has LZ4 alone, and runs without",
+                settings.codec
+            ))),
+        }
+        match settings.log {
+            Log::Buffered => lines.push(log(settings, "the journal is written to the system at every write")),
+            Log::Sync => lines.push(log(settings, "persist(SyncData) behind every write")),
+            Log::None => lines
+                .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
+            Log::Interval { .. } => lines.extend(without_interval(settings, "Fjall")),
+        }
+        lines.push(unequal(format_args!(
+            "{} frozen memtables: writers wait behind four of Fjall's, and nothing in it reads a cap on their bytes",
+            settings.frozen_memtables
+        )));
+        if settings.reads == Reads::Direct {
+            lines.push(unequal("direct I/O: Fjall has none"));
+        }
+        lines.extend(without_maps(settings, "Fjall"));
+        lines
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        bundled::open!(store::FjallStore, directory, settings)
+    }
+}

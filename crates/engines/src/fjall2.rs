@@ -1,0 +1,120 @@
+//! Fjall 2: the line that one of the source documents measured. Its 2.1 no longer builds as it is resolved; this is
+//! the last of the line, 2.11.
+
+#[cfg(feature = "peers")]
+mod store;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use types::quantity::format_bytes;
+use workload::TargetError;
+
+use crate::bundled::{self, cache, log, memtable, unequal, without_maps, without_ribbons};
+use crate::engine::{Engine, Identity, Missing};
+use crate::opening::Opening;
+use crate::options::{Codec, EngineOptions, Log, Reads};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> =
+    Variant::new::<Fjall2>("fjall2", "Fjall 2, the line before: 2.11, since 2.1 no longer builds", "")
+        .limited(&[Limit::NotDeterministic]);
+
+struct Fjall2;
+
+/// It has none, because the terms of the design are all that it takes.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+/// The least cap on all memtables that it takes.
+const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
+
+/// The cap on all memtables, behind which writers wait: the one that is written and the frozen ones. Its own 64 MiB would
+/// end a larger memtable early, at half of them.
+fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
+    settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
+}
+
+/// The line of the frozen memtables.
+fn write_buffer(settings: &EngineOptions) -> String {
+    let (bytes, frozen) = (write_buffer_bytes(settings), settings.frozen_memtables);
+    let line = format!("{frozen} frozen memtables: max_write_buffer_size {}", format_bytes(bytes));
+    match bytes > settings.all_memtable_bytes() {
+        true => unequal(format_args!("{line}, the least that it takes")),
+        false => line,
+    }
+}
+
+impl Build<dyn Engine> for Fjall2 {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Engine for Fjall2 {
+    fn identify(&self) -> Result<Identity, Missing> {
+        bundled::identify(env!("PEERS_FJALL2"))
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let mut lines = vec![
+            memtable(settings, "max_memtable_size"),
+            cache(settings, "cache_size"),
+            format!("blocks {} bytes: block_size", settings.block_bytes),
+            format!(
+                "{} background threads: one of flush_workers, the others of compaction_workers",
+                settings.background_threads
+            ),
+        ];
+        let bits = format!("filters {} bits", settings.filter_bits_per_key);
+        match settings.filter_bits_per_key.fract() {
+            0.0 => lines.push(format!("{bits}: bloom_filter_bits")),
+            _ => lines.push(unequal(format_args!("{bits}: bloom_filter_bits is a whole number"))),
+        }
+        lines.extend(without_ribbons(settings, "Fjall"));
+        match settings.codec {
+            Codec::None => lines.push("compression none: compression None".to_owned()),
+            Codec::Lz4 => lines.push("compression lz4: compression Lz4".to_owned()),
+            _ => lines.push(unequal(format_args!(
+                "compression {}: Fjall has LZ4 alone, and runs without",
+                settings.codec
+            ))),
+        }
+        match settings.log {
+            Log::Buffered => lines.push(log(settings, "the journal is written to the system at every write")),
+            Log::Sync => lines.push(log(settings, "persist(SyncData) behind every write")),
+            Log::Interval { .. } => lines.push(log(settings, "fsync_ms")),
+            Log::None => lines
+                .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
+        }
+        lines.push(write_buffer(settings));
+        if settings.reads == Reads::Direct {
+            lines.push(unequal("direct I/O: Fjall has none"));
+        }
+        lines.extend(without_maps(settings, "Fjall"));
+        lines
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        bundled::open!(store::Fjall2Store, directory, settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_memtables_have_a_cap_that_lets_the_one_that_is_written_fill() {
+        let large =
+            EngineOptions { memtable_bytes: 128 << 20, frozen_memtables: 1, ..EngineOptions::default() };
+        assert_eq!(write_buffer_bytes(&large), 256 << 20);
+        assert_eq!(write_buffer(&large), "1 frozen memtables: max_write_buffer_size 256MiB");
+        let small = EngineOptions { memtable_bytes: 64 << 10, ..EngineOptions::default() };
+        assert_eq!(write_buffer_bytes(&small), LEAST_WRITE_BUFFER_BYTES);
+        assert!(write_buffer(&small).starts_with("not equal: 2 frozen memtables: "));
+    }
+}

@@ -1,0 +1,101 @@
+//! `LevelDB`, loaded when it is opened. Source: `include/leveldb/c.h` of 1.23.
+
+mod store;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::bundled::{cache, log, memtable, unequal, without_interval, without_ribbons};
+use crate::engine::{Engine, Identity, Missing};
+use crate::library::Wanted;
+use crate::opening::Opening;
+use crate::options::{Codec, EngineOptions, Log, Reads};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
+    "leveldb",
+    "LevelDB, a shared library loaded by path",
+    "# The shared library; without one, what LSMBENCH_LEVELDB names, or the system's libleveldb.so.\n\
+     library = \"\"\n\
+     # What it is called in results, where leveldb is not enough.\n\
+     label = \"\"\n",
+)
+.limited(&[Limit::NotDeterministic]);
+
+/// Where a library comes from.
+const WANTED: Wanted = Wanted {
+    name: "libleveldb.so",
+    variable: "LSMBENCH_LEVELDB",
+    advice: "build LevelDB with cmake -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON, and name the library in \
+             engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
+    required: store::REQUIRED,
+    namespace: "leveldb::",
+    // Its authors' build has it where a library beside it, libcrc32c, is installed.
+    has_fast_checksums: false,
+};
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    library: String,
+    label: String,
+}
+
+struct LevelDb(Params);
+
+impl Build<dyn Engine> for LevelDb {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl Engine for LevelDb {
+    fn identify(&self) -> Result<Identity, Missing> {
+        WANTED.identify(&self.0.library)
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let mut lines = vec![
+            memtable(settings, "write_buffer_size"),
+            cache(settings, "cache, an LRU"),
+            format!("blocks {} bytes: block_size", settings.block_bytes),
+            format!("whole keys every {}: block_restart_interval", settings.restart_interval),
+        ];
+        let bits = format!("filters {} bits", settings.filter_bits_per_key);
+        match settings.filter_bits_per_key.fract() {
+            0.0 => lines.push(format!("{bits}: filter_policy bloom")),
+            _ => lines.push(unequal(format_args!("{bits}: LevelDB takes whole bits, rounded"))),
+        }
+        lines.extend(without_ribbons(settings, "LevelDB"));
+        match &settings.codec {
+            Codec::None => lines.push("compression none: kNoCompression".to_owned()),
+            Codec::Snappy => lines.push("compression snappy: kSnappyCompression".to_owned()),
+            codec => lines.push(unequal(format_args!(
+                "compression {codec}: LevelDB has Snappy alone, and runs without"
+            ))),
+        }
+        match settings.log {
+            Log::Buffered => lines.push(log(settings, "WriteOptions.sync off")),
+            Log::Sync => lines.push(log(settings, "WriteOptions.sync")),
+            Log::None => lines.push(unequal("log none: LevelDB always writes its log")),
+            Log::Interval { .. } => lines.extend(without_interval(settings, "LevelDB")),
+        }
+        lines.push(unequal(format_args!(
+            "{} frozen memtables, {} background threads: LevelDB has one of each",
+            settings.frozen_memtables, settings.background_threads
+        )));
+        if settings.reads != Reads::Mapped {
+            lines.push(unequal("LevelDB reads its tables through memory maps"));
+        }
+        lines
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        let library = WANTED.find(&self.0.library)?;
+        Ok(Box::new(store::LevelDbStore::open(&library, directory, settings)?))
+    }
+}

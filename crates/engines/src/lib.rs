@@ -1,0 +1,57 @@
+//! Engines behind one interface: our own tree, and every other one that an experiment can compare it with.
+//!
+//! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
+//! path when they are opened, so that any build of them can run next to any other. Engines that are crates are compiled
+//! in with the feature `peers`, or with one of their own. An engine that is not there says how to get it.
+
+mod bundled;
+mod canopydb;
+mod engine;
+mod fjall;
+mod fjall2;
+mod leveldb;
+mod library;
+mod lmdb;
+mod lsmbench;
+mod opening;
+mod options;
+mod redb;
+mod rocksdb;
+mod settle;
+mod sled;
+mod stats;
+mod store;
+mod symbols;
+mod tidesdb;
+#[cfg(feature = "peers")]
+mod walk;
+mod wiredtiger;
+
+use catalog::Catalog;
+
+pub use engine::{Engine, Identity, Missing, UNEQUAL};
+pub use opening::Opening;
+pub use options::{Codec, EngineOptions, Filters, Log, Reads};
+pub use stats::{EngineStats, Readings};
+pub use store::{OpenStore, Store, disk_bytes};
+
+/// All engines. The first is our own tree.
+pub static CATALOG: Catalog<dyn Engine> = Catalog {
+    axis: "engine",
+    summary: "which engine runs: our own tree, or another one beside it",
+    variants: &[
+        lsmbench::VARIANT,
+        rocksdb::VARIANT,
+        rocksdb::SPEEDB,
+        rocksdb::TERARKDB,
+        leveldb::VARIANT,
+        fjall::VARIANT,
+        fjall2::VARIANT,
+        lmdb::VARIANT,
+        redb::VARIANT,
+        canopydb::VARIANT,
+        sled::VARIANT,
+        tidesdb::VARIANT,
+        wiredtiger::VARIANT,
+    ],
+};

@@ -1,0 +1,261 @@
+//! Shared libraries of other engines: where they are, and what their files tell without being run.
+
+use std::path::{Path, PathBuf};
+
+use object::{Architecture, Object, ObjectSection, ObjectSymbol};
+
+use crate::engine::{Identity, Missing};
+
+/// What is known of an engine's library before any is found.
+pub(crate) struct Wanted {
+    /// What it is called, as `librocksdb.so`; a version may follow.
+    pub(crate) name: &'static str,
+    /// The variable of the environment that names one.
+    pub(crate) variable: &'static str,
+    /// How to get it.
+    pub(crate) advice: &'static str,
+    /// What the adapter calls.
+    pub(crate) required: &'static [&'static str],
+    /// The namespace of the engine's own functions.
+    pub(crate) namespace: &'static str,
+    /// Whether a build of its authors' sources for the processor computes checksums with its instruction.
+    pub(crate) has_fast_checksums: bool,
+}
+
+/// What a function is called that a failing assertion calls, by the C libraries.
+const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
+
+/// Functions whose names a failing assertion would tell: a few more than messages name in a build without assertions.
+const ASSERTING_FUNCTIONS: usize = 20;
+
+/// Flags of a compiler that optimises.
+const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
+
+impl Wanted {
+    /// Whether one is named: by `given`, or by the environment.
+    pub(crate) fn is_named(&self, given: &str) -> bool {
+        !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
+    }
+
+    /// The library that `given` names: a path, a name to be looked for, or nothing.
+    ///
+    /// # Errors
+    /// Where it was looked for, and how to get it.
+    pub(crate) fn find(&self, given: &str) -> Result<PathBuf, Missing> {
+        let named = match given {
+            "" => std::env::var(self.variable).ok().filter(|path| !path.is_empty()),
+            given => Some(given.to_owned()),
+        };
+        let missing = |names: &str, searched: String| Missing::NoLibrary {
+            names: names.to_owned(),
+            searched,
+            advice: self.advice.to_owned(),
+        };
+        let name = match &named {
+            Some(path) if path.contains('/') => {
+                let path = Path::new(path);
+                let parent = path.parent().unwrap_or(Path::new("")).display().to_string();
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                return std::fs::canonicalize(path).map_err(|_| missing(&file, parent));
+            }
+            Some(name) => name,
+            None => self.name,
+        };
+        let places = places();
+        let searched =
+            || places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ");
+        let found = places.iter().find_map(|place| in_place(place, name));
+        found.and_then(|path| std::fs::canonicalize(path).ok()).ok_or_else(|| missing(name, searched()))
+    }
+
+    /// What the library's file tells of it.
+    ///
+    /// # Errors
+    /// Where it is not there, no library of this machine, or lacks a function.
+    pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
+        let path = self.find(given)?;
+        let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
+        let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
+        let file = object::File::parse(&*bytes)
+            .map_err(|error| not_this(format!("it is no shared library: {error}; {}", self.advice)))?;
+        let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
+        for symbol in file.dynamic_symbols() {
+            let Ok(name) = symbol.name() else { continue };
+            match symbol.is_undefined() {
+                true => asserts |= ASSERTION_HANDLERS.contains(&name),
+                false => _ = defined.insert(name),
+            }
+        }
+        if let Some(lacking) = self.required.iter().find(|name| !defined.contains(**name)) {
+            return Err(not_this(format!("it has no function {lacking}; {}", self.advice)));
+        }
+        let doubts = self.doubts(&file, asserts).into_iter().map(str::to_owned).collect();
+        Ok(Identity { version: version_in(&path), library: Some(path), doubts })
+    }
+
+    /// What makes the times of a library doubtful that calls the handler of failed assertions, or does not.
+    fn doubts(&self, file: &object::File<'_>, asserts: bool) -> Vec<&'static str> {
+        let data_of = |name| file.section_by_name(name).and_then(|section| section.data().ok());
+        let mut doubts = Vec::new();
+        if asserts {
+            doubts.push(match names_functions(data_of(".rodata").unwrap_or_default(), self.namespace) {
+                true => "the library is built with assertions: its times are not those of a release",
+                false => {
+                    "codecs inside the library are built with assertions: compression takes longer than in a release"
+                }
+            });
+        }
+        if data_of(".debug_str").is_some_and(is_unoptimised) {
+            doubts.push("the library is built without optimisation: its times mean nothing");
+        }
+        let is_slow = self.has_fast_checksums
+            && file.architecture() == Architecture::X86_64
+            && data_of(".text").is_some_and(|code| !has_checksum_instruction(code));
+        if is_slow {
+            doubts.push(
+                "the library computes checksums without the processor's instruction: build it for this processor",
+            );
+        }
+        doubts
+    }
+}
+
+/// Whether strings of a library tell functions of a namespace by their signatures, as its assertions would: those of
+/// the codecs that it brings along call the same handler.
+fn names_functions(strings: &[u8], namespace: &str) -> bool {
+    let is_signature = |text: &&[u8]| {
+        let text = String::from_utf8_lossy(text);
+        text.split_once(namespace).is_some_and(|(_, rest)| rest.contains('('))
+    };
+    strings.split(|byte| *byte == 0).filter(is_signature).nth(ASSERTING_FUNCTIONS).is_some()
+}
+
+/// Whether code has the instruction `crc32` over eight bytes: `f2`, a prefix for wide operands, `0f 38 f1`.
+fn has_checksum_instruction(code: &[u8]) -> bool {
+    code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
+}
+
+/// Whether the compiler says in the strings of the debug information that it was not asked to optimise.
+fn is_unoptimised(strings: &[u8]) -> bool {
+    let mut producers = strings
+        .split(|byte| *byte == 0)
+        .filter(|text| text.starts_with(b"GNU C"))
+        .map(String::from_utf8_lossy)
+        .peekable();
+    producers.peek().is_some()
+        && producers.all(|text| !OPTIMISED.iter().any(|flag| text.split(' ').any(|word| word == *flag)))
+}
+
+/// Where libraries lie on Linux systems.
+fn places() -> Vec<PathBuf> {
+    let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let mut places: Vec<PathBuf> =
+        std::env::split_paths(&set).filter(|path| !path.as_os_str().is_empty()).collect();
+    for root in ["/usr/local/lib", "/usr/lib", "/lib"] {
+        places.push(Path::new(root).join(&multiarch));
+        places.push(PathBuf::from(format!("{root}64")));
+        places.push(PathBuf::from(root));
+    }
+    places.retain(|place| place.is_dir());
+    places
+}
+
+/// The file of that name in a folder, or the newest whose version follows the name.
+fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
+    let exact = place.join(name);
+    if exact.exists() {
+        return Some(exact);
+    }
+    let versioned =
+        std::fs::read_dir(place).ok()?.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            file.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+        });
+    versioned.max_by_key(|path| version_in(path).map(|version| numbers(&version)))
+}
+
+/// The version behind `.so.` in the name of a file, where it has two numbers or more.
+pub(crate) fn version_in(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let version = name.split_once(".so.")?.1;
+    (numbers(version).len() >= 2).then(|| version.to_owned())
+}
+
+fn numbers(version: &str) -> Vec<u64> {
+    version.split('.').map_while(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Wanted = Wanted {
+        name: "libnosuchengine.so",
+        variable: "LSMBENCH_NO_SUCH",
+        advice: "build it",
+        required: &[],
+        namespace: "none::",
+        has_fast_checksums: true,
+    };
+
+    #[test]
+    fn what_is_not_there_says_how_to_get_it() {
+        for (given, part) in [
+            ("", "no libnosuchengine.so in "),
+            ("libother.so", "no libother.so in "),
+            ("/nowhere/libx.so", "no libx.so in /nowhere; build it"),
+        ] {
+            let error = NONE.identify(given).unwrap_err().to_string();
+            assert!(error.contains(part) && error.ends_with("build it"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_told_apart_from_one_that_lacks_a_function() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().join("libtext.so");
+        std::fs::write(&text, "no library").unwrap();
+        let error = NONE.identify(text.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("libtext.so: it is no shared library"), "{error}");
+        let wanted = Wanted { required: &["no_such_function"], ..NONE };
+        let own = std::env::current_exe().unwrap();
+        let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("it has no function no_such_function; build it"), "{error}");
+    }
+
+    #[test]
+    fn assertions_of_an_engine_are_told_apart_from_those_of_its_codecs() {
+        let signature = |name: &str| format!("bool {name}::Reader::Read(const char*, size_t)\0");
+        let many = |name: &str| signature(name).repeat(ASSERTING_FUNCTIONS + 1);
+        assert!(names_functions(many("leveldb").as_bytes(), "leveldb::"));
+        assert!(!names_functions(many("snappy").as_bytes(), "leveldb::"));
+        assert!(
+            !names_functions(signature("leveldb").as_bytes(), "leveldb::"),
+            "one message names a function"
+        );
+        assert!(!names_functions("a leveldb::Status\0".repeat(50).as_bytes(), "leveldb::"));
+    }
+
+    #[test]
+    fn the_instruction_for_checksums_is_found_in_code() {
+        // crc32 rax, qword [rdi]; crc32 r8, r9
+        assert!(has_checksum_instruction(&[0x90, 0xf2, 0x48, 0x0f, 0x38, 0xf1, 0x07, 0xc3]));
+        assert!(has_checksum_instruction(&[0xf2, 0x4d, 0x0f, 0x38, 0xf1, 0xc1]));
+        // movbe [rdi], eax
+        assert!(!has_checksum_instruction(&[0x90, 0x90, 0x0f, 0x38, 0xf1, 0x07, 0xc3]));
+    }
+
+    #[test]
+    fn the_newest_version_is_taken_where_there_is_no_plain_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["libe.so.9.2.1", "libe.so.10.0.3", "libe.so.1", "libe.a", "libext.so"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = in_place(folder.path(), "libe.so").unwrap();
+        assert!(found.ends_with("libe.so.10.0.3"), "{}", found.display());
+        assert_eq!(version_in(&found).as_deref(), Some("10.0.3"));
+        assert_eq!(version_in(Path::new("libe.so.1")), None);
+        assert_eq!(in_place(folder.path(), "libf.so"), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! LMDB: a B-tree of pages in a memory map, copied when they change; one writer, readers without locks.
+
+#[cfg(feature = "peers")]
+mod store;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::bundled::{self, log, of_pages, unequal};
+use crate::engine::{Engine, Identity, Missing};
+use crate::opening::Opening;
+use crate::options::{EngineOptions, Log, Reads};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
+    "lmdb",
+    "LMDB, a B-tree in a memory map; keys of 1 to 511 bytes",
+    "# Whether pages are written through the map: faster, and a stray pointer of the program can damage them.\n\
+     write_map = false\n",
+)
+.limited(&[Limit::NotDeterministic]);
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    write_map: bool,
+}
+
+struct Lmdb(Params);
+
+/// Whether the system may read pages around the one that a get needs: not where the design reads its blocks one by one,
+/// which it does where they do not fit into memory.
+fn reads_ahead(settings: &EngineOptions) -> bool {
+    settings.reads == Reads::Mapped
+}
+
+impl Build<dyn Engine> for Lmdb {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self(params)))
+    }
+}
+
+impl Engine for Lmdb {
+    fn identify(&self) -> Result<Identity, Missing> {
+        // The library tells its version when it runs.
+        bundled::identify("")
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let mut lines = vec![match settings.log {
+            Log::Sync => log(settings, "every commit is synced; LMDB has no log"),
+            _ => log(settings, "MDB_NOSYNC: commits reach the operating system; LMDB has no log"),
+        }];
+        if !reads_ahead(settings) {
+            lines.push("reads of what was asked for alone: MDB_NORDAHEAD".to_owned());
+        }
+        if self.0.write_map {
+            lines.push("besides: MDB_WRITEMAP".to_owned());
+        }
+        lines.push(unequal(
+            "cache: LMDB reads the memory map, so the page cache of the system is its cache, without a limit",
+        ));
+        lines.push(unequal("a put by itself is a transaction, which copies the path to its page"));
+        lines.extend(of_pages(settings, "LMDB"));
+        lines
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        bundled::open!(store::LmdbStore, directory, (settings, self.0.write_map))
+    }
+}

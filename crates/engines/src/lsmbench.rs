@@ -1,0 +1,235 @@
+//! Our own tree, assembled from the design: the engine of an experiment that names none.
+
+use std::ops::Bound;
+
+use catalog::{Build, Limit, Variant};
+use results::columns as c;
+use results::counters as n;
+use results::levels as l;
+use serde::{Deserialize, Serialize};
+use tree::{Design, LevelCounts, LevelStats, Mode, OpenOptions, Stats, Tree, WriteBatch};
+use workload::{Scan, Target, TargetError, Write};
+
+use crate::engine::{Engine, Identity, Missing};
+use crate::opening::Opening;
+use crate::options::EngineOptions;
+use crate::stats::{EngineStats, Readings};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> =
+    Variant::new::<Lsmbench>("lsmbench", "our own tree, assembled from the design", "");
+
+struct Lsmbench;
+
+/// It has none, because the design has all of them.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Engine> for Lsmbench {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Engine for Lsmbench {
+    fn identify(&self) -> Result<Identity, Missing> {
+        Ok(Identity { version: Some(env!("CARGO_PKG_VERSION").to_owned()), ..Identity::default() })
+    }
+
+    /// Nothing is mapped, because the tree reads the design itself.
+    fn mapping(&self, _: &EngineOptions) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let mut options = OpenOptions::new(opening.design.clone()).mode(opening.mode).clock(opening.clock);
+        if let Some(identity) = opening.identity {
+            options = options.identity(identity);
+        }
+        Ok(Box::new(TreeStore { tree: options.open(&opening.directory)?, mode: opening.mode }))
+    }
+
+    fn reads_whole_design(&self) -> bool {
+        true
+    }
+
+    fn limits(&self, design: &Design) -> Vec<Limit> {
+        design.limits().into_iter().map(|(_, _, limit)| limit).collect()
+    }
+
+    fn may_reject_options(&self) -> bool {
+        false
+    }
+
+    fn stores_can_be_cloned(&self) -> bool {
+        true
+    }
+
+    fn reports_levels_and_stalls(&self) -> bool {
+        true
+    }
+
+    fn reports_memory(&self) -> bool {
+        true
+    }
+
+    fn allocates_in_program(&self) -> bool {
+        true
+    }
+}
+
+/// An open tree.
+struct TreeStore {
+    tree: Tree,
+    mode: Mode,
+}
+
+impl Target for TreeStore {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        Ok(self.tree.put(key, value)?)
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        Ok(self.tree.get_into(key, value)?)
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        Ok(self.tree.delete(key)?)
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut range = self.tree.range((Bound::Included(scan.low), high))?.expecting(scan.limit);
+        Ok(range.visit(scan.direction, scan.limit, visit)?)
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        let mut batch = WriteBatch::new();
+        for write in writes {
+            match write {
+                Write::Put { key, value } => batch.put(key, value)?,
+                Write::Delete { key } => batch.delete(key)?,
+            }
+        }
+        Ok(self.tree.write(&batch)?)
+    }
+
+    fn multi_get(
+        &self,
+        keys: &[&[u8]],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), TargetError> {
+        let values = self.tree.multi_get(keys)?;
+        values.iter().enumerate().for_each(|(place, value)| visit(place, value.as_deref()));
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(self.tree.flush()?)
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(self.tree.settle()?)
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        Ok(self.tree.sync()?)
+    }
+}
+
+impl Store for TreeStore {
+    fn version(&self) -> Option<String> {
+        Some(env!("CARGO_PKG_VERSION").to_owned())
+    }
+
+    fn stats(&self) -> EngineStats {
+        let stats = self.tree.stats();
+        let levels = stats.levels.len().max(stats.level_counts.len());
+        let level = |level: usize| {
+            let state = stats.levels.get(level).copied().unwrap_or_default();
+            of_level(&state, &stats.level_counts.get(level).copied().unwrap_or_default())
+        };
+        EngineStats { whole: of_tree(&stats, self.mode), levels: (0..levels).map(level).collect() }
+    }
+
+    fn compact(&self) -> Option<Result<(), TargetError>> {
+        Some(self.tree.compact().map_err(Into::into))
+    }
+
+    fn end(self: Box<Self>) -> Result<(), TargetError> {
+        Ok(self.tree.close()?)
+    }
+}
+
+/// The readings of a whole tree. In counted mode nothing is told of time.
+fn of_tree(stats: &Stats, mode: Mode) -> Readings {
+    let counts = &stats.counts;
+    let mut tree = Readings::default();
+    tree.counter(&c::USER_BYTES_WRITTEN, counts.user_bytes_written)
+        .counter(&c::WAL_BYTES, counts.wal_bytes)
+        .counter(&c::FLUSHES, counts.flushes)
+        .counter(&c::FLUSH_BYTES, counts.flush_bytes)
+        .counter(&c::COMPACTIONS, counts.compactions)
+        .counter(&c::COMPACTION_BYTES_READ, counts.compaction_bytes_read)
+        .counter(&c::COMPACTION_BYTES_WRITTEN, counts.compaction_bytes_written)
+        .counter(&c::BLOCKS_READ, counts.blocks_read + counts.fence_pages_read)
+        .counter(&c::BLOCKS_READ_INDEX, counts.fence_pages_read)
+        .counter(&c::BLOCKS_FROM_CACHE, counts.blocks_from_cache + counts.fence_pages_from_cache)
+        .counter(&n::INDEX_PAGES_FROM_CACHE, counts.fence_pages_from_cache)
+        .counter(&c::BLOCKS_IN_PLACE, counts.blocks_in_place)
+        .counter(&n::BLOCKS_SEARCHED, counts.blocks_searched)
+        .counter(&n::BLOCK_INDEX_PROBES, counts.block_index_probes)
+        .counter(&n::BLOCK_INDEX_HITS, counts.block_index_answers)
+        .counter(&c::FILTER_PROBES, counts.filter_probes)
+        .counter(&c::FILTER_NEGATIVES, counts.filter_negatives)
+        .counter(&c::FILTER_FALSE_POSITIVES, counts.filter_false_positives)
+        .counter(&c::RANGE_FILTER_PROBES, counts.range_filter_probes)
+        .counter(&c::RANGE_FILTER_NEGATIVES, counts.range_filter_negatives)
+        .counter(&n::RANGE_FILTER_FALSE_POSITIVES, counts.range_filter_false_positives)
+        .counter(&c::FENCE_SEARCHES, counts.fence_searches)
+        .counter(&n::GETS, counts.gets)
+        .counter(&n::GETS_FOUND, counts.gets_found)
+        .counter(&n::GETS_FROM_MEMTABLE, counts.gets_from_memtable)
+        .counter(&n::PUTS, counts.puts)
+        .counter(&n::RANGES, counts.ranges)
+        .counter(&n::RANGE_SOURCES, counts.range_sources)
+        .counter(&n::DEVICE_READ_NS, stats.device.map(|device| device.read_ns))
+        .counter(&n::DEVICE_WRITE_NS, stats.device.map(|device| device.write_ns));
+    if mode == Mode::Timed {
+        tree.counter(&n::STALL_NS, counts.stall_ns).counter(&n::COMPACTION_NS, counts.compaction_ns);
+    }
+    tree.gauge(&c::LEVELS, stats.levels.iter().filter(|level| level.runs > 0).count())
+        .gauge(&c::RUNS, stats.runs())
+        .gauge(&c::TABLE_BYTES, stats.table_bytes())
+        .gauge(&c::MEMTABLE_BYTES, stats.memtable_bytes)
+        .gauge(&c::FILTER_BYTES, stats.filter_bytes)
+        .gauge(&c::FENCE_BYTES, stats.fence_bytes)
+        .gauge(&c::CACHE_BYTES, stats.cache_bytes)
+        .gauge(&c::EXPECTED_FPR, stats.expected_fpr);
+    tree
+}
+
+/// The readings of one level.
+fn of_level(state: &LevelStats, counts: &LevelCounts) -> Readings {
+    let mut level = Readings::default();
+    level
+        .counter(&l::BYTES_READ, counts.bytes_read)
+        .counter(&l::BYTES_WRITTEN, counts.bytes_written)
+        .counter(&c::FILTER_PROBES, counts.filter_probes)
+        .counter(&c::FILTER_NEGATIVES, counts.filter_probes.saturating_sub(counts.filter_passes))
+        .counter(&c::FILTER_FALSE_POSITIVES, counts.filter_false_positives)
+        .counter(&l::GET_BLOCKS_SEARCHED, counts.blocks_searched)
+        .counter(&l::GET_BLOCKS_READ, counts.blocks_read)
+        .gauge(&c::RUNS, state.runs)
+        .gauge(&l::TABLES, state.tables)
+        .gauge(&c::TABLE_BYTES, state.file_bytes)
+        .gauge(&n::ENTRIES, state.entries)
+        .gauge(&n::TOMBSTONES, state.tombstones)
+        .gauge(&n::BLOCKS, state.blocks)
+        .gauge(&n::BLOCK_BYTES, state.block_bytes)
+        .gauge(&n::ENTRY_BYTES, state.user_bytes);
+    level
+}

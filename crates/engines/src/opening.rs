@@ -1,0 +1,38 @@
+//! What an engine needs to open a store.
+
+use std::path::{Path, PathBuf};
+
+use tree::{Design, Mode};
+
+use crate::options::EngineOptions;
+
+/// What an engine needs to open a store.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// The directory of the store. It exists.
+    pub directory: PathBuf,
+    /// The whole design, for an engine that [reads it](crate::Engine::reads_whole_design).
+    pub design: Design,
+    /// The terms of the design, for every other engine.
+    pub options: EngineOptions,
+    /// Whether background work is done by threads, or at points that the operations decide.
+    pub mode: Mode,
+    /// Nanoseconds since some moment, for the time that writers wait.
+    pub clock: fn() -> u64,
+    /// What the store is called in its own files, where equal operations are to give equal files.
+    pub identity: Option<u64>,
+}
+
+impl Opening {
+    /// Opens a store of `design` in `directory`, in timed mode, without a clock and without an identity.
+    pub fn new(directory: &Path, design: &Design) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            design: design.clone(),
+            options: EngineOptions::of(design),
+            mode: Mode::Timed,
+            clock: || 0,
+            identity: None,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The terms of a design that engines have options for, as plain data.
+
+use std::fmt;
+
+use catalog::Choice;
+use tree::Design;
+use types::quantity::{parse_bytes, parse_nanoseconds};
+
+/// Paths of a design that set a term. A path to a kind covers all of its parameters.
+const TERMS: [&[&str]; 11] = [
+    &["memtable", "capacity"],
+    &["memtable", "filter"],
+    &["stall", "frozen_memtables"],
+    &["cache"],
+    &["bloom"],
+    &["block", "size"],
+    &["block", "restart_interval"],
+    &["compression"],
+    &["wal"],
+    &["threads", "max_subcompactions"],
+    &["storage"],
+];
+
+/// The terms of a design that engines have options for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineOptions {
+    /// Bytes at which a memtable is frozen.
+    pub memtable_bytes: u64,
+    /// Bytes of the filter in front of each memtable; 0 is none.
+    pub memtable_filter_bytes: u64,
+    /// Frozen memtables that may wait for their flush before writers wait.
+    pub frozen_memtables: u64,
+    /// Bytes of the block cache.
+    pub cache_bytes: u64,
+    /// Bits per key of filters; 0 is no filters.
+    pub filter_bits_per_key: f64,
+    /// What filters are, where an engine has a choice.
+    pub filters: Filters,
+    /// Bytes of a block before compression.
+    pub block_bytes: u64,
+    /// Every how many entries of a block a key is stored whole.
+    pub restart_interval: u32,
+    /// How blocks are compressed.
+    pub codec: Codec,
+    /// What a write survives.
+    pub log: Log,
+    /// Threads that flush and compact.
+    pub background_threads: u32,
+    /// How files are read.
+    pub reads: Reads,
+}
+
+/// What filters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filters {
+    /// Bloom filters of whatever kind the engine has.
+    Bloom,
+    /// Ribbon filters, which let fewer keys through at as many bits and take longer.
+    Ribbon,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// By system calls that copy out of the cache of the operating system.
+    Copied,
+    /// Through memory maps.
+    Mapped,
+    /// Past the cache of the operating system.
+    Direct,
+}
+
+/// How blocks are compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Not at all.
+    None,
+    /// LZ4.
+    Lz4,
+    /// Snappy.
+    Snappy,
+    /// Zstandard.
+    Zstd {
+        /// Effort.
+        level: i32,
+    },
+    /// A codec of our own tree that no other engine has.
+    Other(String),
+}
+
+/// What a write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Log {
+    /// Nothing: there is no log.
+    None,
+    /// The end of the process: records reach the operating system.
+    Buffered,
+    /// A power failure: a write is synced before it is acknowledged.
+    Sync,
+    /// A power failure, but for the last writes: records are synced every so often.
+    Interval {
+        /// How often, in nanoseconds.
+        period_ns: u64,
+    },
+}
+
+impl EngineOptions {
+    /// The terms that a design sets.
+    pub fn of(design: &Design) -> Self {
+        let (cache, bloom, codec, log) = (
+            design.choice("cache"),
+            design.choice("bloom"),
+            design.choice("compression"),
+            design.choice("wal"),
+        );
+        let number = |choice: &Choice, key: &str| {
+            let value = choice.params().get(key)?;
+            value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
+        };
+        let text = |choice: &Choice, key: &str| choice.params().get(key)?.as_str().map(str::to_owned);
+        let options = &design.options;
+        Self {
+            memtable_bytes: design.memtable_capacity.0,
+            memtable_filter_bytes: design.memtable_filter.map_or(0, |filter| filter.0),
+            frozen_memtables: options.stall.frozen_memtables as u64,
+            cache_bytes: text(cache, "capacity").and_then(|text| parse_bytes(&text).ok()).unwrap_or(0),
+            filter_bits_per_key: number(bloom, "bits_per_key").unwrap_or(0.0),
+            filters: if bloom.kind() == "ribbon" { Filters::Ribbon } else { Filters::Bloom },
+            block_bytes: options.block.size.0,
+            restart_interval: options.block.restart_interval,
+            codec: match codec.kind() {
+                "none" => Codec::None,
+                "lz4" => Codec::Lz4,
+                "snappy" => Codec::Snappy,
+                "zstd" => Codec::Zstd { level: number(codec, "level").unwrap_or(3.0) as i32 },
+                _ => Codec::Other(codec.label()),
+            },
+            log: match log.kind() {
+                "none" => Log::None,
+                "sync" | "group" => Log::Sync,
+                "interval" => Log::Interval {
+                    period_ns: text(log, "period")
+                        .and_then(|text| parse_nanoseconds(&text).ok())
+                        .unwrap_or(0),
+                },
+                _ => Log::Buffered,
+            },
+            background_threads: 1 + u32::try_from(options.threads.max_subcompactions).unwrap_or(u32::MAX - 1),
+            reads: match design.choice("storage").kind() {
+                "mmap" => Reads::Mapped,
+                "direct" => Reads::Direct,
+                _ => Reads::Copied,
+            },
+        }
+    }
+
+    /// Whether the value at a path of a design sets a term.
+    pub fn depend_on(path: &[&str]) -> bool {
+        TERMS.iter().any(|term| path.starts_with(term))
+    }
+
+    /// The terms in which two sets differ, by the paths of a design.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        [
+            ("memtable.capacity", self.memtable_bytes != other.memtable_bytes),
+            ("memtable.filter", self.memtable_filter_bytes != other.memtable_filter_bytes),
+            ("stall.frozen_memtables", self.frozen_memtables != other.frozen_memtables),
+            ("cache.capacity", self.cache_bytes != other.cache_bytes),
+            ("bloom.bits_per_key", self.filter_bits_per_key.total_cmp(&other.filter_bits_per_key).is_ne()),
+            ("bloom.kind", self.filters != other.filters),
+            ("block.size", self.block_bytes != other.block_bytes),
+            ("block.restart_interval", self.restart_interval != other.restart_interval),
+            ("compression", self.codec != other.codec),
+            ("wal", self.log != other.log),
+            ("threads.max_subcompactions", self.background_threads != other.background_threads),
+            ("storage", self.reads != other.reads),
+        ]
+        .into_iter()
+        .filter(|(_, differs)| *differs)
+        .map(|(path, _)| path.to_owned())
+        .collect()
+    }
+
+    /// Bytes of all memtables at which writers wait: of the one that is written and those that are frozen.
+    pub(crate) fn all_memtable_bytes(&self) -> u64 {
+        self.memtable_bytes.saturating_mul(self.frozen_memtables.saturating_add(1))
+    }
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self {
+            memtable_bytes: 16 << 20,
+            memtable_filter_bytes: 0,
+            frozen_memtables: 2,
+            cache_bytes: 64 << 20,
+            filter_bits_per_key: 10.0,
+            filters: Filters::Bloom,
+            block_bytes: 4 << 10,
+            restart_interval: 8,
+            codec: Codec::None,
+            log: Log::Buffered,
+            background_threads: 2,
+            reads: Reads::Mapped,
+        }
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Lz4 => f.write_str("lz4"),
+            Self::Snappy => f.write_str("snappy"),
+            Self::Zstd { level } => write!(f, "zstd level {level}"),
+            Self::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+impl fmt::Display for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Buffered => f.write_str("buffered"),
+            Self::Sync => f.write_str("sync"),
+            Self::Interval { period_ns } => {
+                write!(f, "interval {}", types::quantity::format_nanoseconds(*period_ns))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> EngineOptions {
+        EngineOptions::of(&Design::default().with(&text.parse().unwrap()).unwrap())
+    }
+
+    #[test]
+    fn a_design_sets_the_terms_that_engines_have_options_for() {
+        let usual = of("");
+        assert_eq!(usual, EngineOptions::default());
+        let other = of(
+            "memtable.capacity = \"1MiB\"\nmemtable.filter = \"16KiB\"\ncache = \"none\"\nbloom = \"none\"\n\
+             block.size = \"8KiB\"\ncompression = \"zstd(level=7)\"\n\
+             wal = { kind = \"interval\", period = \"5ms\" }\nstorage = \"direct\"\nthreads.max_subcompactions = 3",
+        );
+        let expected = EngineOptions {
+            memtable_bytes: 1 << 20,
+            memtable_filter_bytes: 16 << 10,
+            cache_bytes: 0,
+            filter_bits_per_key: 0.0,
+            block_bytes: 8 << 10,
+            codec: Codec::Zstd { level: 7 },
+            log: Log::Interval { period_ns: 5_000_000 },
+            background_threads: 4,
+            reads: Reads::Direct,
+            ..EngineOptions::default()
+        };
+        assert_eq!(other, expected);
+        assert_eq!(of("compression = \"delta\"").codec, Codec::Other("delta".to_owned()));
+        let ribbon = of("bloom = \"ribbon(bits_per_key=10)\"");
+        assert_eq!(ribbon, EngineOptions { filters: Filters::Ribbon, ..EngineOptions::default() });
+        assert_eq!(usual.differences(&ribbon), ["bloom.kind"]);
+        assert_eq!(usual.differences(&usual), Vec::<String>::new());
+        assert_eq!(usual.differences(&other).len(), 9);
+    }
+
+    #[test]
+    fn a_path_sets_a_term_if_some_engine_has_an_option_for_it() {
+        let depend_on = |path: &[&str]| EngineOptions::depend_on(path);
+        assert!(depend_on(&["bloom", "bits_per_key"]) && depend_on(&["wal"]) && !depend_on(&["memtable"]));
+    }
+}

@@ -1,0 +1,68 @@
+//! `RocksDB` and its forks, and where the library of each comes from.
+
+use super::api;
+use crate::library::Wanted;
+
+/// `RocksDB` or a fork of it that kept its C interface.
+pub(super) trait RocksDbFork: Send + Sync + 'static {
+    /// Its name among the variants.
+    const KIND: &'static str;
+    /// Where its library comes from.
+    const WANTED: Wanted;
+    /// Whether it can have a filter of whole keys in front of a memtable, as `RocksDB` since 6.0.
+    const FILTERS_MEMTABLES: bool = true;
+    /// Whether its filters can be ribbons, as `RocksDB`'s since 6.15.
+    const HAS_RIBBONS: bool = true;
+}
+
+/// `RocksDB` itself.
+pub(super) struct RocksDb;
+
+impl RocksDbFork for RocksDb {
+    const KIND: &'static str = "rocksdb";
+    const WANTED: Wanted = Wanted {
+        name: "librocksdb.so",
+        variable: "LSMBENCH_ROCKSDB",
+        advice: "take it out of Maven's rocksdbjni, or build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
+                 library in engine.library or LSMBENCH_ROCKSDB, or build lsmbench with --features rocksdb \
+                 (docs/peers.md has the commands)",
+        required: api::REQUIRED,
+        namespace: "rocksdb::",
+        has_fast_checksums: true,
+    };
+}
+
+/// `SpeedB`.
+pub(super) struct SpeedB;
+
+impl RocksDbFork for SpeedB {
+    const KIND: &'static str = "speedb";
+    const WANTED: Wanted = Wanted {
+        name: "libspeedb.so",
+        variable: "LSMBENCH_SPEEDB",
+        advice: "take it out of Maven's speedbjni, or build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
+                 library in engine.library or LSMBENCH_SPEEDB, or build lsmbench with --features speedb \
+                 (docs/peers.md has the commands)",
+        required: api::REQUIRED,
+        namespace: "rocksdb::",
+        has_fast_checksums: true,
+    };
+}
+
+/// `TerarkDB`.
+pub(super) struct TerarkDb;
+
+impl RocksDbFork for TerarkDb {
+    const KIND: &'static str = "terarkdb";
+    const WANTED: Wanted = Wanted {
+        name: "libterarkdb.so",
+        variable: "LSMBENCH_TERARKDB",
+        advice: "build TerarkDB and a shared library of it (docs/peers.md has the commands), and name the library in \
+                 engine.library or LSMBENCH_TERARKDB",
+        required: api::REQUIRED,
+        namespace: "rocksdb::",
+        has_fast_checksums: true,
+    };
+    const FILTERS_MEMTABLES: bool = false;
+    const HAS_RIBBONS: bool = false;
+}

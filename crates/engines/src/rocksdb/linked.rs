@@ -1,0 +1,39 @@
+//! The library that this program was built with, if it was built with one.
+
+#[cfg(feature = "rocksdb")]
+use librocksdb_sys as _;
+#[cfg(feature = "speedb")]
+use libspeedb_sys as _;
+
+use crate::engine::Identity;
+
+#[cfg(all(feature = "rocksdb", feature = "speedb"))]
+compile_error!(
+    "the features rocksdb and speedb exclude each other, since both libraries define the same functions: \
+     build with one of them, and load the other library by its path"
+);
+
+/// Which of the family it is.
+pub(super) const KIND: Option<&str> = match (cfg!(feature = "rocksdb"), cfg!(feature = "speedb")) {
+    (true, _) => Some("rocksdb"),
+    (false, true) => Some("speedb"),
+    (false, false) => None,
+};
+
+/// What is known of it.
+pub(super) fn identity() -> Identity {
+    let version = if cfg!(feature = "speedb") { env!("PEERS_SPEEDB") } else { env!("PEERS_ROCKSDB") };
+    // Its crate passes on what the program is compiled for.
+    let is_slow = cfg!(all(target_arch = "x86_64", not(target_feature = "sse4.2")));
+    let doubt = || {
+        "the library in this program computes checksums without the processor's instruction: build with \
+         RUSTFLAGS=\"-C target-cpu=native\""
+            .to_owned()
+    };
+    Identity {
+        // The version of the crate, and behind a plus that of its sources.
+        version: version.split_once('+').map(|(_, sources)| sources.to_owned()),
+        library: None,
+        doubts: is_slow.then(doubt).into_iter().collect(),
+    }
+}

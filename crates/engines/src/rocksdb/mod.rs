@@ -1,0 +1,239 @@
+//! `RocksDB`, and what has grown out of it and kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
+//!
+//! The library is loaded when a store is opened, by its path, so that any builds of any versions from 5.18 on can
+//! run beside each other. One that the program was built with is used where no other is named. Source:
+//! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
+
+mod api;
+mod fork;
+mod linked;
+mod options;
+mod overrides;
+mod store;
+
+use std::marker::PhantomData;
+use std::path::PathBuf;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::bundled::without_ribbons;
+use crate::engine::{Engine, Identity, Missing, UNEQUAL};
+use crate::library::version_in;
+use crate::opening::Opening;
+use crate::options::{EngineOptions, Filters};
+use crate::store::Store;
+use fork::{RocksDb, RocksDbFork, SpeedB, TerarkDb};
+use overrides::Overrides;
+
+/// The parameters of a fork as commented TOML: they differ in where a library comes from.
+macro_rules! reference {
+    ($kind:literal, $variable:literal, $else:literal) => {
+        concat!(
+            "# The shared library; without one, what ",
+            $variable,
+            " names, or ",
+            $else,
+            ".\nlibrary = \"\"\n# What it is called in results, where ",
+            $kind,
+            " is not enough.\nlabel = \"\"\n\
+             # How levels are kept: leveled or universal.\n\
+             compaction = \"leveled\"\n\
+             # The kind of block cache: lru, or hyper-clock where the library has it.\n\
+             cache = \"lru\"\n\
+             # Whether it counts what it does, which costs it some per cent; bytes per flush and compaction come of it.\n\
+             statistics = false\n\
+             # Further options as its options files spell them, as in max_bytes_for_level_base=64M;num_levels=5. They win.\n\
+             options = \"\"\n"
+        )
+    };
+}
+
+pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Member<RocksDb>>(
+    "rocksdb",
+    "RocksDB, or any library with its C interface, loaded by path or built in",
+    reference!(
+        "rocksdb",
+        "LSMBENCH_ROCKSDB",
+        "what --features rocksdb builds in, or the system's librocksdb.so"
+    ),
+)
+.limited(&[Limit::NotDeterministic]);
+
+pub(crate) const SPEEDB: Variant<dyn Engine> = Variant::new::<Member<SpeedB>>(
+    "speedb",
+    "SpeedB, grown out of RocksDB 8.1, loaded by path or built in",
+    reference!("speedb", "LSMBENCH_SPEEDB", "what --features speedb builds in, or the system's libspeedb.so"),
+)
+.limited(&[Limit::NotDeterministic]);
+
+pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>>(
+    "terarkdb",
+    "TerarkDB, grown out of RocksDB 5.18, loaded by path",
+    reference!("terarkdb", "LSMBENCH_TERARKDB", "the system's libterarkdb.so"),
+)
+.limited(&[Limit::NotDeterministic]);
+
+/// How levels are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Style {
+    #[default]
+    Leveled,
+    Universal,
+}
+
+/// The kind of block cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CacheKind {
+    #[default]
+    Lru,
+    HyperClock,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    library: String,
+    label: String,
+    compaction: Style,
+    cache: CacheKind,
+    statistics: bool,
+    options: String,
+}
+
+/// Where the functions come from.
+enum Source {
+    /// A shared library.
+    File(PathBuf),
+    /// This program.
+    #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+    Program,
+}
+
+impl Source {
+    /// The version that it is known by.
+    fn version(&self) -> Option<String> {
+        match self {
+            Self::File(path) => version_in(path),
+            #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+            Self::Program => linked::identity().version,
+        }
+    }
+}
+
+/// One of the family.
+struct Member<K> {
+    params: Params,
+    overrides: Overrides,
+    fork: PhantomData<K>,
+}
+
+impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn Engine>, String> {
+        let overrides = Overrides::parse(&params.options)?;
+        Ok(Box::new(Self { params, overrides, fork: PhantomData::<K> }))
+    }
+}
+
+impl<K: RocksDbFork> Member<K> {
+    /// Whether the library in this program is meant: it is this fork, and no other is named.
+    fn is_linked(&self) -> bool {
+        linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
+    }
+
+    /// What of the terms it has options for.
+    fn terms(settings: &EngineOptions) -> EngineOptions {
+        let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
+        let filters = if K::HAS_RIBBONS { settings.filters } else { Filters::Bloom };
+        EngineOptions { memtable_filter_bytes: filter, filters, ..settings.clone() }
+    }
+
+    fn source(&self) -> Result<Source, Missing> {
+        #[cfg(any(feature = "rocksdb", feature = "speedb"))]
+        if self.is_linked() {
+            return Ok(Source::Program);
+        }
+        Ok(Source::File(K::WANTED.find(&self.params.library)?))
+    }
+}
+
+impl<K: RocksDbFork> Engine for Member<K> {
+    fn identify(&self) -> Result<Identity, Missing> {
+        match self.is_linked() {
+            true => Ok(linked::identity()),
+            false => K::WANTED.identify(&self.params.library),
+        }
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let terms = Self::terms(settings);
+        let mut lines = options::mapping(&self.params, &self.overrides, &terms);
+        if terms.filters != settings.filters {
+            lines.extend(without_ribbons(settings, K::KIND));
+        }
+        if terms.memtable_filter_bytes != settings.memtable_filter_bytes {
+            lines.push(format!(
+                "{UNEQUAL}no filter in front of a memtable: {} has none of whole keys",
+                K::KIND
+            ));
+        }
+        lines
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        let source = self.source()?;
+        let setup = store::Setup {
+            version: source.version(),
+            options: options::text(&self.params, &self.overrides, &Self::terms(settings)),
+            log: settings.log,
+            statistics: self.params.statistics,
+            hyper_clock: (self.params.cache == CacheKind::HyperClock && settings.cache_bytes > 0)
+                .then_some(settings),
+        };
+        Ok(Box::new(store::RocksDbStore::open(&source, directory, &setup)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_nobody_can_read_are_refused() {
+        let params = Params { options: "write_buffer_size".to_owned(), ..Params::default() };
+        let refused = Member::<RocksDb>::build(params).err().unwrap();
+        assert!(refused.starts_with("options: \"write_buffer_size\" is no key=value"), "{refused}");
+    }
+
+    #[test]
+    fn a_filter_that_one_of_the_family_cannot_have_is_told() {
+        let settings = EngineOptions {
+            memtable_filter_bytes: 1 << 10,
+            filters: Filters::Ribbon,
+            ..EngineOptions::default()
+        };
+        let lines = |engine: &dyn Engine| engine.mapping(&settings).join("\n");
+        let overrides = || Overrides::parse("").unwrap();
+        let (params, fork) = (Params::default(), PhantomData::<RocksDb>);
+        let rocksdb = lines(&Member { params, overrides: overrides(), fork });
+        assert!(rocksdb.contains("memtable_whole_key_filtering=true"), "{rocksdb}");
+        assert!(
+            rocksdb.contains("ribbonfilter:14.286:-1") && !rocksdb.contains("ribbon filters:"),
+            "{rocksdb}"
+        );
+        let (params, fork) = (Params::default(), PhantomData::<TerarkDb>);
+        let terarkdb = lines(&Member { params, overrides: overrides(), fork });
+        assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
+        assert!(terarkdb.contains("not equal: no filter in front of a memtable"), "{terarkdb}");
+        assert!(
+            terarkdb.contains("not equal: ribbon filters: terarkdb has Bloom filters alone"),
+            "{terarkdb}"
+        );
+    }
+}

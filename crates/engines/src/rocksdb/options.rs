@@ -1,0 +1,223 @@
+//! What the terms of a design are called in `RocksDB`'s options files.
+//!
+//! Options are given as text, and not by a function each: text means the same in all versions, while
+//! `rocksdb_filterpolicy_create_bloom_full` takes another type in older ones.
+
+use super::overrides::{Overrides, name_of};
+use super::{CacheKind, Params, Style};
+use crate::engine::UNEQUAL;
+use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
+
+/// All options, as `rocksdb_get_options_from_string` reads them.
+pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> String {
+    let own: Vec<String> = terms(params, settings).into_iter().flat_map(|(_, options)| options).collect();
+    let mut options = vec!["create_if_missing=true".to_owned()];
+    options.extend(own.iter().map(|option| overrides.of(name_of(option)).unwrap_or_else(|| option.clone())));
+    options.extend(overrides.besides(&own));
+    options.join(";")
+}
+
+/// What each term becomes, one a line.
+pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
+    let terms = terms(params, settings);
+    let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
+    let mut lines: Vec<String> =
+        terms.into_iter().map(|(term, options)| line(&term, options, overrides)).collect();
+    lines.push(match settings.log {
+        Log::None => "log none: WriteOptions.disableWAL".to_owned(),
+        Log::Sync => "log sync: WriteOptions.sync".to_owned(),
+        Log::Buffered => "log buffered: WriteOptions.sync off".to_owned(),
+        Log::Interval { .. } => {
+            format!("{UNEQUAL}log {}: RocksDB syncs every write or none: WriteOptions.sync off", settings.log)
+        }
+    });
+    if params.cache == CacheKind::HyperClock {
+        lines.push("besides: the cache is a HyperClockCache of the same capacity".to_owned());
+    }
+    let besides = overrides.besides(&own);
+    if !besides.is_empty() {
+        lines.push(format!("besides: {}", besides.join(" ")));
+    }
+    if let Codec::Other(name) = &settings.codec {
+        lines.push(format!("{UNEQUAL}compression {name}: RocksDB has none like it, and runs without"));
+    }
+    lines.push(format!(
+        "{UNEQUAL}a memtable of RocksDB counts its arena, of our tree keys and values: it holds fewer entries"
+    ));
+    lines.push(match overrides.of("max_bytes_for_level_base").or(overrides.of("target_file_size_base")) {
+        Some(_) => format!("{UNEQUAL}the sizes of levels and files are those that the options say"),
+        None => format!("{UNEQUAL}the sizes of levels and files are RocksDB's own: 256 MiB and 64 MiB"),
+    });
+    lines
+}
+
+/// The line of a term; one that the user's options replace is no longer equal.
+fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
+    let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
+    let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
+    let options: Vec<String> = options.into_iter().map(given).collect();
+    match is_replaced {
+        true => format!("{UNEQUAL}{term}: {}, as engine.options says", options.join(" ")),
+        false => format!("{term}: {}", options.join(" ")),
+    }
+}
+
+/// The terms, each with its options.
+fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)> {
+    let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
+    let mut terms = vec![
+        (
+            format!("memtable {}, {frozen_memtables} may wait", bytes(memtable_bytes)),
+            vec![
+                format!("write_buffer_size={memtable_bytes}"),
+                format!("max_write_buffer_number={}", frozen_memtables + 1),
+            ],
+        ),
+        (
+            format!(
+                "cache {}, blocks {}, filters {} bits",
+                bytes(settings.cache_bytes),
+                bytes(settings.block_bytes),
+                settings.filter_bits_per_key
+            ),
+            vec![table_factory(settings)],
+        ),
+        (format!("compression {}", settings.codec), compression(&settings.codec)),
+        (
+            format!("{background_threads} background threads"),
+            vec![format!("max_background_jobs={background_threads}")],
+        ),
+    ];
+    if settings.memtable_filter_bytes > 0 {
+        let share = settings.memtable_filter_bytes as f64 / memtable_bytes.max(1) as f64;
+        terms.push((
+            format!("filter of {} in front of a memtable", bytes(settings.memtable_filter_bytes)),
+            vec![
+                format!("memtable_prefix_bloom_size_ratio={share}"),
+                "memtable_whole_key_filtering=true".to_owned(),
+            ],
+        ));
+    }
+    if params.compaction == Style::Universal {
+        terms.push(("levels".to_owned(), vec!["compaction_style=kCompactionStyleUniversal".to_owned()]));
+    }
+    let (reads, options): (&str, &[&str]) = match settings.reads {
+        Reads::Copied => ("tables read by system calls", &["allow_mmap_reads=false"]),
+        Reads::Mapped => ("mapped tables", &["allow_mmap_reads=true"]),
+        Reads::Direct => {
+            ("direct I/O", &["use_direct_reads=true", "use_direct_io_for_flush_and_compaction=true"])
+        }
+    };
+    terms.push((reads.to_owned(), options.iter().map(ToString::to_string).collect()));
+    terms
+}
+
+fn table_factory(settings: &EngineOptions) -> String {
+    let mut options = vec![match settings.cache_bytes {
+        0 => "no_block_cache=true".to_owned(),
+        bytes => format!("block_cache={bytes}"),
+    }];
+    options.push(format!("block_size={}", settings.block_bytes));
+    options.push(format!("block_restart_interval={}", settings.restart_interval));
+    if settings.filter_bits_per_key > 0.0 {
+        options.push(match settings.filters {
+            Filters::Bloom => format!("filter_policy=bloomfilter:{}:false", settings.filter_bits_per_key),
+            Filters::Ribbon => {
+                format!("filter_policy=ribbonfilter:{:.3}:-1", bloom_equivalent_bits(settings))
+            }
+        });
+    }
+    format!("block_based_table_factory={{{}}}", options.join(";"))
+}
+
+/// The bits of a Bloom filter in whose place `RocksDB` makes a ribbon filter of about as many as the settings say, three
+/// tenths fewer. The −1 behind them in its options is the last level with Bloom filters: none. Source: its header
+/// `filter_policy.h`, at `NewRibbonFilterPolicy`.
+pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
+    settings.filter_bits_per_key / 0.7
+}
+
+fn compression(codec: &Codec) -> Vec<String> {
+    let kind = match codec {
+        Codec::None | Codec::Other(_) => "kNoCompression",
+        Codec::Lz4 => "kLZ4Compression",
+        Codec::Snappy => "kSnappyCompression",
+        Codec::Zstd { .. } => "kZSTD",
+    };
+    let mut options = vec![format!("compression={kind}")];
+    if let Codec::Zstd { level } = codec {
+        // Window bits, level, strategy, bytes of a dictionary.
+        options.push(format!("compression_opts=-14:{level}:0:0"));
+    }
+    options
+}
+
+fn bytes(bytes: u64) -> String {
+    types::quantity::format_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_becomes_options_and_lines() {
+        let settings = EngineOptions {
+            codec: Codec::Zstd { level: 3 },
+            reads: Reads::Direct,
+            memtable_filter_bytes: 256 << 10,
+            ..EngineOptions::default()
+        };
+        let params = Params::default();
+        let given = Overrides::parse("num_levels=5").unwrap();
+        assert_eq!(
+            text(&params, &given, &settings),
+            "create_if_missing=true;write_buffer_size=16777216;max_write_buffer_number=3;\
+             block_based_table_factory={block_cache=67108864;block_size=4096;block_restart_interval=8;\
+             filter_policy=bloomfilter:10:false};compression=kZSTD;compression_opts=-14:3:0:0;\
+             max_background_jobs=2;memtable_prefix_bloom_size_ratio=0.015625;memtable_whole_key_filtering=true;\
+             use_direct_reads=true;use_direct_io_for_flush_and_compaction=true;num_levels=5"
+        );
+        let lines = mapping(&params, &given, &settings);
+        assert_eq!(
+            lines[0],
+            "memtable 16MiB, 2 may wait: write_buffer_size=16777216 max_write_buffer_number=3"
+        );
+        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_ribbon_filter_has_as_many_bits() {
+        let settings =
+            EngineOptions { filters: Filters::Ribbon, filter_bits_per_key: 7.0, ..EngineOptions::default() };
+        let text = text(&Params::default(), &Overrides::default(), &settings);
+        assert!(text.contains("filter_policy=ribbonfilter:10.000:-1"), "{text}");
+    }
+
+    #[test]
+    fn what_the_user_gives_stands_in_its_line_and_once_among_the_options() {
+        let given = Overrides::parse("write_buffer_size=64M;num_levels=5").unwrap();
+        let (params, settings) = (Params::default(), EngineOptions::default());
+        let text = text(&params, &given, &settings);
+        assert_eq!(text.matches("write_buffer_size=").count(), 1, "{text}");
+        assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
+        let lines = mapping(&params, &given, &settings);
+        let expected = "not equal: memtable 16MiB, 2 may wait: write_buffer_size=64M max_write_buffer_number=3, \
+                        as engine.options says";
+        assert_eq!(lines[0], expected);
+        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_equal_is_named() {
+        let settings = EngineOptions {
+            codec: Codec::Other("fsst".to_owned()),
+            log: Log::Interval { period_ns: 1_000_000 },
+            ..EngineOptions::default()
+        };
+        let lines = mapping(&Params::default(), &Overrides::default(), &settings);
+        for part in ["not equal: compression fsst", "not equal: log interval 1ms"] {
+            assert!(lines.iter().any(|line| line.starts_with(part)), "{part}: {lines:?}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! sled: a lock-free B-tree over a log of page fragments, in Rust.
+
+#[cfg(feature = "peers")]
+mod store;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::bundled::{self, cache, log, of_pages, unequal, without_maps};
+use crate::engine::{Engine, Identity, Missing};
+use crate::opening::Opening;
+use crate::options::{EngineOptions, Log};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Sled>(
+    "sled",
+    "sled, a lock-free B-tree over a log, in Rust; ranges may see half a batch",
+    "",
+)
+.limited(&[Limit::NotDeterministic]);
+
+struct Sled;
+
+/// It has none, because the terms of the design are all that it takes.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Engine> for Sled {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Engine for Sled {
+    fn identify(&self) -> Result<Identity, Missing> {
+        bundled::identify(env!("PEERS_SLED"))
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let mut lines = vec![cache(settings, "cache_capacity")];
+        lines.push(match settings.log {
+            Log::Sync => log(settings, "flush() behind every write"),
+            Log::Interval { .. } => log(settings, "flush_every_ms"),
+            Log::None => log(settings, "flush_every_ms none: the log stays in the process until a segment is full"),
+            Log::Buffered => unequal(
+                "log buffered: sled keeps the log in the process for up to 500 ms, its default, and the end of the process loses it",
+            ),
+        });
+        lines.push(unequal("a range of sled is not of one moment: it may see half a batch"));
+        lines.extend(of_pages(settings, "sled"));
+        lines.extend(without_maps(settings, "sled"));
+        lines
+    }
+
+    fn ranges_are_of_one_moment(&self) -> bool {
+        false
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        bundled::open!(store::SledStore, directory, settings)
+    }
+}

@@ -1,0 +1,113 @@
+//! A store of sled.
+
+use std::path::Path;
+
+use results::columns as c;
+use sled::{Batch, Config, Db, Mode};
+use workload::{Scan, Target, TargetError, Write};
+
+use crate::options::{EngineOptions, Log};
+use crate::stats::EngineStats;
+use crate::store::Store;
+use crate::walk;
+
+/// The milliseconds after which sled writes its log where nothing else is said.
+const USUAL_FLUSH_MS: u64 = 500;
+
+/// The least cache that sled works with.
+const LEAST_CACHE_BYTES: u64 = 1 << 20;
+
+/// A store of sled, all in its default tree.
+pub(super) struct SledStore {
+    db: Db,
+    syncs: bool,
+}
+
+impl SledStore {
+    pub(super) fn open(directory: &Path, settings: &EngineOptions) -> Result<Self, TargetError> {
+        let flush_ms = match settings.log {
+            Log::None | Log::Sync => None,
+            Log::Buffered => Some(USUAL_FLUSH_MS),
+            Log::Interval { period_ns } => Some((period_ns / 1_000_000).max(1)),
+        };
+        let db = Config::new()
+            .path(directory)
+            .cache_capacity(settings.cache_bytes.max(LEAST_CACHE_BYTES))
+            .mode(Mode::HighThroughput)
+            .flush_every_ms(flush_ms)
+            .open()?;
+        Ok(Self { db, syncs: settings.log == Log::Sync })
+    }
+
+    /// Makes what was written durable, where every write is.
+    fn sync(&self) -> Result<(), TargetError> {
+        if self.syncs { self.flush() } else { Ok(()) }
+    }
+}
+
+impl Target for SledStore {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        self.db.insert(key, value)?;
+        self.sync()
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        let found = self.db.get(key)?;
+        if let Some(found) = &found {
+            value.extend_from_slice(found);
+        }
+        Ok(found.is_some())
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        self.db.remove(key)?;
+        self.sync()
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
+        let range = self.db.range::<&[u8], _>(bounds);
+        walk::walk(scan, range, |entry| {
+            let (key, value) = entry?;
+            visit(&key, &value);
+            Ok(())
+        })
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        let mut batch = Batch::default();
+        for write in writes {
+            match *write {
+                Write::Put { key, value } => batch.insert(key, value),
+                Write::Delete { key } => batch.remove(key),
+            }
+        }
+        self.db.apply_batch(batch)?;
+        self.sync()
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        self.db.flush()?;
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        self.flush()
+    }
+}
+
+impl Store for SledStore {
+    fn version(&self) -> Option<String> {
+        Some(env!("PEERS_SLED").to_owned())
+    }
+
+    fn stats(&self) -> EngineStats {
+        let mut stats = EngineStats::default();
+        stats.whole.gauge(&c::TABLE_BYTES, self.db.size_on_disk().ok());
+        stats
+    }
+}

@@ -1,0 +1,175 @@
+//! What a store reports of itself at one moment, keyed by the metrics of `results`.
+
+use results::columns as c;
+use results::{Measurements, Metric, Value};
+
+/// The readings of a store at one moment: of the whole store, and of each level where the engine tells levels apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineStats {
+    /// The readings of the whole store.
+    pub whole: Readings,
+    /// The readings of each level, from level 0 down. Empty where the engine does not tell levels apart.
+    pub levels: Vec<Readings>,
+}
+
+/// Counters and gauges, each under its metric. What an engine does not report is not in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readings {
+    counters: Vec<(&'static Metric, u64)>,
+    gauges: Vec<(&'static Metric, Value)>,
+}
+
+impl Readings {
+    /// Adds a counter: a number that only grows while a store is open, of which differences are taken. `None` adds
+    /// nothing.
+    pub fn counter(&mut self, metric: &'static Metric, count: impl Into<Option<u64>>) -> &mut Self {
+        self.counters.extend(count.into().map(|count| (metric, count)));
+        self
+    }
+
+    /// Adds a gauge: a number that describes the store at this moment. `None` adds nothing.
+    pub fn gauge(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
+        let value = value.into();
+        if !value.is_empty() {
+            self.gauges.push((metric, value));
+        }
+        self
+    }
+
+    /// The count of a counter.
+    pub fn count(&self, metric: &Metric) -> Option<u64> {
+        self.counters.iter().find(|(other, _)| other.name == metric.name).map(|(_, count)| *count)
+    }
+
+    /// The whole number that a gauge reads.
+    pub fn reading(&self, metric: &Metric) -> Option<u64> {
+        self.value(metric).integer()
+    }
+
+    /// The number that a gauge reads.
+    pub fn number(&self, metric: &Metric) -> Option<f64> {
+        self.value(metric).number()
+    }
+
+    fn value(&self, metric: &Metric) -> &Value {
+        let gauge = self.gauges.iter().find(|(other, _)| other.name == metric.name);
+        gauge.map_or(&Value::Empty, |(_, value)| value)
+    }
+
+    /// What was counted of a metric since `before`.
+    pub fn counted(&self, metric: &Metric, before: &Self) -> Option<u64> {
+        Some(self.count(metric)?.saturating_sub(before.count(metric)?))
+    }
+
+    /// What was counted since `before`, and the gauges as they are now.
+    pub fn since(&self, before: &Self) -> Measurements {
+        let mut row = Measurements::default();
+        for (metric, count) in &self.counters {
+            row.set_some(metric, before.count(metric).map(|before| count.saturating_sub(before)));
+        }
+        self.gauges.iter().for_each(|(metric, value)| _ = row.set(metric, value.clone()));
+        row
+    }
+
+    /// The same metrics, of something that does not exist: all are 0.
+    fn zeroed(&self) -> Self {
+        Self {
+            counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),
+            gauges: self.gauges.iter().map(|(metric, _)| (*metric, Value::Integer(0))).collect(),
+        }
+    }
+}
+
+impl EngineStats {
+    /// What was counted of the whole store since `before`, and its gauges as they are now.
+    pub fn since(&self, before: &Self) -> Measurements {
+        self.whole.since(&before.whole)
+    }
+
+    /// What was counted of level `level` since `before`, and its gauges as they are now. A level that does not exist at
+    /// one of the moments holds nothing there. `None` where no level is told apart at any of them.
+    pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
+        let like = self.levels.first().or_else(|| before.levels.first())?;
+        let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());
+        Some(of(self).since(&of(before)))
+    }
+
+    /// The sum of a gauge over all levels. `None` where some level does not report it, or no level is told apart.
+    pub fn sum_of_levels(&self, metric: &Metric) -> Option<u64> {
+        let sum = self.levels.iter().map(|level| level.reading(metric)).sum::<Option<u64>>();
+        sum.filter(|_| !self.levels.is_empty())
+    }
+
+    /// Whether every level holds what it holds in `other`, by its gauges.
+    pub fn has_levels_of(&self, other: &Self) -> bool {
+        let none = Readings::default();
+        let holds = |stats: &Self, level: usize| {
+            let gauges = &stats.levels.get(level).unwrap_or(&none).gauges;
+            gauges.iter().filter(|(_, value)| *value != Value::Integer(0)).cloned().collect::<Vec<_>>()
+        };
+        (0..self.levels.len().max(other.levels.len())).all(|level| holds(self, level) == holds(other, level))
+    }
+
+    /// Bytes of memory that the store reports, over all of its parts. `None` where it reports none.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let parts =
+            [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::TABLE_MEMORY_BYTES, &c::CACHE_BYTES];
+        parts.into_iter().filter_map(|part| self.whole.reading(part)).reduce(|sum, part| sum + part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use results::counters as n;
+
+    use super::*;
+
+    fn readings(counters: &[(&'static Metric, u64)], gauges: &[(&'static Metric, u64)]) -> Readings {
+        let mut readings = Readings::default();
+        counters.iter().for_each(|(metric, count)| _ = readings.counter(metric, *count));
+        gauges.iter().for_each(|(metric, value)| _ = readings.gauge(metric, *value));
+        readings
+    }
+
+    #[test]
+    fn counters_are_differences_and_gauges_are_of_now() {
+        let before =
+            readings(&[(&c::FLUSH_BYTES, 10), (&n::GETS, 3)], &[(&c::RUNS, 2), (&c::CACHE_BYTES, 9)]);
+        let mut after = readings(&[(&c::FLUSH_BYTES, 25), (&c::WAL_BYTES, 7)], &[(&c::RUNS, 1)]);
+        after.gauge(&c::EXPECTED_FPR, None::<f64>).counter(&n::GETS, None);
+        let row = after.since(&before);
+        let values: Vec<_> = row.iter().map(|(metric, value)| (metric.name, value.integer())).collect();
+        // A counter that was not there before has no difference.
+        assert_eq!(values, [("flush_bytes", Some(15)), ("runs", Some(1))]);
+        assert_eq!(after.counted(&c::FLUSH_BYTES, &before), Some(15));
+        assert_eq!(after.counted(&c::WAL_BYTES, &before), None);
+    }
+
+    #[test]
+    fn a_level_that_does_not_exist_holds_nothing() {
+        let level =
+            |written, runs| readings(&[(&results::levels::BYTES_WRITTEN, written)], &[(&c::RUNS, runs)]);
+        let stats = |levels| EngineStats { levels, ..EngineStats::default() };
+        let (before, after) = (stats(vec![level(5, 1)]), stats(vec![level(8, 0), level(4, 1)]));
+        let of = |stats: &EngineStats, at, before: &EngineStats| {
+            let row = stats.level_since(at, before).unwrap();
+            (row.integer(&results::levels::BYTES_WRITTEN), row.integer(&c::RUNS))
+        };
+        assert_eq!(of(&after, 0, &before), (Some(3), Some(0)));
+        assert_eq!(of(&after, 1, &before), (Some(4), Some(1)));
+        assert_eq!(of(&after, 2, &before), (Some(0), Some(0)));
+        assert_eq!(stats(Vec::new()).level_since(0, &stats(Vec::new())), None);
+        assert_eq!(after.sum_of_levels(&c::RUNS), Some(1));
+        assert_eq!(after.sum_of_levels(&n::ENTRIES), None);
+        assert!(!after.has_levels_of(&before));
+        assert!(before.has_levels_of(&stats(vec![level(9, 1), level(0, 0)])));
+    }
+
+    #[test]
+    fn memory_is_that_of_the_parts_which_are_reported() {
+        let mut stats = EngineStats::default();
+        assert_eq!(stats.memory_bytes(), None);
+        stats.whole.gauge(&c::MEMTABLE_BYTES, 5_u64).gauge(&c::CACHE_BYTES, 7_u64);
+        assert_eq!(stats.memory_bytes(), Some(12));
+    }
+}

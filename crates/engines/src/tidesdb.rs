@@ -1,0 +1,122 @@
+//! `TidesDB`: a log-structured merge-tree of B-trees in C, with transactions and a log of values.
+
+#[cfg(feature = "tidesdb")]
+mod store;
+
+use catalog::{Build, Limit, Variant};
+use serde::{Deserialize, Serialize};
+use workload::TargetError;
+
+use crate::bundled::{cache, log, memtable, unequal, without_codec, without_maps, without_ribbons};
+use crate::engine::{Engine, Identity, Missing};
+use crate::opening::Opening;
+use crate::options::{EngineOptions, Log, Reads};
+use crate::store::Store;
+
+pub(crate) const VARIANT: Variant<dyn Engine> =
+    Variant::new::<TidesDb>("tidesdb", "TidesDB, a merge-tree of B-trees in C with a log of values", "")
+        .limited(&[Limit::NotDeterministic]);
+
+struct TidesDb;
+
+/// It has none, because the terms of the design are all that it takes.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {}
+
+impl Build<dyn Engine> for TidesDb {
+    type Params = Params;
+
+    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
+        Ok(Box::new(Self))
+    }
+}
+
+/// The rate of false positives at which a Bloom filter takes so many bits per key: 0.6185 to their power.
+fn false_positives(bits_per_key: f64) -> f64 {
+    (-bits_per_key * std::f64::consts::LN_2 * std::f64::consts::LN_2).exp()
+}
+
+/// Threads that compact, beside the one that flushes.
+fn compaction_threads(settings: &EngineOptions) -> u32 {
+    settings.background_threads.saturating_sub(1).max(1)
+}
+
+impl Engine for TidesDb {
+    #[cfg(feature = "tidesdb")]
+    fn identify(&self) -> Result<Identity, Missing> {
+        Ok(Identity { version: Some(::tidesdb::TIDESDB_LINKED_VERSION.to_owned()), ..Identity::default() })
+    }
+
+    #[cfg(not(feature = "tidesdb"))]
+    fn identify(&self) -> Result<Identity, Missing> {
+        Err(Missing::NotBuilt { feature: "tidesdb" })
+    }
+
+    fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
+        let mut lines = vec![
+            memtable(settings, "memtable_write_buffer_size"),
+            cache(settings, "block_cache_size"),
+            format!("blocks {} bytes: btree_klog_block_size", settings.block_bytes),
+            match settings.filter_bits_per_key {
+                bits if bits > 0.0 => {
+                    format!("filters {bits} bits: bloom_fpr {:.4}, what they come to", false_positives(bits))
+                }
+                _ => "filters 0 bits: enable_bloom_filter off".to_owned(),
+            },
+            format!(
+                "{} background threads: 1 of num_flush_threads, {} of num_compaction_threads",
+                settings.background_threads,
+                compaction_threads(settings)
+            ),
+        ];
+        lines.extend(without_ribbons(settings, "TidesDB"));
+        match settings.log {
+            Log::None => lines.push(unequal("log none: TidesDB always writes its log, in the process")),
+            Log::Buffered => {
+                lines.push(log(settings, "SyncMode Interval, which writes at every commit, of a day"));
+            }
+            Log::Sync => lines.push(log(settings, "SyncMode Full")),
+            Log::Interval { .. } => lines.push(log(settings, "SyncMode Interval")),
+        }
+        lines.push(unequal(format_args!(
+            "{} frozen memtables: its threshold counts runs that wait for a merge too, and stays at 16",
+            settings.frozen_memtables
+        )));
+        lines.push(unequal("a put by itself is a transaction"));
+        lines.push(unequal("a memtable of TidesDB counts its nodes, about 100 bytes an entry"));
+        lines.push(unequal("values of 1 KiB and more lie in a log of values"));
+        lines.push(unequal(
+            "its crate copies every key and value that is read once more than its C interface",
+        ));
+        lines.extend(without_codec(settings, "TidesDB without system libraries"));
+        if settings.reads == Reads::Direct {
+            lines.push(unequal("direct I/O: TidesDB has none"));
+        }
+        lines.extend(without_maps(settings, "TidesDB"));
+        lines
+    }
+
+    #[cfg(feature = "tidesdb")]
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        let Opening { directory, options: settings, .. } = opening;
+        Ok(Box::new(store::TidesDbStore::open(directory, settings)?))
+    }
+
+    #[cfg(not(feature = "tidesdb"))]
+    fn open(&self, _: &Opening) -> Result<Box<dyn Store>, TargetError> {
+        Err(Missing::NotBuilt { feature: "tidesdb" }.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_become_a_rate_of_false_positives() {
+        assert!((false_positives(10.0) - 0.0082).abs() < 1e-4, "{}", false_positives(10.0));
+        let lines = TidesDb.mapping(&EngineOptions::default());
+        assert!(lines.iter().any(|line| line.starts_with("filters 10 bits: bloom_fpr 0.0082")), "{lines:?}");
+    }
+}

@@ -1,0 +1,371 @@
+//! Derived columns, each declared once: a sum of counters over another sum.
+//!
+//! The formulas serve the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine alike. A column is
+//! derived in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no
+//! file has.
+//!
+//! Two rules hold for all of them. A term that was not measured leaves the column empty, because it is not known to be
+//! 0. A denominator of 0 leaves it empty too, because nothing is not a share of nothing.
+//!
+//! [`counters`]: crate::counters
+
+use crate::columns as c;
+use crate::counters as n;
+use crate::levels as l;
+use crate::{Kind, Measurements, Metric, Value};
+
+/// How a derived column follows from other columns and counters of its row.
+#[derive(Debug)]
+pub struct Formula {
+    /// The column.
+    pub column: &'static Metric,
+    /// The numerator: the sum of these.
+    numerator: &'static [&'static Metric],
+    /// What it is divided by.
+    denominator: Denominator,
+    /// What a numerator of 0 means.
+    zero: Zero,
+}
+
+/// What a numerator is divided by.
+#[derive(Debug)]
+enum Denominator {
+    /// The sum of these.
+    Sum(&'static [&'static Metric]),
+    /// A number of units, as nanoseconds in a second.
+    Units(f64),
+    /// Nothing: the column is the numerator, in rows where this counter is not 0.
+    OneWhere(&'static Metric),
+}
+
+/// What a numerator of 0 means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zero {
+    /// The column is 0.
+    IsZero,
+    /// The column is empty: an engine that counted none of them does not count them.
+    IsEmpty,
+}
+
+/// Nanoseconds in a second.
+const SECOND: f64 = 1e9;
+
+const fn ratio(
+    column: &'static Metric,
+    numerator: &'static [&'static Metric],
+    denominator: &'static [&'static Metric],
+) -> Formula {
+    Formula { column, numerator, denominator: Denominator::Sum(denominator), zero: Zero::IsZero }
+}
+
+const fn seconds(column: &'static Metric, nanoseconds: &'static [&'static Metric]) -> Formula {
+    Formula { column, numerator: nanoseconds, denominator: Denominator::Units(SECOND), zero: Zero::IsZero }
+}
+
+/// All formulas. Of several formulas of one column the first that gives a value counts. A formula may use a column that
+/// an earlier one derives.
+pub static FORMULAS: &[Formula] = &[
+    ratio(&c::OPS_PER_SECOND, &[&c::OPS], &[&c::SECONDS]),
+    // What was written per byte of the user.
+    ratio(&c::WRITE_AMP, &[&c::FLUSH_BYTES, &c::COMPACTION_BYTES_WRITTEN], &[&c::USER_BYTES_WRITTEN]),
+    ratio(&c::WRITE_AMP, &[&l::BYTES_WRITTEN], &[&c::USER_BYTES_WRITTEN]),
+    ratio(
+        &c::WRITE_AMP_WAL,
+        &[&c::WAL_BYTES, &c::FLUSH_BYTES, &c::COMPACTION_BYTES_WRITTEN],
+        &[&c::USER_BYTES_WRITTEN],
+    ),
+    ratio(
+        &c::WRITE_AMP_SETTLED,
+        &[&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED],
+        &[&c::USER_BYTES_WRITTEN],
+    ),
+    ratio(&c::WRITE_AMP_SETTLED, &[&l::BYTES_WRITTEN_SETTLED], &[&c::USER_BYTES_WRITTEN]),
+    ratio(
+        &c::WRITE_AMP_WAL_SETTLED,
+        &[&n::WAL_BYTES_SETTLED, &c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED],
+        &[&c::USER_BYTES_WRITTEN],
+    ),
+    ratio(&c::OS_WRITE_AMP, &[&c::OS_WRITE_BYTES], &[&c::USER_BYTES_WRITTEN]),
+    ratio(&c::OS_WRITE_AMP_SETTLED, &[&c::OS_WRITE_BYTES_SETTLED], &[&c::USER_BYTES_WRITTEN]),
+    // What is stored per byte that is alive.
+    ratio(&c::SPACE_AMP, &[&c::TABLE_BYTES], &[&c::LIVE_BYTES]),
+    ratio(&c::SPACE_AMP_SETTLED, &[&c::TABLE_BYTES_SETTLED], &[&c::LIVE_BYTES]),
+    // Reads.
+    ratio(&c::BLOCKS_PER_GET, &[&n::BLOCKS_SEARCHED], &[&n::GETS]),
+    // An engine that does not say what a block was for says something of gets only where there is nothing else.
+    Formula {
+        column: &c::BLOCKS_PER_GET,
+        numerator: &[&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE],
+        denominator: Denominator::Sum(&[&n::GETS_ALONE]),
+        zero: Zero::IsEmpty,
+    },
+    ratio(&c::CACHE_HIT_RATE, &[&c::BLOCKS_FROM_CACHE], &[&c::BLOCKS_FROM_CACHE, &c::BLOCKS_READ]),
+    ratio(&c::FPR, &[&c::FILTER_FALSE_POSITIVES], &[&c::FILTER_FALSE_POSITIVES, &c::FILTER_NEGATIVES]),
+    ratio(
+        &c::RANGE_FPR,
+        &[&n::RANGE_FILTER_FALSE_POSITIVES],
+        &[&n::RANGE_FILTER_FALSE_POSITIVES, &c::RANGE_FILTER_NEGATIVES],
+    ),
+    ratio(&c::SOURCES_PER_RANGE, &[&n::RANGE_SOURCES], &[&n::RANGES]),
+    Formula {
+        column: &c::BLOCK_INDEX_ANSWERS,
+        numerator: &[&n::BLOCK_INDEX_HITS],
+        denominator: Denominator::OneWhere(&n::BLOCK_INDEX_PROBES),
+        zero: Zero::IsZero,
+    },
+    ratio(&c::BLOCK_INDEX_HIT_RATE, &[&n::BLOCK_INDEX_HITS], &[&n::BLOCK_INDEX_PROBES]),
+    // Times.
+    seconds(&c::STALL_SECONDS, &[&n::STALL_NS]),
+    seconds(&c::COMPACTION_SECONDS, &[&n::COMPACTION_NS]),
+    ratio(&c::SECONDS_PER_COMPACTION, &[&c::COMPACTION_SECONDS], &[&c::COMPACTIONS]),
+    seconds(&c::DEVICE_SECONDS, &[&n::DEVICE_READ_NS, &n::DEVICE_WRITE_NS]),
+    seconds(&c::DEVICE_READ_SECONDS, &[&n::DEVICE_READ_NS]),
+    seconds(&c::DEVICE_WRITE_SECONDS, &[&n::DEVICE_WRITE_NS]),
+    ratio(&c::DEVICE_NS_PER_OP, &[&n::DEVICE_READ_NS, &n::DEVICE_WRITE_NS], &[&c::OPS]),
+    // What the process took.
+    ratio(&c::ALLOCATIONS_PER_OP, &[&n::ALLOCATIONS], &[&c::OPS]),
+    ratio(&c::INSTRUCTIONS_PER_CYCLE, &[&c::INSTRUCTIONS], &[&c::CPU_CYCLES]),
+    ratio(&c::CPU_CACHE_MISS_RATE, &[&c::CPU_CACHE_MISSES], &[&c::CPU_CACHE_REFERENCES]),
+    ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
+];
+
+/// Columns that are another metric after pending flushes and compactions were done, each with that metric.
+pub static SETTLED: &[(&Metric, &Metric)] = &[
+    (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
+    (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
+    (&c::COMPACTION_BYTES_READ_SETTLED, &c::COMPACTION_BYTES_READ),
+    (&c::COMPACTION_BYTES_WRITTEN_SETTLED, &c::COMPACTION_BYTES_WRITTEN),
+    (&c::TABLE_BYTES_SETTLED, &c::TABLE_BYTES),
+    (&c::RUNS_SETTLED, &c::RUNS),
+    (&c::LEVELS_SETTLED, &c::LEVELS),
+    (&c::OS_WRITE_BYTES_SETTLED, &c::OS_WRITE_BYTES),
+    (&l::TABLES_SETTLED, &l::TABLES),
+    (&l::BYTES_READ_SETTLED, &l::BYTES_READ),
+    (&l::BYTES_WRITTEN_SETTLED, &l::BYTES_WRITTEN),
+];
+
+impl Formula {
+    /// The value that it gives in a row; empty where a term was not measured or there is nothing to divide by.
+    pub fn value(&self, row: &Measurements) -> Value {
+        self.number(row).map_or(Value::Empty, |number| match self.column.kind {
+            Kind::Integer => Value::Integer(number as i128),
+            _ => Value::from(number),
+        })
+    }
+
+    fn number(&self, row: &Measurements) -> Option<f64> {
+        let sum = |terms: &[&Metric]| terms.iter().map(|term| row.number(term)).sum::<Option<f64>>();
+        let numerator = sum(self.numerator).filter(|sum| self.zero == Zero::IsZero || *sum > 0.0)?;
+        match self.denominator {
+            Denominator::Sum(terms) => sum(terms).filter(|sum| *sum > 0.0).map(|sum| numerator / sum),
+            Denominator::Units(units) => Some(numerator / units),
+            Denominator::OneWhere(counter) => {
+                row.number(counter).filter(|count| *count > 0.0).map(|_| numerator)
+            }
+        }
+    }
+}
+
+/// Fills in every derived column that `row` has the terms of. A column that has a value keeps it.
+pub fn derive(row: &mut Measurements) {
+    for formula in FORMULAS {
+        if row.get(formula.column).is_empty() {
+            row.set(formula.column, formula.value(row));
+        }
+    }
+}
+
+/// Fills in the settled columns of `row` from what was measured when pending flushes and compactions were done.
+pub fn settle(row: &mut Measurements, settled: &Measurements) {
+    for (column, of) in SETTLED {
+        row.set(column, settled.get(of).clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(values: &[(&'static Metric, u64)]) -> Measurements {
+        let mut row = Measurements::default();
+        values.iter().for_each(|(metric, value)| _ = row.set(metric, *value));
+        row
+    }
+
+    fn derived(values: &[(&'static Metric, u64)], column: &Metric) -> Option<f64> {
+        let mut row = row(values);
+        derive(&mut row);
+        row.number(column)
+    }
+
+    /// Terms of a derived column, by hand, and what it comes to.
+    type Case = (&'static Metric, &'static [(&'static Metric, u64)], f64);
+
+    static CASES: &[Case] = &[
+        (&c::OPS_PER_SECOND, &[(&c::OPS, 10), (&c::SECONDS, 4)], 2.5),
+        (
+            &c::WRITE_AMP,
+            &[(&c::FLUSH_BYTES, 30), (&c::COMPACTION_BYTES_WRITTEN, 90), (&c::USER_BYTES_WRITTEN, 40)],
+            3.0,
+        ),
+        (&c::WRITE_AMP, &[(&l::BYTES_WRITTEN, 60), (&c::USER_BYTES_WRITTEN, 40)], 1.5),
+        (
+            &c::WRITE_AMP_WAL,
+            &[
+                (&c::WAL_BYTES, 50),
+                (&c::FLUSH_BYTES, 30),
+                (&c::COMPACTION_BYTES_WRITTEN, 90),
+                (&c::USER_BYTES_WRITTEN, 40),
+            ],
+            4.25,
+        ),
+        (
+            &c::WRITE_AMP_SETTLED,
+            &[
+                (&c::FLUSH_BYTES_SETTLED, 40),
+                (&c::COMPACTION_BYTES_WRITTEN_SETTLED, 160),
+                (&c::USER_BYTES_WRITTEN, 40),
+            ],
+            5.0,
+        ),
+        (&c::WRITE_AMP_SETTLED, &[(&l::BYTES_WRITTEN_SETTLED, 100), (&c::USER_BYTES_WRITTEN, 40)], 2.5),
+        (
+            &c::WRITE_AMP_WAL_SETTLED,
+            &[
+                (&n::WAL_BYTES_SETTLED, 60),
+                (&c::FLUSH_BYTES_SETTLED, 40),
+                (&c::COMPACTION_BYTES_WRITTEN_SETTLED, 160),
+                (&c::USER_BYTES_WRITTEN, 40),
+            ],
+            6.5,
+        ),
+        (&c::OS_WRITE_AMP, &[(&c::OS_WRITE_BYTES, 300), (&c::USER_BYTES_WRITTEN, 40)], 7.5),
+        (&c::OS_WRITE_AMP_SETTLED, &[(&c::OS_WRITE_BYTES_SETTLED, 320), (&c::USER_BYTES_WRITTEN, 40)], 8.0),
+        (&c::SPACE_AMP, &[(&c::TABLE_BYTES, 150), (&c::LIVE_BYTES, 100)], 1.5),
+        (&c::SPACE_AMP_SETTLED, &[(&c::TABLE_BYTES_SETTLED, 110), (&c::LIVE_BYTES, 100)], 1.1),
+        (&c::BLOCKS_PER_GET, &[(&n::BLOCKS_SEARCHED, 30), (&n::GETS, 20)], 1.5),
+        (
+            &c::BLOCKS_PER_GET,
+            &[(&c::BLOCKS_READ, 10), (&c::BLOCKS_FROM_CACHE, 15), (&n::GETS_ALONE, 20)],
+            1.25,
+        ),
+        (&c::CACHE_HIT_RATE, &[(&c::BLOCKS_FROM_CACHE, 15), (&c::BLOCKS_READ, 5)], 0.75),
+        (&c::FPR, &[(&c::FILTER_FALSE_POSITIVES, 1), (&c::FILTER_NEGATIVES, 99)], 0.01),
+        (&c::RANGE_FPR, &[(&n::RANGE_FILTER_FALSE_POSITIVES, 1), (&c::RANGE_FILTER_NEGATIVES, 3)], 0.25),
+        (&c::SOURCES_PER_RANGE, &[(&n::RANGE_SOURCES, 6), (&n::RANGES, 4)], 1.5),
+        (&c::BLOCK_INDEX_ANSWERS, &[(&n::BLOCK_INDEX_HITS, 8), (&n::BLOCK_INDEX_PROBES, 10)], 8.0),
+        (&c::BLOCK_INDEX_HIT_RATE, &[(&n::BLOCK_INDEX_HITS, 8), (&n::BLOCK_INDEX_PROBES, 10)], 0.8),
+        (&c::STALL_SECONDS, &[(&n::STALL_NS, 1_500_000_000)], 1.5),
+        (&c::COMPACTION_SECONDS, &[(&n::COMPACTION_NS, 3_000_000_000)], 3.0),
+        (&c::SECONDS_PER_COMPACTION, &[(&n::COMPACTION_NS, 3_000_000_000), (&c::COMPACTIONS, 4)], 0.75),
+        (&c::DEVICE_SECONDS, &[(&n::DEVICE_READ_NS, 1_000_000_000), (&n::DEVICE_WRITE_NS, 500_000_000)], 1.5),
+        (&c::DEVICE_READ_SECONDS, &[(&n::DEVICE_READ_NS, 1_000_000_000)], 1.0),
+        (&c::DEVICE_WRITE_SECONDS, &[(&n::DEVICE_WRITE_NS, 500_000_000)], 0.5),
+        (&c::DEVICE_NS_PER_OP, &[(&n::DEVICE_READ_NS, 700), (&n::DEVICE_WRITE_NS, 300), (&c::OPS, 8)], 125.0),
+        (&c::ALLOCATIONS_PER_OP, &[(&n::ALLOCATIONS, 5), (&c::OPS, 4)], 1.25),
+        (&c::INSTRUCTIONS_PER_CYCLE, &[(&c::INSTRUCTIONS, 1000), (&c::CPU_CYCLES, 400)], 2.5),
+        (&c::CPU_CACHE_MISS_RATE, &[(&c::CPU_CACHE_MISSES, 20), (&c::CPU_CACHE_REFERENCES, 80)], 0.25),
+        (&c::INSTRUCTIONS_PER_OP, &[(&c::INSTRUCTIONS, 1000), (&c::OPS, 10)], 100.0),
+    ];
+
+    #[test]
+    fn every_formula_gives_what_a_row_made_by_hand_says() {
+        assert_eq!(CASES.len(), FORMULAS.len(), "a formula without a row");
+        for ((column, terms, expected), formula) in CASES.iter().zip(FORMULAS) {
+            assert_eq!(formula.column.name, column.name, "rows stand in the order of the formulas");
+            assert_eq!(derived(terms, column), Some(*expected), "{}", column.name);
+        }
+    }
+
+    #[test]
+    fn a_term_that_was_not_measured_leaves_the_column_empty() {
+        for (column, terms, _) in CASES {
+            for without in 0..terms.len() {
+                let mut left = terms.to_vec();
+                left.remove(without);
+                assert_eq!(derived(&left, column), None, "{} without {}", column.name, terms[without].0.name);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_divided_by_zero_and_a_numerator_of_zero_is_zero_unless_it_says_nothing() {
+        for ((column, terms, _), formula) in CASES.iter().zip(FORMULAS) {
+            let with_zeros = |zeros: &[&Metric]| {
+                let values = terms.iter().map(|(term, value)| {
+                    let is_zero = zeros.iter().any(|zero| zero.name == term.name);
+                    (*term, if is_zero { 0 } else { *value })
+                });
+                derived(&values.collect::<Vec<_>>(), column)
+            };
+            match formula.denominator {
+                Denominator::Sum(denominator) => assert_eq!(with_zeros(denominator), None, "{}", column.name),
+                Denominator::OneWhere(counter) => assert_eq!(with_zeros(&[counter]), None, "{}", column.name),
+                Denominator::Units(_) => {}
+            }
+            let expected = (formula.zero == Zero::IsZero).then_some(0.0);
+            // A term in both sums cannot be 0 in one of them alone, and a derived one is no term of the row.
+            let is_alone = |term: &&Metric| match &formula.denominator {
+                Denominator::Sum(denominator) => denominator.iter().all(|other| other.name != term.name),
+                _ => true,
+            };
+            let is_given = |term: &&Metric| terms.iter().any(|(given, _)| given.name == term.name);
+            if formula.numerator.iter().all(|term| is_alone(term) && is_given(term)) {
+                assert_eq!(with_zeros(formula.numerator), expected, "{}", column.name);
+            }
+        }
+        // A part of 0 in a whole that is not 0.
+        assert_eq!(
+            derived(&[(&c::BLOCKS_FROM_CACHE, 0), (&c::BLOCKS_READ, 5)], &c::CACHE_HIT_RATE),
+            Some(0.0)
+        );
+        assert_eq!(
+            derived(&[(&c::FILTER_FALSE_POSITIVES, 0), (&c::FILTER_NEGATIVES, 9)], &c::FPR),
+            Some(0.0)
+        );
+    }
+
+    #[test]
+    fn the_first_formula_that_gives_a_value_counts_and_what_is_set_stays() {
+        let both = [
+            (&n::BLOCKS_SEARCHED, 30),
+            (&n::GETS, 20),
+            (&c::BLOCKS_READ, 1),
+            (&c::BLOCKS_FROM_CACHE, 1),
+            (&n::GETS_ALONE, 20),
+        ];
+        assert_eq!(derived(&both, &c::BLOCKS_PER_GET), Some(1.5));
+        assert_eq!(derived(&[(&c::WRITE_AMP, 9), both[0]], &c::WRITE_AMP), Some(9.0));
+    }
+
+    #[test]
+    fn settled_columns_are_those_of_the_settled_store() {
+        let settled = row(&[(&c::FLUSH_BYTES, 7), (&c::RUNS, 2), (&c::WAL_BYTES, 5)]);
+        let mut row = row(&[(&c::FLUSH_BYTES, 4)]);
+        settle(&mut row, &settled);
+        let names: Vec<&str> = row.iter().map(|(metric, _)| metric.name).collect();
+        assert_eq!(names, ["flush_bytes", "wal_bytes_settled", "flush_bytes_settled", "runs_settled"]);
+        assert_eq!(row.integer(&c::FLUSH_BYTES_SETTLED), Some(7));
+    }
+
+    /// A column of hardware counters is filled where the processor counts, and only there.
+    #[test]
+    fn all_columns_of_hardware_counters_follow_from_the_first_five() {
+        let counted = [
+            (&c::CPU_CYCLES, 400),
+            (&c::INSTRUCTIONS, 1_000),
+            (&c::CPU_CACHE_REFERENCES, 80),
+            (&c::CPU_CACHE_MISSES, 20),
+            (&c::BRANCH_MISSES, 5),
+        ];
+        let mut all = row(&counted);
+        all.set(&c::OPS, 10_u64);
+        derive(&mut all);
+        assert!(c::HARDWARE.iter().all(|metric| all.number(metric).is_some()));
+        let mut some =
+            row(&[(&c::INSTRUCTIONS, 1_000), (&c::CPU_CACHE_REFERENCES, 0), (&c::CPU_CACHE_MISSES, 0)]);
+        derive(&mut some);
+        let names: Vec<&str> = some.iter().map(|(metric, _)| metric.name).collect();
+        assert_eq!(names, ["instructions", "cpu_cache_references", "cpu_cache_misses"]);
+    }
+}

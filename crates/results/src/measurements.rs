@@ -1,0 +1,154 @@
+//! The values of one row before it has an experiment, a configuration and a trial: what the process of a trial reports.
+
+use std::fmt;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::columns::known;
+use crate::{Metric, Value};
+
+/// The measured values of one row, keyed by metric. A value that was not measured is not in it.
+///
+/// It serialises as a map from the names of columns to values. A name that no file has a column of is an error when it
+/// is read back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measurements(Vec<(&'static Metric, Value)>);
+
+impl Measurements {
+    /// Sets the value of a metric and replaces an earlier one. An empty value changes nothing.
+    ///
+    /// # Panics
+    /// If the metric holds another kind of value. That is a mistake in the code that measures.
+    pub fn set(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
+        let value = metric.hold(value.into());
+        if value.is_empty() {
+            return self;
+        }
+        match self.0.iter_mut().find(|(other, _)| other.name == metric.name) {
+            Some((_, earlier)) => *earlier = value,
+            None => self.0.push((metric, value)),
+        }
+        self
+    }
+
+    /// Sets the value of a metric where there is one.
+    pub fn set_some(&mut self, metric: &'static Metric, value: Option<impl Into<Value>>) -> &mut Self {
+        match value {
+            Some(value) => self.set(metric, value),
+            None => self,
+        }
+    }
+
+    /// The value of a metric; empty where it was not measured.
+    pub fn get(&self, metric: &Metric) -> &Value {
+        self.0.iter().find(|(other, _)| other.name == metric.name).map_or(&Value::Empty, |(_, value)| value)
+    }
+
+    /// The number that was measured of a metric.
+    pub fn number(&self, metric: &Metric) -> Option<f64> {
+        self.get(metric).number()
+    }
+
+    /// The whole number that was measured of a metric.
+    pub fn integer(&self, metric: &Metric) -> Option<u64> {
+        self.get(metric).integer()
+    }
+
+    /// Takes over all values of `other`, which replace those of the same metric.
+    pub fn extend(&mut self, other: Self) {
+        for (metric, value) in other.0 {
+            self.set(metric, value);
+        }
+    }
+
+    /// Leaves the values of `columns` only.
+    pub fn retain(&mut self, columns: &[&[Metric]]) {
+        self.0.retain(|(metric, _)| {
+            columns.iter().any(|list| list.iter().any(|column| column.name == metric.name))
+        });
+    }
+
+    /// Every metric with its value, in the order in which they were set first.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Metric, &Value)> {
+        self.0.iter().map(|(metric, value)| (*metric, value))
+    }
+}
+
+impl Serialize for Measurements {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(metric, value)| (metric.name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Measurements {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Row;
+
+        impl<'de> Visitor<'de> for Row {
+            type Value = Measurements;
+
+            fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+                text.write_str("a map from columns to values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Measurements, A::Error> {
+                let mut measurements = Measurements::default();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    let unknown = || A::Error::custom(format!("unknown column \"{name}\""));
+                    let metric = known(&name).ok_or_else(unknown)?;
+                    let value = metric.accept(value).ok_or_else(|| {
+                        A::Error::custom(format!("column \"{name}\" holds {}", metric.kind.expected()))
+                    })?;
+                    measurements.set(metric, value);
+                }
+                Ok(measurements)
+            }
+        }
+
+        deserializer.deserialize_map(Row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::{FPR, OPS, PHASE, WRITE_AMP};
+    use crate::counters::GETS;
+
+    #[test]
+    fn values_are_keyed_by_metric_and_what_was_not_measured_is_not_there() {
+        let mut row = Measurements::default();
+        row.set(&OPS, 5_u64).set(&FPR, f64::NAN).set_some(&WRITE_AMP, None::<f64>).set(&OPS, 6_u64);
+        assert_eq!(row.iter().collect::<Vec<_>>(), [(&OPS, &Value::Integer(6))]);
+        let mut other = Measurements::default();
+        other.set(&OPS, 7_u64).set(&FPR, 1_u64).set(&GETS, 3_u64);
+        row.extend(other);
+        assert_eq!((row.integer(&OPS), row.number(&FPR), row.integer(&GETS)), (Some(7), Some(1.0), Some(3)));
+        row.retain(&[&[OPS], &[PHASE]]);
+        assert_eq!(row.iter().collect::<Vec<_>>(), [(&OPS, &Value::Integer(7))]);
+    }
+
+    #[test]
+    fn a_row_reads_back_as_it_was_written_and_unknown_columns_are_named() {
+        let mut row = Measurements::default();
+        row.set(&PHASE, "load").set(&OPS, u64::MAX).set(&FPR, 0.1).set(&WRITE_AMP, 3.0);
+        let text = serde_json::to_string(&row).unwrap();
+        assert_eq!(text, r#"{"phase":"load","ops":18446744073709551615,"fpr":0.1,"write_amp":3.0}"#);
+        assert_eq!(serde_json::from_str::<Measurements>(&text).unwrap(), row);
+        for (text, expected) in [
+            (r#"{"gets": 1}"#, "unknown column \"gets\""),
+            (r#"{"opps": 1}"#, "unknown column \"opps\""),
+            (r#"{"ops": 1.5}"#, "column \"ops\" holds a whole number"),
+        ] {
+            let error = serde_json::from_str::<Measurements>(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "column \"ops\" holds a whole number")]
+    fn a_value_of_the_wrong_kind_is_a_mistake_in_the_code() {
+        Measurements::default().set(&OPS, 0.5);
+    }
+}

@@ -9,8 +9,8 @@ use measure::{Proportion, Verdict};
 use results::{Folder, Row, verdicts};
 
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 use crate::process;
+use types::{Outcome, Problem};
 
 /// The experiment with two equal trees.
 const EXPERIMENT: &str = include_str!("../../../configs/calibration.toml");

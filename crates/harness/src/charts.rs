@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use plot::{Chart, ChartSpec, Context, Order, PlotError, Width};
+use results::targets::{check_file, check_folder, check_name};
 use results::{Folder, Manifest, Row, Table, columns as c};
 use tree::AXES;
+use types::{Outcome, Problem};
 
 use crate::experiment::ENGINE;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
-use crate::run::check_name;
-use crate::targets::{check_file, check_folder};
 use crate::trial_rows::TrialRows;
 
 /// What the names of a chart's files end with.

@@ -8,7 +8,7 @@ use std::path::Path;
 use results::{BuildInfo, Column, EngineInfo, Manifest, Schema, Seal, columns};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 pub(crate) use names::Names;
 use names::file_name;

@@ -10,15 +10,15 @@ mod shortfall;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use heading::Heading;
 use measure::{Comparison, Criteria, Sample, compare};
+use results::columns::ALL;
 use results::{EngineInfo, Folder, Manifest, Metric, Row, Table, columns as c};
+use types::{Outcome, Problem};
 
 use crate::experiment::ENGINE;
-use crate::problem::{Outcome, Problem};
-use crate::run::ALL;
 use crate::trial_rows::TrialRows;
 
-use heading::Heading;
 pub(crate) use kept::keep;
 pub(crate) use place::Page;
 pub(crate) use shortfall::Targets;

@@ -4,13 +4,12 @@
 //! component, and the crates of the axes are re-exported here.
 
 #[doc(hidden)]
-pub mod allocation;
+pub use measure::allocation;
 mod calibration;
 mod charts;
 mod cli;
 mod command;
 mod compare;
-mod expect;
 mod experiment;
 mod extract;
 mod gate;
@@ -22,13 +21,9 @@ mod league;
 mod lifeline;
 mod markdown;
 mod output;
-mod pairs;
-mod problem;
 mod process;
 mod run;
 mod scratch;
-mod subject;
-mod targets;
 mod trial_rows;
 mod workbench;
 
@@ -40,8 +35,8 @@ pub use {bloom, cache, catalog, compaction, compression, fence, memtable, storag
 
 use cli::{Cli, Command, OverrideArguments, RunArguments};
 use experiment::Overrides;
-use problem::Outcome;
 use run::{Ending, RunOptions};
+use types::Outcome;
 pub use workbench::Workbench;
 
 /// The answer is bad: wrong answers, damage found.

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// Writes an answer to standard output; a reader that has seen enough is no error.
 pub(crate) fn print(text: &str) -> Outcome<()> {

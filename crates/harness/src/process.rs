@@ -9,7 +9,7 @@ use results::Folder;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::interrupt;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// How soon an interruption is passed on.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// What the names of such folders begin with.
 const PREFIX: &str = ".lsmbench-scratch-";

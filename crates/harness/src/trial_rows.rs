@@ -5,9 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::Sample;
+use results::columns::ALL;
 use results::{Metric, Row, Table, columns as c};
-
-use crate::run::ALL;
 
 /// Some rows of a table, in its order.
 #[derive(Clone, Debug)]

@@ -1,8 +1,11 @@
 //! The instruments: a cheap clock, counters of the processor, latency histograms, the order in which trials run, and
 //! what two sets of trials say about each other.
 //!
-//! Nothing here reads files, prints, or knows what a tree is. The harness alone holds the clock.
+//! [`allocation`] counts what threads allocate, [`probe`] reads what the operating system knows of the process.
+//!
+//! Nothing here prints or knows what a tree is. The harness alone holds the clock.
 
+pub mod allocation;
 mod bootstrap;
 mod change;
 mod clock;
@@ -12,6 +15,7 @@ mod criteria;
 mod histogram;
 mod noise;
 mod plan;
+pub mod probe;
 mod proportion;
 mod ranking;
 mod sample;

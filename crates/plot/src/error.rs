@@ -38,3 +38,9 @@ impl PlotError {
         Self::Spec { key, message: message.into() }
     }
 }
+
+impl From<PlotError> for types::Problem {
+    fn from(error: PlotError) -> Self {
+        Self::new(error.to_string())
+    }
+}

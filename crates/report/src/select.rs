@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use crate::Texts;
 
-/// The column that says which engine ran. Results without it are of one engine, our own.
-pub const ENGINE: &str = "engine";
+pub use results::columns::ENGINE;
 
 /// A column of `runs.csv`, or the quotient of two: `user_bytes_written / seconds`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -6,6 +6,12 @@
 
 use crate::metric::{Better, Kind, Metric, Unit, columns};
 
+/// The name of the operation in rows about all operations of a phase together.
+pub const ALL: &str = "all";
+
+/// The path at which engines are swept, and so the name of its column.
+pub const ENGINE: &str = "engine";
+
 columns! {
     /// The columns that say which measurement a row is of. The swept paths follow them.
     IDENTITY

@@ -133,3 +133,9 @@ pub(crate) fn closest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> 
         .min()
         .map(|(_, name)| name)
 }
+
+impl From<ResultsError> for types::Problem {
+    fn from(error: ResultsError) -> Self {
+        Self::new(error.to_string())
+    }
+}

@@ -200,6 +200,12 @@ impl StorageError {
     }
 }
 
+impl From<StorageError> for types::Problem {
+    fn from(error: StorageError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 /// Refuses to read what does not lie inside a file of `file_len` bytes.
 pub(crate) fn check_bounds(path: &Path, offset: u64, len: usize, file_len: u64) -> Result<(), StorageError> {
     if offset.checked_add(len as u64).is_some_and(|end| end <= file_len) {

@@ -91,3 +91,9 @@ impl Error {
         self.is_damage() || matches!(self, Self::Storage(error) if error.operation == "read")
     }
 }
+
+impl From<Error> for types::Problem {
+    fn from(error: Error) -> Self {
+        Self::new(error.to_string())
+    }
+}

@@ -1,5 +1,5 @@
 //! The words every crate of lsmbench shares: keys and their hashes, entries and their sequence
-//! numbers, batches that cross a seam in order, immutable shared bytes, and numbers that look random.
+//! numbers, batches that cross a seam in order, immutable shared bytes, numbers that look random, and the error of requests.
 //!
 //! This is the ground floor: it needs the standard library alone.
 
@@ -10,6 +10,7 @@ mod bytes;
 mod entry;
 mod key;
 mod key_list;
+mod problem;
 pub mod quantity;
 mod scan;
 
@@ -20,4 +21,5 @@ pub use bytes::{Bytes, PADDING};
 pub use entry::{ENTRY_CHARGE_BYTES, Entry, Lookup, SequenceNumber};
 pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, common_prefix, head};
 pub use key_list::KeyList;
+pub use problem::{Outcome, Problem};
 pub use scan::Direction;

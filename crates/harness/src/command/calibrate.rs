@@ -3,8 +3,8 @@
 use crate::calibration::{Calibration, calibrate as run};
 use crate::cli::CalibrateArguments;
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
 use crate::scratch::scratch;
+use types::{Outcome, Problem};
 
 /// The largest slowdown that makes sense, in percent.
 const MOST_PERCENT: f64 = 300.0;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::cli::{CheckArguments, OverrideArguments};
 use crate::gate::{Against, Goldens, against, check_goldens};
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
 use crate::scratch::scratch;
+use types::{Outcome, Problem};
 
 /// Checks counters against goldens, or times against another build, and prints a report; whether nothing got worse.
 pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {

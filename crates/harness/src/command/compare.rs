@@ -3,7 +3,7 @@
 use crate::cli::CompareArguments;
 use crate::compare::{Pairing, Report, Samples};
 use crate::output::print;
-use crate::problem::Outcome;
+use types::Outcome;
 
 /// Prints what differs; whether nothing got worse.
 pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {

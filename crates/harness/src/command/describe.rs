@@ -10,8 +10,8 @@ use workload::{Extent, Plan, Profile};
 
 use crate::experiment::{Cell, Estimate, Experiment, Overrides};
 use crate::output::print;
-use crate::problem::Outcome;
 use crate::run::{engine_info, introduction, noisy_baselines};
+use types::Outcome;
 
 /// Prints an experiment as [`described`].
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {

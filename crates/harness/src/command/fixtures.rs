@@ -7,8 +7,8 @@ use results::Unit;
 
 use crate::cli::FixturesArguments;
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
 use crate::run::{Kept, kept, lock_all_fixtures, program_hash};
+use types::{Outcome, Problem};
 
 /// Removes fixtures if asked to, and prints those that are there then.
 pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {

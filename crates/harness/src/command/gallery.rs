@@ -4,16 +4,15 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use results::Folder;
+use results::targets::{check_file, check_folder};
+use types::{Outcome, Problem};
 
 use super::report::{files_below, missing_run};
-use crate::charts;
 use crate::cli::GalleryArguments;
 use crate::experiment::{Experiment, Overrides};
-use crate::interrupt;
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
 use crate::run::sentences;
-use crate::targets::{check_file, check_folder};
+use crate::{charts, interrupt};
 
 /// Where the gallery begins and ends on its page.
 const BEGIN: &str = "<!-- gallery -->\n";

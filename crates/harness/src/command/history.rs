@@ -5,14 +5,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use plot::{Chart, ChartKind, ChartSpec, Context, PlotError};
+use results::targets::{check_file, check_folder, check_name};
 use results::{Folder, Kind, Row, Schema, Table, columns as c};
+use types::{Outcome, Problem};
 
 use crate::cli::HistoryArguments;
 use crate::history::{Series, add, entries, series};
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
-use crate::run::check_name;
-use crate::targets::{check_file, check_folder};
 
 /// The column of the charts that numbers runs.
 const RUN: &str = "run";
@@ -107,7 +106,7 @@ impl Series {
     fn name(&self) -> String {
         let [experiment, label, phase, operation] = &self.place;
         let mut name = format!("{experiment}: {label}, phase {phase}");
-        if operation != crate::run::ALL {
+        if operation != results::columns::ALL {
             let _ = write!(name, ", {operation}");
         }
         if !self.machine.is_empty() {
@@ -164,7 +163,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
         row.set(&c::LABEL, label)
             .set(&c::TRIAL, 0_u64)
             .set(&c::PHASE, series.place[2].as_str())
-            .set(&c::OPERATION, crate::run::ALL);
+            .set(&c::OPERATION, results::columns::ALL);
         row.set_swept(RUN, &(run + 1).to_string()).expect("runs are swept");
         match series.metric.kind {
             Kind::Integer => row.set(series.metric, value.round() as u64),

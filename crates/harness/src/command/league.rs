@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use results::Folder;
+use results::targets::{check_file, check_folder};
+use types::{Outcome, Problem};
 
 use crate::cli::LeagueArguments;
 use crate::league::{League, Page, Targets, keep};
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
-use crate::targets::{check_file, check_folder};
 
 /// Prints the tables of each folder of results, or writes them into a page; whether the page says what they say.
 pub(crate) fn league(arguments: &LeagueArguments) -> Outcome<bool> {

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use catalog::{Axis, VariantInfo, suggestion};
 use engines::CATALOG;
 use serde_json::json;
+use subject::{SUBJECT, SUBJECTS};
 use tree::{AXES, axis};
+use types::{Outcome, Problem};
 
 use crate::cli::ListArguments;
 use crate::experiment::ENGINE;
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
-use crate::subject::{SUBJECT, SUBJECTS};
 
 /// Prints the variants of one axis or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {

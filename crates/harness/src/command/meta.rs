@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use crate::cli::Cli;
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// Prints the completion script of a shell.
 pub(crate) fn completions(shell: Shell) -> Outcome<()> {

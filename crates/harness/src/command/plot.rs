@@ -3,7 +3,7 @@
 use crate::charts;
 use crate::cli::PlotArguments;
 use crate::output::{line, print};
-use crate::problem::Outcome;
+use types::Outcome;
 
 /// Draws the charts of results folders again.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {

@@ -8,26 +8,24 @@ mod trimmed;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use note::note;
 use plot::Width;
+use published::{Published, publish};
 use report::{
     Answer, Evidence, Facts, Finding, FindingCounts, Judged, Page, Picture, Report, System, assemble, judge,
     outcome, pages,
 };
-use results::{Folder, Manifest, Table, verdicts};
+use results::targets::check_folder;
+use results::{Folder, Manifest, RunMode, Table, verdicts};
 use toml::Value;
+use types::{Outcome, Problem};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::charts;
 use crate::cli::ReportArguments;
-use crate::experiment::{AnswerFile, Experiment, Overrides, RunMode};
-use crate::interrupt;
+use crate::experiment::{AnswerFile, Experiment, Overrides};
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
 use crate::run::{Ending, RunOptions, run_all};
-use crate::targets::check_folder;
-
-use note::note;
-use published::{Published, publish};
+use crate::{charts, interrupt};
 
 /// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {

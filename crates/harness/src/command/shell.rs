@@ -8,14 +8,13 @@ use std::path::Path;
 
 use catalog::Limit;
 use tree::{Design, OpenOptions, Tree};
-use workload::{Command, CommandReader, ReadError};
+use types::{Outcome, Problem};
+use workload::{Command, CommandReader, Pairs, PairsError, ReadError};
 
 use crate::cli::ShellArguments;
 use crate::experiment::{read_design, set_design};
 use crate::interrupt::{self, UntilInterrupted};
 use crate::output::line;
-use crate::pairs::{Pairs, PairsError};
-use crate::problem::{Outcome, Problem};
 
 /// Opens the store and does what standard input says, until it ends or the user wants the program to end; the
 /// store is closed then, so that what was done is kept in every log mode.

@@ -19,7 +19,7 @@ use tree::{Checksum, Design};
 use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 use crate::experiment::read_design;
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 pub(crate) use kill::{WRITER_COMMAND, write_until_killed};
 

@@ -8,7 +8,7 @@ use storage::Storage;
 use toml::Value;
 
 use crate::output::print;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// Prints what is wrong with a store, and changes nothing of it; whether nothing is wrong.
 pub(crate) fn verify(directory: &Path) -> Outcome<bool> {

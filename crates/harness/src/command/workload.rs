@@ -4,12 +4,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use workload::{Extent, PhasePlan, write_operations};
+use types::{Outcome, Problem};
+use workload::{Extent, PhasePlan, Replay, write_operations};
 
 use crate::experiment::{Experiment, Overrides};
 use crate::output::answered;
-use crate::problem::{Outcome, Problem};
-use crate::run::Replay;
 
 /// Prints the operations of the first cell, phase after phase.
 pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>) -> Outcome<()> {

@@ -196,7 +196,7 @@ impl Difference {
     /// `quickstart: leveled, phase mixed, get`.
     fn name(&self) -> String {
         let operation = match self.key.operation.as_str() {
-            crate::run::ALL => String::new(),
+            results::columns::ALL => String::new(),
             operation => format!(", {operation}"),
         };
         format!("{}: {}, phase {}{operation}", self.key.experiment, self.key.label, self.key.phase)

@@ -4,12 +4,11 @@ use measure::{
     Comparison, Criteria, Doubt, Sample, Verdict, adjust, compare, compare_exact, compare_unpaired,
     least_unpaired,
 };
-use results::{Better, Manifest, Metric};
+use results::{Better, Manifest, Metric, RunMode};
+use types::{Outcome, Problem};
 
 use super::samples::{Key, Samples};
-use crate::experiment::RunMode;
 use crate::output::and_more;
-use crate::problem::{Outcome, Problem};
 
 /// How the trials of the two sides belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use measure::Sample;
-use results::{Better, Column, Folder, Manifest, Metric, Table, Unit, columns as c};
+use results::columns::ALL;
+use results::{Better, Column, Folder, Manifest, Metric, RunMode, Table, Unit, columns as c};
+use types::{Outcome, Problem};
 
-use crate::experiment::RunMode;
-use crate::problem::{Outcome, Problem};
-use crate::run::{ALL, holds_found_rate};
+use crate::run::holds_found_rate;
 use crate::trial_rows::TrialRows;
 
 /// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use report::{Claims, FigureSource, Rule, Sheet};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
+use types::{Outcome, Problem};
 
 use super::file::SourceFile;
 use super::reading;
-use crate::problem::{Outcome, Problem};
 
 /// The keys of a file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];

@@ -2,10 +2,10 @@
 
 use catalog::Choice;
 use engines::EngineOptions;
+use subject::Task;
 use tree::Design;
 
 use super::engine::{Absence, engine};
-use super::task::Task;
 
 /// One combination of swept values.
 #[derive(Clone, Debug)]

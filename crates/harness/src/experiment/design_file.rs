@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use catalog::suggestion;
 use toml::{Table, Value};
 use tree::{Design, DesignError};
+use types::{Outcome, Problem};
 
 use super::file::SourceFile;
 use super::overrides::split_set;
 use super::paths;
-use crate::problem::{Outcome, Problem};
 
 /// The keys of a design file.
 const KEYS: [&str; 3] = ["about", "extends", "design"];

@@ -2,13 +2,12 @@
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
+use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{AXES, own_keys};
 
 use super::cell::Cell;
 use super::engine::engine;
-use super::task::Task;
-use crate::subject::COMPONENT;
 
 /// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
 /// two kinds has, or that each has at its own default, are part of that one difference.

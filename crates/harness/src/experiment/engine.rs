@@ -4,14 +4,13 @@ use std::fmt;
 
 use catalog::{Choice, ChoiceError, Limit};
 use engines::{CATALOG, Engine, EngineOptions, Missing, UNEQUAL};
+use results::RunMode;
 use toml::Value;
 use workload::Rate;
 
 use super::cell::Cell;
-use super::trials::RunMode;
 
-/// The key that names the engine of an experiment, and the path at which engines are swept.
-pub(crate) const ENGINE: &str = "engine";
+pub(crate) use results::columns::ENGINE;
 
 /// Reads an engine from TOML.
 ///

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use catalog::Limit;
+use subject::Cost;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
 use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Work};
 
 use super::cell::Cell;
-use crate::subject::Cost;
 
 /// How much more than its tables a tree may take for a while: a merge of everything has its input and its
 /// output on storage at once, and the log stands beside them.
@@ -123,7 +123,7 @@ impl Estimate {
     /// Refuses what does not fit on the file system of `folder` or in memory, in a sentence.
     pub(crate) fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let what = format!("cell {} ({})", cell.number, cell.label);
-        match crate::run::free_bytes(folder) {
+        match measure::probe::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {
                 return Err(format!(
                     "{what} may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
@@ -134,7 +134,7 @@ impl Estimate {
             }
             _ => {}
         }
-        match crate::run::available_memory_bytes() {
+        match measure::probe::available_memory_bytes() {
             Some(available) if self.memory_bytes > available as f64 => Err(format!(
                 "{what} may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
                 rounded(self.memory_bytes),
@@ -238,8 +238,8 @@ fn rounded(bytes: f64) -> String {
 mod tests {
     use workload::Workload;
 
-    use super::super::task::Task;
     use super::*;
+    use subject::Task;
 
     fn estimate(design: &str, workload: &str) -> Estimate {
         let workload = Workload::from_toml(&workload.parse().unwrap()).unwrap();

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
 use engines::EngineOptions;
+use results::RunMode;
+use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
@@ -11,10 +13,7 @@ use workload::{CacheState, Phase, Work};
 use super::cell::{Cell, LeftOut, absences};
 use super::engine::{ENGINE, default_engine, engine_label, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
-use super::task::Task;
-use super::trials::RunMode;
 use super::{engine, paths};
-use crate::subject::COMPONENT;
 
 /// What a sweep starts from.
 pub(super) struct Base<'a> {

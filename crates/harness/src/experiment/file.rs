@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 use toml::de::{DeTable, DeValue};
-
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// A TOML file with its text, so that an error about a key can name its line.
 #[derive(Clone, Debug)]

@@ -1,12 +1,12 @@
 //! Which phases of an experiment are a fixture, and what cannot be one.
 
 use catalog::{Limit, suggestion};
+use subject::Task;
 use workload::{Before, Rate, Work};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label};
 use super::resolved::Experiment;
-use super::task::Task;
 
 impl Experiment {
     /// How many phases of a task are a fixture, from the first one on.

@@ -6,31 +6,25 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use catalog::{Choice, ChoiceError, suggestion};
-use results::Schema;
+use results::{RunMode, Schema};
 use serde::de::DeserializeOwned;
+use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{AXES, Design};
-use workload::{KeySource, Phase, Plan, PlanError, TraceError, Work, Workload};
+use types::{Outcome, Problem};
+use workload::{KeySource, Phase, Plan, PlanError, Replay, TraceError, Work, Workload};
 
-use super::answers;
 use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
-use super::equal_memory;
 use super::expand::Base;
 use super::file::SourceFile;
-use super::fixture;
 use super::overrides::{Overrides, Sets};
-use super::paths;
 use super::presentation::{VerdictSpec, read_charts};
-use super::reading;
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
-use super::task::Task;
-use super::trials::{RunMode, Trials};
-use crate::problem::{Outcome, Problem};
-use crate::run::Replay;
-use crate::subject::COMPONENT;
+use super::trials::Trials;
+use super::{answers, equal_memory, fixture, paths, reading};
 
 /// The keys of an experiment file.
 const KEYS: [&str; 17] = [

@@ -20,7 +20,6 @@ mod presentation;
 mod reading;
 mod resolved;
 mod sweep;
-mod task;
 mod trials;
 
 pub(crate) use answers::AnswerFile;
@@ -32,5 +31,4 @@ pub(crate) use estimate::Estimate;
 pub(crate) use outside::files_outside;
 pub(crate) use overrides::Overrides;
 pub(crate) use resolved::Experiment;
-pub(crate) use task::Task;
-pub(crate) use trials::{DEFAULT_INTERVAL_NS, RunMode};
+pub(crate) use trials::DEFAULT_INTERVAL_NS;

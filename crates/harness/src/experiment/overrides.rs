@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use catalog::suggestion;
 use toml::{Table, Value};
 use tree::Design;
+use types::{Outcome, Problem};
 
 use super::engine::ENGINE;
 use super::file::SourceFile;
 use super::paths;
 use super::presentation::VerdictSpec;
 use super::trials::Trials;
-use crate::problem::{Outcome, Problem};
 
 /// The first parts of paths that may be set.
 const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];

@@ -4,18 +4,18 @@ use std::fmt::Write as _;
 
 use catalog::suggestion;
 use plot::{ChartFile, ChartKind, ChartSpec};
+use results::columns::ALL;
 use results::{Schema, columns as c};
 use serde::{Deserialize, Serialize};
+use subject::Task;
 use toml::Value;
+use types::Outcome;
 use workload::Kind;
 
 use super::file::SourceFile;
 use super::fixture::check_measured;
 use super::reading;
 use super::resolved::Experiment;
-use super::task::Task;
-use crate::problem::Outcome;
-use crate::run::ALL;
 
 /// The keys of a `[[chart]]`.
 const CHART_KEYS: [&str; 11] =

@@ -6,8 +6,10 @@ use catalog::Choice;
 use plot::ChartSpec;
 use report::Sheet;
 use serde::Serialize;
+use subject::{COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
 use tree::Design;
+use types::{Outcome, Problem};
 use workload::Plan;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -19,10 +21,7 @@ use super::outside::files_outside;
 use super::overrides::Overrides;
 use super::presentation::VerdictSpec;
 use super::sweep::Sweep;
-use super::task::Task;
 use super::trials::{DEFAULT_INTERVAL_NS, Trials};
-use crate::problem::{Outcome, Problem};
-use crate::subject::{COMPONENT, SUBJECT};
 
 /// An experiment, resolved: nothing is left to look up.
 #[derive(Clone, Debug)]

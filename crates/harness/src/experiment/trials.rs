@@ -2,37 +2,8 @@
 
 use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
+use results::RunMode;
 use serde::{Deserialize, Serialize};
-use tree::Mode;
-
-/// Whether time is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum RunMode {
-    /// Real threads and real time.
-    #[default]
-    Timed,
-    /// One thread, no time: every counter is the same on every machine and every run.
-    Counted,
-}
-
-impl RunMode {
-    /// The name in TOML and results.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Timed => "timed",
-            Self::Counted => "counted",
-        }
-    }
-
-    /// How a tree runs in this mode.
-    pub(crate) fn of_tree(self) -> Mode {
-        match self {
-            Self::Timed => Mode::Timed,
-            Self::Counted => Mode::Counted,
-        }
-    }
-}
 
 /// `[trials]`: how often every cell runs and what is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::compare::{Pairing, Report, Samples};
 use crate::output::line;
-use crate::problem::Outcome;
 use crate::process;
+use types::Outcome;
 
 /// What is run against what.
 pub(crate) struct Against<'a> {

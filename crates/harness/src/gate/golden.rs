@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use measure::Sample;
-use results::{Golden, GoldenNumber, Manifest, Table, columns as c};
+use results::targets::check_folder;
+use results::{Golden, GoldenNumber, Manifest, RunMode, Table, columns as c};
+use subject::COMPONENT;
+use types::{Outcome, Problem};
 
 use crate::compare::{Key, Pairing, Report, Samples};
-use crate::experiment::RunMode;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 use crate::process;
-use crate::subject::COMPONENT;
-use crate::targets::check_folder;
 
 /// What is checked against what.
 pub(crate) struct Goldens<'a> {

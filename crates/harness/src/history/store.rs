@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use results::history::{self as h, row};
-use results::{Manifest, Row};
+use results::targets::create_folder;
+use results::{Manifest, Row, RunMode};
+use types::{Outcome, Problem};
 
 use crate::compare::Samples;
-use crate::experiment::RunMode;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
-use crate::run::create_folder;
 
 /// The numbers of a history, oldest first.
 ///

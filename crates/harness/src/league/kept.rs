@@ -3,11 +3,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use results::targets::check_file;
 use results::{Folder, LeftOut, MachineInfo, Manifest, Table};
+use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
-use crate::problem::{Outcome, Problem};
-use crate::targets::check_file;
 
 /// Keeps what the tables of some results are made of in a folder of the experiment's name below `below`, in place of what
 /// is there; returns that folder.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// How a place begins, before the name of its experiment.
 const BEGIN: &str = "<!-- league ";

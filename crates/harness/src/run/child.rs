@@ -6,11 +6,12 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use types::{Outcome, Problem};
+
 use super::memory_limit::MemoryLimit;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 use crate::interrupt;
 use crate::output::line as tell;
-use crate::problem::{Outcome, Problem};
 
 /// The hidden subcommand of a trial's process.
 pub(crate) const TRIAL_COMMAND: &str = "trial-process";

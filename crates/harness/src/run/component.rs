@@ -1,13 +1,14 @@
 //! One trial of a component by itself: put it to the test, and make a row of every phase.
 
 use results::columns as c;
+use results::columns::ALL;
+use subject::{Bench, Component, PhaseResult};
 use toml::Table;
 use tree::Design;
 
 use super::message::{Message, Step, TrialReport, TrialSpec};
-use super::report::{ALL, identity};
+use super::report::identity;
 use super::trial::TrialResult;
-use crate::subject::{Bench, Component, PhaseResult};
 
 /// Does a trial; `tell` hears how far it is.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use measure::{Clock, Histogram};
-use results::{HarnessCost, OperationCost};
+use results::{HarnessCost, OperationCost, RunMode};
 use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
 
 use super::drive::Drive;
-use crate::experiment::{DEFAULT_INTERVAL_NS, RunMode};
+use crate::experiment::DEFAULT_INTERVAL_NS;
 
 /// The samplings of latencies that the cost is always told at, besides the run's own.
 const SAMPLINGS: [u64; 2] = [1, 100];

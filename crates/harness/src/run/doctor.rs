@@ -7,11 +7,11 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use measure::{Clock, Counters, Scope};
+use measure::{Clock, Counters, Scope, probe};
 use results::{MachineFinding, MachineInfo};
 
 use super::limits::Limits;
-use super::{environment, free_memory as memory, probe};
+use super::{environment, free_memory as memory};
 
 /// The share of processors that may be at work for others.
 const MOST_LOAD: f64 = 0.25;

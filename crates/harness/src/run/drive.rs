@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use measure::allocation::allocations;
 use measure::{Clock, Histogram, Stamp};
+use results::RunMode;
+use workload::replay::Replay;
 use workload::{
     AnswerDigests, Batch, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Stream, Target, TargetError,
     Work,
 };
 
-use super::replay::Replay;
 use super::timeline::{Interval, Share, Timeline};
 use super::warm_up::Gate;
-use crate::allocation::allocations;
-use crate::experiment::RunMode;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
 const SPIN_NS: u64 = 100_000;

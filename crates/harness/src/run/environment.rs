@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
+use measure::probe;
 use results::{BuildInfo, MachineInfo};
-
-use super::probe;
 
 /// This program: its version, its commit, how it was compiled.
 pub(super) fn build_info() -> BuildInfo {

@@ -5,14 +5,16 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
+use results::targets::{check_folder, create_folder};
 use results::{
-    CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, Schema, Table,
+    CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode, Schema, Table,
     columns as c,
 };
+use types::{Outcome, Problem};
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
-use super::home::{DataFolder, Home, create_folder};
+use super::home::{DataFolder, Home};
 use super::limits::Limits;
 use super::message::{Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
@@ -21,10 +23,8 @@ use super::rehearsal::rehearse;
 use super::verdict::{Verdicts, noisy_baselines};
 use super::{engine_info, environment, manifest, memory_limit};
 use crate::charts;
-use crate::experiment::{Cell, Estimate, Experiment, Overrides, RunMode, absences, engine};
+use crate::experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
 use crate::output::{and_more, line, print};
-use crate::problem::{Outcome, Problem};
-use crate::targets::check_folder;
 use crate::trial_rows::TrialRows;
 
 /// What the command line says of a run.

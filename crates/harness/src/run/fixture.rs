@@ -12,21 +12,22 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use results::{FixtureFile, FixtureInfo};
+use results::targets::create_folder;
+use results::{FixtureFile, FixtureInfo, RunMode};
 use serde::{Deserialize, Serialize};
 use storage::Held;
 use storage::page_cache::let_go_of;
+use types::{Outcome, Problem};
 use workload::{Phase, Work};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::child::run_trial;
 use super::environment;
-use super::home::{DataFolder, create_folder};
+use super::home::DataFolder;
 use super::message::{FixtureStep, TrialSpec};
-use crate::experiment::{Cell, Experiment, RunMode, files_outside};
+use crate::experiment::{Cell, Experiment, files_outside};
 use crate::interrupt;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 
 /// The folder of fixtures in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";

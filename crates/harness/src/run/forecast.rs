@@ -6,13 +6,13 @@ use std::sync::Arc;
 use compaction::Load;
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
+use subject::popularity_of_blocks;
 use theory::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
 use tree::Design;
 use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
 
 use super::report::Measured;
 use super::space;
-use crate::expect::popularity_of_blocks;
 
 /// The most flushes that a policy without a form is simulated for.
 const MOST_SIMULATED: u64 = 20_000;

@@ -8,9 +8,8 @@
 use std::io::{self, Write as _};
 use std::time::Instant;
 
+use measure::probe;
 use memmap2::MmapOptions;
-
-use super::probe;
 
 /// What is written at a time.
 const CHUNK: usize = 1 << 20;

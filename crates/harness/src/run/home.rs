@@ -6,13 +6,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use results::targets::{check_name, create_folder, refuse_link};
 use results::{Folder, Manifest};
 use storage::Held;
+use types::{Outcome, Problem};
 
 use super::fixture::FIXTURES;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
-use crate::targets::refuse_link;
 
 /// Names of folders in the output folder that are no experiment's.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
@@ -197,22 +197,6 @@ impl Drop for DataFolder {
         // The next run removes what stays.
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// Refuses a name of an experiment that is none of a folder in the output folder.
-pub(crate) fn check_name(experiment: &str) -> Outcome<()> {
-    let is_folder = !matches!(experiment, "" | "." | "..") && !experiment.contains('/');
-    if is_folder && !experiment.chars().any(char::is_control) {
-        return Ok(());
-    }
-    Err(Problem::new(format!(
-        "an experiment cannot be called {experiment:?}: its results lie in a folder of that name; rename its file"
-    )))
-}
-
-pub(crate) fn create_folder(folder: &Path) -> Outcome<()> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
 }
 
 /// Removes a folder, if it is there.

@@ -5,10 +5,10 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use results::{Folder, Manifest};
+use types::{Outcome, Problem};
 
 use super::fixture::{BEGUN, FIXTURES, read_record};
 use super::home::remove_folder;
-use crate::problem::{Outcome, Problem};
 
 /// A fixture that an output folder keeps, or what is left of one whose building was killed.
 pub(crate) struct Kept {

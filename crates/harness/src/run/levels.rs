@@ -1,8 +1,9 @@
 //! The rows of `levels.csv`: what a phase did to each level of the store.
 
+use results::columns::ALL;
 use results::{Measurements, columns as c, formulas, levels as l};
 
-use super::report::{ALL, Measured, identity};
+use super::report::{Measured, identity};
 
 /// The rows of a phase, one per level that holds anything or of which anything was counted. None of an engine that tells
 /// no levels apart.

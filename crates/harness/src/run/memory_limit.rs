@@ -1,12 +1,10 @@
 //! A limit on the memory of trials, page cache included: a memory cgroup of their own, version 1 or 2.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use types::quantity::format_bytes;
-
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// A memory cgroup that holds the process of one trial; it goes with this value.
 #[derive(Debug)]

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use results::{Measurements, Stream};
+use results::{Measurements, RunMode, Stream};
 use serde::{Deserialize, Serialize};
-
-use crate::experiment::RunMode;
 
 /// What a trial is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,22 +3,17 @@
 use std::time::Duration;
 
 use engines::EngineStats;
-use measure::{Clock, PROCESSOR_EVENTS, Summary};
-use results::{LatencyLog, Measurements, Metric, columns as c, counters as n, formulas};
+use measure::{Clock, PROCESSOR_EVENTS, Summary, allocation};
+use results::columns::ALL;
+use results::{LatencyLog, Measurements, Metric, RunMode, columns as c, counters as n, formulas};
 use workload::{Kind, Phase, Probed, Profile, Rate};
 
 use super::drive::{Driven, KindTotals};
-use super::levels;
-use super::steadiness;
 use super::timeline::Sample;
 use super::truth::Checked;
 use super::usage::Usage;
 use super::warm_up::Warmed;
-use crate::allocation;
-use crate::experiment::RunMode;
-
-/// The name of the row of all operations.
-pub(crate) const ALL: &str = "all";
+use super::{levels, steadiness};
 
 /// Everything that was measured of a phase.
 pub(super) struct Measured {

@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use catalog::Limit;
 use engines::{OpenStore, Opening};
-use measure::{Clock, Stamp};
-use results::{Folder, Group, Stream};
+use measure::{Clock, Stamp, probe};
+use results::{Folder, Group, RunMode, Stream};
+use subject::Task;
 use toml::{Table, Value};
-use tree::Design;
+use tree::{Design, Mode};
+use workload::replay::{Replay, count_lines};
 use workload::{
     AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, Sustained, Work, Workload,
 };
 
-use super::caches;
 use super::drive::{Drive, Driven};
 use super::forecast::Forecast;
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
-use super::replay::{Replay, count_lines};
 use super::report::{Measured, PhaseReport, PhaseRows};
 use super::timeline::Sample;
 use super::truth::Truth;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
-use super::{free_memory, probe, profile};
-use crate::experiment::{RunMode, Task, engine, read_engine};
+use super::{caches, free_memory, profile};
+use crate::experiment::{engine, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.
@@ -64,12 +64,20 @@ fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport
     Trial::new(spec, workload, store, meter, send)?.run()
 }
 
+/// Returns how a tree runs in the mode of a trial.
+fn tree_mode(mode: RunMode) -> Mode {
+    match mode {
+        RunMode::Timed => Mode::Timed,
+        RunMode::Counted => Mode::Counted,
+    }
+}
+
 /// How the store of a trial is opened.
 fn opening(spec: &TrialSpec) -> TrialResult<Opening> {
     // The same fixture has the same bytes, wherever the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
     let opening = Opening::new(&spec.directory, &design(spec)?);
-    Ok(Opening { mode: spec.mode.of_tree(), clock: monotonic_ns, identity, ..opening })
+    Ok(Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening })
 }
 
 fn design(spec: &TrialSpec) -> TrialResult<Design> {

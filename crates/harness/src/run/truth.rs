@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
+use workload::replay::{self, Replay};
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
-
-use super::replay::{self, Replay};
 
 /// The largest store that is copied into a model, in key and value bytes: a text replay on a larger one is not
 /// checked.

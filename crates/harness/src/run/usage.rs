@@ -1,10 +1,8 @@
 //! What the process of a trial has used so far: processor time, events of the processor, memory, bytes from and to storage.
 
-use measure::{Counters, PROCESSOR_EVENTS, Reading};
+use measure::{Counters, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
-
-use super::probe;
-use crate::experiment::RunMode;
+use results::RunMode;
 
 /// Reads what this process has used.
 pub(super) struct Meter {

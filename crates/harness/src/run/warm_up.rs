@@ -6,12 +6,12 @@ use std::time::Duration;
 use engines::OpenStore;
 use measure::{Clock, Stamp};
 use parking_lot::Mutex;
+use results::RunMode;
 use workload::{PhasePlan, UntilSteady, WarmUp};
 
 use super::steadiness::{Round, unsteady};
 use super::timeline::Sample;
 use super::usage::Usage;
-use crate::experiment::RunMode;
 
 /// How often a store is looked at within a round: what swings within it is seen at its mean.
 const LOOKS_PER_ROUND: u32 = 10;

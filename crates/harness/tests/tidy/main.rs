@@ -21,20 +21,17 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let ground: &[&str] = &["types", "catalog"];
     let below_axis: &[&str] = &["types", "catalog", "prefetch"];
     let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
-    let all = [
-        &below_tree[..],
-        &["results", "measure", "theory", "plot", "report", "workload", "tree", "torture", "engines"],
-    ]
-    .concat();
+    let below_subject = [&below_tree[..], &["results", "measure", "theory", "workload", "tree"]].concat();
+    let all = [&below_subject[..], &["subject", "plot", "report", "torture", "engines"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
-        ("results", &[]),
+        ("results", &["types"]),
         ("prefetch", &[]),
         ("catalog", &["types"]),
         ("storage", ground),
         ("workload", ground),
-        ("measure", &["results"]),
+        ("measure", &["results", "types"]),
         ("theory", &["compaction", "types", "catalog"]),
         ("plot", &["results", "types"]),
         ("report", &["results", "plot", "measure", "theory"]),
@@ -42,6 +39,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("torture", &["tree", "storage", "types"]),
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("interleave", ground),
+        ("subject", &below_subject),
         ("harness", &all),
         ("fuzz", &everything),
     ]);

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use report::{Contradiction, Feature, Highlight, Highlighted, Settled, System};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use types::{Outcome, Problem};
 
 use crate::experiment::AnswerFile;
-use crate::problem::{Outcome, Problem};
 
 /// The file of contradictions, beside the claims of a document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";

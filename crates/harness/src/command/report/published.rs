@@ -13,7 +13,7 @@ use super::trimmed::{Seals, trimmed};
 use crate::experiment::{AnswerFile, ENGINE, extended_tables};
 use crate::extract::copy_rows;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// Where results are kept that are in git.
 pub(super) const FOLDER: &str = "results/published";

@@ -19,9 +19,9 @@ use tree::{Design, OpenOptions};
 use super::{Job, Report, jobs, run_jobs};
 use crate::cli::KillArguments;
 use crate::output::line;
-use crate::problem::{Outcome, Problem};
 use crate::scratch::{Scratch, scratch};
 use crate::{interrupt, lifeline};
+use types::{Outcome, Problem};
 
 /// The hidden subcommand of a process that is there to be killed.
 pub(crate) const WRITER_COMMAND: &str = "writer-process";

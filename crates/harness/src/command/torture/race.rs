@@ -10,7 +10,7 @@ use tree::Design;
 use super::{named, row, shipped};
 use crate::cli::RaceArguments;
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// The axes whose variants threads share, and which are raced one by one.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];

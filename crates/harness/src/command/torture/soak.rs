@@ -15,7 +15,7 @@ use super::{named, row};
 use crate::cli::SoakArguments;
 use crate::interrupt;
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// What is printed of each sample.
 const COLUMNS: [&str; 7] =

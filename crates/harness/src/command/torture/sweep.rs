@@ -8,15 +8,14 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use results::{Folder, Manifest, Row, Table, columns as c};
+use results::{Folder, Manifest, Row, RunMode, Table, columns as c};
 use torture::kill::shares;
+use types::{Outcome, Problem};
 
 use super::row;
 use crate::cli::SweepArguments;
-use crate::experiment::RunMode;
 use crate::interrupt;
 use crate::output::{line, print};
-use crate::problem::{Outcome, Problem};
 use crate::scratch::{Scratch, scratch};
 
 /// What is run: six cells of two trials, so that there is a middle to be killed in.

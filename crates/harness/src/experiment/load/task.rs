@@ -1,14 +1,13 @@
 //! Reading the base task of an experiment: its workload, or what a component is put to, with all that is set of it.
 
 use catalog::suggestion;
+use subject::{self, COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
+use types::Outcome;
 
 use super::Loader;
 use crate::experiment::file::SourceFile;
 use crate::experiment::overrides::SetBy;
-use crate::experiment::task::Task;
-use crate::problem::Outcome;
-use crate::subject::{self, COMPONENT, SUBJECT};
 
 /// The parts of a workload.
 const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
-use results::{Better, Column, Metric, Row, Schema, Table, columns as c};
+use results::columns::ALL;
+use results::{Better, Column, Metric, Row, RunMode, Schema, Table, columns as c};
 use tree::axis;
+use types::Outcome;
 
 use super::few::counter;
 use super::group::Group;
 use super::price::Prices;
 use super::resolution::resolution;
 use super::steadiness::Steadiness;
-use crate::experiment::{Cell, Experiment, RunMode, differences, unequal_terms};
-use crate::problem::Outcome;
-use crate::run::report::ALL;
+use crate::experiment::{Cell, Experiment, differences, unequal_terms};
 use crate::trial_rows::TrialRows;
 
 /// The numbers of the cells of which some row exceeds a bound, each with the words of the first one.

@@ -13,11 +13,11 @@ use std::fmt::Write as _;
 
 use measure::{Ranked, adjust};
 use results::{Folder, Row, Table};
+use types::Outcome;
 
 use self::group::groups;
 use self::judged::{Judged, metrics};
 use crate::experiment::Experiment;
-use crate::problem::Outcome;
 
 pub(crate) use group::noisy_baselines;
 pub(crate) use resolution::holds_found_rate;

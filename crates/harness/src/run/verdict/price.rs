@@ -2,8 +2,9 @@
 //! component; and which cells may be compared at all.
 
 use results::{Metric, Row, Unit, columns as c};
+use subject::Task;
 
-use crate::experiment::{Experiment, Task, engine};
+use crate::experiment::{Experiment, engine};
 
 /// Prices that differ by less than this share count as the same.
 const ALIKE: f64 = 0.1;

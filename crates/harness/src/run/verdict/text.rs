@@ -3,13 +3,12 @@
 use std::fmt::Write as _;
 
 use measure::{Comparison, Doubt, Ranked, Sample, Terms, Verdict};
+use results::columns::ALL;
 use results::verdicts::NO_RIVAL;
-use results::{Better, Column, Unit};
+use results::{Better, Column, RunMode, Unit};
 
 use super::judged::{Entry, Judged, NOT_EQUAL, factors};
-use crate::experiment::RunMode;
 use crate::output::and_more;
-use crate::run::report::ALL;
 
 /// The relative difference up to which two designs use the same memory.
 const EQUAL_MEMORY: f64 = 0.02;

@@ -9,20 +9,19 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Measurements, Metric, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::block::{BlockBuilder, Found, TRAILER_BYTES, checksum, find, find_noting};
 use tree::{BlockOptions, Checksum, Design};
 use types::{Entry, HashedKey, KeyHash};
 use workload::Random;
 
-use super::bench::{Answers, Bench, TIME, Timing};
-use super::choices::{Chosen, Formats};
-use super::keys::{SortedKeys, Spread};
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
+use crate::bench::{Answers, Bench, TIME, Timing};
+use crate::choices::{Chosen, Formats};
+use crate::keys::{SortedKeys, Spread};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
     "blocks of one format that are built, searched and checked",
     r#"# Entries in all blocks: few of them stay near the processor, many come from memory.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Processor time of the process so far, user and system, over all threads, in nanoseconds.
-pub(crate) fn cpu_ns() -> u64 {
+pub fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
@@ -16,13 +16,13 @@ pub(crate) fn cpu_ns() -> u64 {
 static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
 
 /// The largest resident memory of the process so far, in bytes.
-pub(crate) fn rss_peak_bytes() -> Option<u64> {
+pub fn rss_peak_bytes() -> Option<u64> {
     Some(field_kib("/proc/self/status", "VmHWM:")?.max(PEAK_BEFORE.load(Ordering::Relaxed)))
 }
 
 /// Does what takes memory and gives it back, and is no part of the largest resident memory; `None`, and nothing is done,
 /// where the system cannot forget that.
-pub(super) fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
     /// What `proc_pid_clear_refs(5)` takes to begin anew.
     const PEAK: &str = "5";
     let forget = || fs::write("/proc/self/clear_refs", PEAK).ok();
@@ -34,38 +34,38 @@ pub(super) fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 /// Bytes that the system fetched from storage for this process.
-pub(crate) fn os_read_bytes() -> Option<u64> {
+pub fn os_read_bytes() -> Option<u64> {
     field("/proc/self/io", "read_bytes:")
 }
 
 /// Bytes that the system sent to storage for this process.
-pub(crate) fn os_write_bytes() -> Option<u64> {
+pub fn os_write_bytes() -> Option<u64> {
     field("/proc/self/io", "write_bytes:")
 }
 
 /// Memory that can be had without swapping, in bytes.
-pub(crate) fn available_memory_bytes() -> Option<u64> {
+pub fn available_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemAvailable:")
 }
 
 /// Memory in all, in bytes.
-pub(crate) fn total_memory_bytes() -> Option<u64> {
+pub fn total_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemTotal:")
 }
 
 /// Bytes of memory that are swapped out.
-pub(crate) fn used_swap_bytes() -> Option<u64> {
+pub fn used_swap_bytes() -> Option<u64> {
     Some(field_kib("/proc/meminfo", "SwapTotal:")?.saturating_sub(field_kib("/proc/meminfo", "SwapFree:")?))
 }
 
 /// Bytes free on the file system of `folder`, or of the nearest folder above it that exists.
-pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+pub fn free_bytes(folder: &Path) -> Option<u64> {
     let file_system = file_system(folder)?;
     Some(file_system.f_bavail * file_system.f_frsize)
 }
 
 /// The share of that file system that is free.
-pub(crate) fn free_share(folder: &Path) -> Option<f64> {
+pub fn free_share(folder: &Path) -> Option<f64> {
     let file_system = file_system(folder)?;
     (file_system.f_blocks > 0).then(|| file_system.f_bavail as f64 / file_system.f_blocks as f64)
 }

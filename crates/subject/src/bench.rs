@@ -9,13 +9,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Barrier;
 
+use measure::probe::rss_peak_bytes;
 use measure::{Clock, Stamp};
-use results::{Measurements, Metric, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use tree::Design;
 
-use super::seam::Fault;
-use crate::experiment::RunMode;
-use crate::run::rss_peak_bytes;
+use crate::seam::Fault;
 
 /// Every how many slices the loop is timed without the component.
 const IDLE_STRIDE: u64 = 8;
@@ -28,7 +27,7 @@ const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
 /// Where a component is measured.
-pub(crate) struct Bench<'a> {
+pub struct Bench<'a> {
     /// The design, of which the subject's own axis counts.
     pub(crate) design: &'a Design,
     /// The seed of everything random.
@@ -48,24 +47,24 @@ pub(crate) struct Bench<'a> {
 
 /// What came of a phase.
 #[derive(Debug, Default)]
-pub(crate) struct PhaseResult {
+pub struct PhaseResult {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The columns that it fills.
-    pub(crate) cells: Measurements,
+    pub cells: Measurements,
     /// What became of its answers.
-    pub(crate) answers: Answers,
+    pub answers: Answers,
 }
 
 /// Answers that were checked.
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
+pub struct Answers {
     /// How many.
-    pub(crate) checked: u64,
+    pub checked: u64,
     /// How many of them were wrong.
-    pub(crate) wrong: u64,
+    pub wrong: u64,
     /// The first of those, in words.
-    pub(crate) examples: Vec<String>,
+    pub examples: Vec<String>,
 }
 
 /// How long operations took. Without a clock it only says how many there were.
@@ -97,7 +96,7 @@ pub(crate) struct Slice<'a> {
 
 impl Answers {
     /// Takes down whether an answer was right; `describe` says what was wrong.
-    pub(crate) fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
+    pub fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
         self.checked += 1;
         if !is_right {
             self.wrong += 1;
@@ -134,7 +133,7 @@ fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
 
 impl<'a> Bench<'a> {
     /// A bench in a mode. `tell` hears the number of every phase that begins.
-    pub(crate) fn new(
+    pub fn new(
         design: &'a Design,
         (seed, mode): (u64, RunMode),
         (base, directory): (&'a Path, &'a Path),
@@ -164,7 +163,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Everything measured, phase by phase.
-    pub(crate) fn into_phases(self) -> Vec<PhaseResult> {
+    pub fn into_phases(self) -> Vec<PhaseResult> {
         let Self { mut phases, common, .. } = self;
         phases.iter_mut().for_each(|phase| phase.cells.extend(common.clone()));
         phases

@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use catalog::{Build, ByteSize, ChoiceError, Count, Time, Variant};
 use compression::{Compression, Decompressor, Dictionaries};
-use results::{Metric, columns as c};
+use measure::allocation;
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
-use super::bench::Bench;
-use super::contents::ContentChoice;
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::allocation;
-use crate::experiment::RunMode;
+use crate::bench::Bench;
+use crate::contents::ContentChoice;
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
     "compression",
     "blocks of some content, compressed and decompressed",
     r#"# What blocks hold: "entries", "keys", "integers", "noise", or "file".

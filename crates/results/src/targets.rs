@@ -4,11 +4,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use rustix::fs::{Access, access};
-
-use crate::problem::{Outcome, Problem};
+use types::{Outcome, Problem};
 
 /// Refuses a link in the place of a file that is about to be written.
-pub(crate) fn refuse_link(path: &Path) -> Outcome<()> {
+pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(
             "{} is a link, and what belongs there would be written elsewhere; remove it",
@@ -19,7 +18,7 @@ pub(crate) fn refuse_link(path: &Path) -> Outcome<()> {
 }
 
 /// Refuses a folder that cannot be made or written to, as far as can be told without trying.
-pub(crate) fn check_folder(folder: &Path) -> Outcome<()> {
+pub fn check_folder(folder: &Path) -> Outcome<()> {
     let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
     let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());
     let existing = existing.unwrap_or(Path::new("."));
@@ -34,13 +33,30 @@ pub(crate) fn check_folder(folder: &Path) -> Outcome<()> {
 }
 
 /// Refuses a file that cannot be made anew in its folder, or in whose place something else stands.
-pub(crate) fn check_file(path: &Path) -> Outcome<()> {
+pub fn check_file(path: &Path) -> Outcome<()> {
     refuse_link(path)?;
     if path.is_dir() {
         let error = std::io::Error::from(ErrorKind::IsADirectory);
         return Err(Problem::doing(format!("write {}", path.display()), error));
     }
     check_folder(path.parent().unwrap_or(Path::new("")))
+}
+
+/// Refuses a name of an experiment that is none of a folder in the output folder.
+pub fn check_name(experiment: &str) -> Outcome<()> {
+    let is_folder = !matches!(experiment, "" | "." | "..") && !experiment.contains('/');
+    if is_folder && !experiment.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "an experiment cannot be called {experiment:?}: its results lie in a folder of that name; rename its file"
+    )))
+}
+
+/// Creates a folder and the folders above it.
+pub fn create_folder(folder: &Path) -> Outcome<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))
 }
 
 #[cfg(test)]

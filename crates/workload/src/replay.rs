@@ -4,17 +4,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use types::Direction;
-use workload::{
+use types::{Direction, Outcome, Problem};
+
+use crate::pairs::Pairs;
+use crate::{
     AnswerDigests, Command, CommandReader, Kind, Model, Performer, ReadError, Scan, Target, TargetError,
 };
 
-use crate::pairs::Pairs;
-use crate::problem::{Outcome, Problem};
-
 /// The operations of a text file, one after the other: files of pairs that it loads are puts, statistics
 /// are nothing to do.
-pub(crate) struct Replay {
+pub struct Replay {
     path: PathBuf,
     commands: CommandReader<BufReader<File>>,
     pairs: Option<Pairs>,
@@ -22,13 +21,13 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Opens a text file.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         Ok(Self { path: path.to_owned(), commands: CommandReader::new(BufReader::new(file)), pairs: None })
     }
 
     /// Reads a whole text file, so that what is wrong with it comes to light before it is replayed.
-    pub(crate) fn check(path: &Path) -> Outcome<()> {
+    pub fn check(path: &Path) -> Outcome<()> {
         let mut replay =
             Self::open(path).map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
         while let Some(operation) = replay.next() {
@@ -81,26 +80,24 @@ impl Iterator for Replay {
 }
 
 /// The lines of a text file: about as many as it has operations.
-pub(super) fn count_lines(path: &Path) -> io::Result<u64> {
+pub fn count_lines(path: &Path) -> io::Result<u64> {
     let lines = BufReader::new(File::open(path)?).split(b'\n');
     lines.map(|line| line.map(|_| 1)).sum()
 }
 
 /// What the answers to a replay were compared with.
 #[derive(Debug, Default)]
-pub(super) struct ReplayVerdict {
-    pub(super) checked: u64,
-    pub(super) wrong: u64,
+pub struct ReplayVerdict {
+    /// Answers that were compared.
+    pub checked: u64,
+    /// Those of them that were wrong.
+    pub wrong: u64,
     /// The first wrong answer, in words.
-    pub(super) first: Option<String>,
+    pub first: Option<String>,
 }
 
 /// Does a replay once more, on the model, and compares the answers that were kept.
-pub(super) fn check(
-    replay: Replay,
-    record: &AnswerDigests,
-    model: &Model,
-) -> Result<ReplayVerdict, TargetError> {
+pub fn check(replay: Replay, record: &AnswerDigests, model: &Model) -> Result<ReplayVerdict, TargetError> {
     let mut performer = Performer::new(model);
     let mut answers = record.kept();
     let mut kept = answers.next();
@@ -124,7 +121,7 @@ pub(super) fn check(
 }
 
 /// A model that holds what `target` holds.
-pub(super) fn copy(target: &dyn Target) -> Result<Model, TargetError> {
+pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     let model = Model::default();
     let mut failed = None;
     target.range(&everything(), &mut |key, value| {
@@ -134,7 +131,7 @@ pub(super) fn copy(target: &dyn Target) -> Result<Model, TargetError> {
 }
 
 /// Whether `target` holds what the model holds; if not, the first difference.
-pub(super) fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
+pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
     let (mut expected, mut found) = (Vec::new(), Vec::new());
     model.range(&everything(), &mut |key, value| expected.push((key.to_vec(), value.to_vec())))?;
     target.range(&everything(), &mut |key, value| found.push((key.to_vec(), value.to_vec())))?;

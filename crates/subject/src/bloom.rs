@@ -7,17 +7,16 @@ use std::hint::black_box;
 
 use bloom::{Filter, FilterBuilder, FilterInput, FilterPolicy};
 use catalog::{Build, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::Design;
 use types::{Bytes, HashedKey, KeyHash};
 use workload::Random;
 
-use super::bench::{Answers, Bench, TIME, Timing};
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
+use crate::bench::{Answers, Bench, TIME, Timing};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "bloom",
     "probes of one filter for keys that it has and keys that it has not",
     r#"# Keys in the filter.

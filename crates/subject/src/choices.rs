@@ -10,7 +10,7 @@ use toml::Value;
 use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
 /// A catalog that parameters choose from.
-pub(super) trait Menu {
+pub(crate) trait Menu {
     /// What it builds.
     type Built: ?Sized + 'static;
 
@@ -19,14 +19,14 @@ pub(super) trait Menu {
 }
 
 /// A choice from a catalog, as a parameter.
-pub(super) struct Chosen<M> {
+pub(crate) struct Chosen<M> {
     choice: Choice,
     menu: PhantomData<M>,
 }
 
 impl<M: Menu> Chosen<M> {
     /// What was chosen, built.
-    pub(super) fn build(&self) -> Box<M::Built> {
+    pub(crate) fn build(&self) -> Box<M::Built> {
         M::catalog().build(&self.choice).expect("it was built once when it was chosen")
     }
 }
@@ -52,7 +52,7 @@ impl<'de, M: Menu> Deserialize<'de> for Chosen<M> {
 }
 
 /// The key formats of workloads.
-pub(super) enum Formats {}
+pub(crate) enum Formats {}
 
 impl Menu for Formats {
     type Built = dyn KeyFormatPolicy;
@@ -64,7 +64,7 @@ impl Menu for Formats {
 
 impl Chosen<Formats> {
     /// The format, which must take its keys from no trace.
-    pub(super) fn open(&self) -> Result<Arc<dyn KeyFormat>, String> {
+    pub(crate) fn open(&self) -> Result<Arc<dyn KeyFormat>, String> {
         self.build().open(None).map_err(|error| format!("keys: {error}"))
     }
 }

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
 
 /// The most bytes of all keys together: components count them by 32 bits.
-pub(super) const MOST_BYTES: u64 = u32::MAX as u64;
+pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
 /// How the numbers of keys lie, where their format keeps the order of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Spread {
+pub(crate) enum Spread {
     /// Drawn at random from all numbers that the format has.
     #[default]
     Random,
@@ -18,7 +18,7 @@ pub(super) enum Spread {
 }
 
 /// Different keys in ascending order.
-pub(super) struct SortedKeys {
+pub(crate) struct SortedKeys {
     bytes: Vec<u8>,
     ends: Vec<u32>,
 }
@@ -28,7 +28,7 @@ impl SortedKeys {
     ///
     /// # Errors
     /// If the format has too few of them, or they are too long together.
-    pub(super) fn new(
+    pub(crate) fn new(
         format: &dyn KeyFormat,
         count: usize,
         spread: Spread,
@@ -72,18 +72,18 @@ impl SortedKeys {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Key number `index`.
-    pub(super) fn get(&self, index: usize) -> &[u8] {
+    pub(crate) fn get(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.bytes[start..self.ends[index] as usize]
     }
 
     /// All of them, in order.
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }
 }

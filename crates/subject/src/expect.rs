@@ -11,7 +11,7 @@ pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option
 
 /// How popular each block of so many of these keys is, where keys are `ordered` by their indexes or stand anywhere;
 /// `None` where requests are no draws, but come in turn.
-pub(crate) fn popularity_of_blocks(
+pub fn popularity_of_blocks(
     law: &dyn KeyDistribution,
     keys: u64,
     keys_per_block: f64,

@@ -1,8 +1,9 @@
-//! Subjects: axes that an experiment puts to the test by themselves, without a tree.
+//! Component micro-benchmarks: one axis of a design under test by itself, without a tree.
 //!
-//! An experiment with `subject = "fence"` has a `[component]` table in place of a workload. Everything else is as
-//! with trees: the design, sweeps, trials in fresh processes, rows, charts, verdicts. A subject is one file here
-//! and one line in [`SUBJECTS`]; its phases are its own.
+//! An experiment with `subject = "fence"` has a `[component]` table in place of a workload. Designs, sweeps, trials in
+//! fresh processes, rows, charts and verdicts work as they do for trees. Each subject is one file and one line in
+//! [`SUBJECTS`], with its own parameters and phases. [`Task`] is what a configuration does with its design: a workload
+//! on a tree, or a [`Component`] by itself.
 
 mod bench;
 mod bloom;
@@ -11,6 +12,7 @@ mod choices;
 mod compaction;
 mod compression;
 mod contents;
+mod expect;
 mod fence;
 mod format;
 mod hash;
@@ -19,15 +21,23 @@ mod memtable;
 mod requests;
 mod seam;
 mod storage;
+mod task;
 
 use catalog::{Catalog, Choice, ChoiceError, suggestion};
 use toml::{Table, Value};
 
-pub(crate) use bench::{Bench, PhaseResult};
-pub(crate) use seam::{Cost, Subject};
+pub use bench::{Answers, Bench, PhaseResult};
+pub use expect::popularity_of_blocks;
+pub use seam::{Cost, Fault, Subject};
+pub use task::Task;
+
+/// Tests count allocations, as the program does.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 
 /// All subjects, each by the name of its axis.
-pub(crate) static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
+pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
     "the axis that an experiment without a tree is about, and what it is put to",
@@ -45,17 +55,17 @@ pub(crate) static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
 );
 
 /// The key that names the subject of an experiment.
-pub(crate) const SUBJECT: &str = "subject";
+pub const SUBJECT: &str = "subject";
 
 /// The table that says what it is put to.
-pub(crate) const COMPONENT: &str = "component";
+pub const COMPONENT: &str = "component";
 
 /// What `--quick` divides where the experiment does not say.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
 /// A subject with what it is put to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Component {
+pub struct Component {
     choice: Choice,
 }
 
@@ -64,7 +74,7 @@ impl Component {
     ///
     /// # Errors
     /// Names the key at fault, as `component.entries`.
-    pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
+    pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let Some(Value::String(kind)) = table.get(SUBJECT) else {
             let message = format!("subject names an axis: {}", names());
             return Err(ChoiceError::at(SUBJECT, message));
@@ -92,7 +102,7 @@ impl Component {
     }
 
     /// The table that reads back as this component, everything spelt out.
-    pub(crate) fn to_toml(&self) -> Table {
+    pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert(SUBJECT.to_owned(), Value::String(self.axis().to_owned()));
         table.insert(COMPONENT.to_owned(), Value::Table(self.choice.params().clone()));
@@ -100,23 +110,23 @@ impl Component {
     }
 
     /// The name of the axis.
-    pub(crate) fn axis(&self) -> &'static str {
+    pub fn axis(&self) -> &'static str {
         self.choice.kind()
     }
 
     /// The subject, ready.
-    pub(crate) fn subject(&self) -> Box<dyn Subject> {
+    pub fn subject(&self) -> Box<dyn Subject> {
         SUBJECTS.build(&self.choice).expect("it was built once when it was read")
     }
 
     /// The keys of `[design]` that its runs read.
-    pub(crate) fn reads(&self) -> Vec<&'static str> {
+    pub fn reads(&self) -> Vec<&'static str> {
         [&[self.axis()], self.subject().reads()].concat()
     }
 }
 
 /// A tenth of everything that is counted, of a component that is fully spelt out.
-pub(crate) fn divide(table: &mut Table, divisor: i64) {
+pub fn divide(table: &mut Table, divisor: i64) {
     let params = table.get_mut(COMPONENT).and_then(Value::as_table_mut).into_iter().flatten();
     for (_, value) in params.filter(|(key, _)| COUNTS.contains(&key.as_str())) {
         if let Value::Integer(count) = value {

@@ -3,17 +3,16 @@
 use std::hint::black_box;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::hash::KeyHasher;
 use types::MAX_KEY_BYTES;
 use workload::Random;
 
-use super::bench::{Answers, Bench, TIME, Timing};
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
+use crate::bench::{Answers, Bench, TIME, Timing};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
     "hash",
     "hashes of keys of one length",
     r#"# The length of every key.

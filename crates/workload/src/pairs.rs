@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use thiserror::Error;
 use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
-use workload::Command;
+
+use crate::Command;
 
 /// The longest line: a key and a value, every byte of them escaped, and some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
@@ -20,13 +21,25 @@ const WITHOUT_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// A file of pairs that cannot be loaded.
 #[derive(Debug, Error)]
-pub(crate) enum PairsError {
+pub enum PairsError {
     /// It cannot be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A line is no pair.
     #[error("{}:{line}: {message}", path.display())]
-    Line { path: PathBuf, line: usize, message: String },
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
 }
 
 /// The pairs of a file, as puts. A line is `KEY VALUE`, as behind a `p` or with it; empty lines and those that
@@ -34,7 +47,7 @@ pub(crate) enum PairsError {
 ///
 /// What is loaded has an end: a file of the disk, as long as it was when it was opened, in lines that are no longer
 /// than a pair can be.
-pub(crate) struct Pairs {
+pub struct Pairs {
     path: PathBuf,
     text: BufReader<Take<File>>,
     line: usize,
@@ -42,7 +55,7 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     /// Opens the file that a command names; a relative path starts from `folder`.
-    pub(crate) fn open(folder: &Path, name: &[u8]) -> Result<Self, PairsError> {
+    pub fn open(folder: &Path, name: &[u8]) -> Result<Self, PairsError> {
         let path = folder.join(OsStr::from_bytes(name));
         match open(&path) {
             Ok(text) => Ok(Self { path, text: BufReader::new(text), line: 0 }),

@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Whether allocations are counted: where the program's allocator is this one.
-pub(crate) fn are_counted() -> bool {
+pub fn are_counted() -> bool {
     let before = allocations();
     drop(std::hint::black_box(Box::new(0_u8)));
     allocations() > before
@@ -35,12 +35,12 @@ pub(crate) fn are_counted() -> bool {
 
 /// How often this thread has asked for memory so far.
 #[inline]
-pub(crate) fn allocations() -> u64 {
+pub fn allocations() -> u64 {
     COUNT.get()
 }
 
 /// Does `work`, and says how many bytes more this thread held at some time of it than when it began.
-pub(crate) fn most_held(work: impl FnOnce()) -> usize {
+pub fn most_held(work: impl FnOnce()) -> usize {
     let before = HELD.get();
     MOST.set(before);
     work();

@@ -5,11 +5,11 @@ use toml::{Table, Value};
 use tree::Design;
 use workload::Workload;
 
-use crate::subject::{COMPONENT, Component, SUBJECT};
+use crate::{COMPONENT, Component, SUBJECT};
 
 /// What a cell does with its design.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Task {
+pub enum Task {
     /// A workload on a tree.
     Workload(Workload),
     /// One component by itself.
@@ -21,7 +21,7 @@ impl Task {
     ///
     /// # Errors
     /// Names the key at fault.
-    pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
+    pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         match table.contains_key(SUBJECT) {
             true => Component::from_toml(table).map(Self::Component),
             false => Workload::from_toml(table).map(Self::Workload),
@@ -29,7 +29,7 @@ impl Task {
     }
 
     /// The task as TOML, everything spelt out; it reads back as the same task.
-    pub(crate) fn to_toml(&self) -> Table {
+    pub fn to_toml(&self) -> Table {
         match self {
             Self::Workload(workload) => workload.to_toml(),
             Self::Component(component) => component.to_toml(),
@@ -37,7 +37,7 @@ impl Task {
     }
 
     /// The names of its phases, in order.
-    pub(crate) fn phases(&self) -> Vec<String> {
+    pub fn phases(&self) -> Vec<String> {
         match self {
             Self::Workload(workload) => workload.phases.iter().map(|phase| phase.name.clone()).collect(),
             Self::Component(component) => {
@@ -47,7 +47,7 @@ impl Task {
     }
 
     /// The first words of the paths into it.
-    pub(super) fn roots(&self) -> &'static [&'static str] {
+    pub fn roots(&self) -> &'static [&'static str] {
         match self {
             Self::Workload(_) => &["phase", "key"],
             Self::Component(_) => &[COMPONENT],
@@ -55,7 +55,7 @@ impl Task {
     }
 
     /// The workload, if it is one.
-    pub(crate) fn workload(&self) -> Option<&Workload> {
+    pub fn workload(&self) -> Option<&Workload> {
         match self {
             Self::Workload(workload) => Some(workload),
             Self::Component(_) => None,
@@ -63,7 +63,7 @@ impl Task {
     }
 
     /// The component, if it is one.
-    pub(crate) fn component(&self) -> Option<&Component> {
+    pub fn component(&self) -> Option<&Component> {
         match self {
             Self::Workload(_) => None,
             Self::Component(component) => Some(component),
@@ -71,7 +71,7 @@ impl Task {
     }
 
     /// The part of a design that it reads, as TOML.
-    pub(crate) fn design_toml(&self, design: &Design) -> Table {
+    pub fn design_toml(&self, design: &Design) -> Table {
         let mut table = design.to_toml();
         if let Self::Component(component) = self {
             let reads = component.reads();
@@ -86,7 +86,7 @@ impl Task {
     }
 
     /// Why nothing would read the value at a path of the design, if nothing would.
-    pub(crate) fn unread(&self, path: &[&str]) -> Option<String> {
+    pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (axis, reads) = (component.axis(), component.reads());
         match path {

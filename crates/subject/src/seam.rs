@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use catalog::ChoiceError;
-use results::Metric;
+use results::{Metric, RunMode};
 use tree::Design;
 
-use super::bench::Bench;
-use crate::experiment::RunMode;
+use crate::bench::Bench;
 
 /// Why a trial cannot be done.
-pub(crate) type Fault = Box<dyn std::error::Error + Send + Sync>;
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 /// An axis under test, with what it is put to.
 ///
@@ -18,7 +17,7 @@ pub(crate) type Fault = Box<dyn std::error::Error + Send + Sync>;
 /// 1. [`run`](Self::run) reports every one of [`phases`](Self::phases), in their order, whatever the variant.
 /// 2. Nothing that is timed prepares or checks; answers are checked where the clock stands still.
 /// 3. The same seed gives the same operations, to every variant.
-pub(crate) trait Subject: Send + Sync {
+pub trait Subject: Send + Sync {
     /// The phases of a trial, in order.
     fn phases(&self) -> &'static [&'static str];
 
@@ -72,13 +71,13 @@ pub(crate) trait Subject: Send + Sync {
 
 /// What a trial takes, as far as it can be told beforehand.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cost {
+pub struct Cost {
     /// Bytes of memory.
-    pub(crate) memory_bytes: f64,
+    pub memory_bytes: f64,
     /// Bytes of storage.
-    pub(crate) storage_bytes: f64,
+    pub storage_bytes: f64,
     /// Seconds of each phase with what is made and checked around it; a guess.
-    pub(crate) phase_seconds: Vec<f64>,
+    pub phase_seconds: Vec<f64>,
 }
 
 /// Refuses counts of nothing, and more than anyone means.

@@ -12,19 +12,18 @@ use std::sync::{Arc, LazyLock};
 
 use cache::{BlockId, Cache, Request, belady};
 use catalog::{Build, ByteSize, Choice, ChoiceError, Count, Time, Variant};
-use results::{Measurements, Metric, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use theory::Eviction;
 use types::Bytes;
 use workload::Random;
 
-use super::bench::{Answers, Bench};
-use super::requests::RequestChoice;
-use super::seam::{Cost, Fault, Subject, check_count};
+use crate::bench::{Answers, Bench};
 use crate::expect::popularity_of_blocks;
-use crate::experiment::RunMode;
+use crate::requests::RequestChoice;
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
     "requests for blocks, with an insert after each miss",
     r#"# Blocks that there are. A trace has its own.

@@ -8,20 +8,19 @@ use std::ops::{Bound, Range};
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
 use memtable::Memtable;
-use results::{Measurements, Metric, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use tree::Design;
 use tree::hash::KeyHasher;
 use types::{Direction, ENTRY_CHARGE_BYTES, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
 use workload::Random;
 
-use super::bench::{Answers, Bench, TIME, Timing, share_of};
-use super::choices::{Chosen, Formats};
-use super::keys::{MOST_BYTES, SortedKeys, Spread};
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
+use crate::bench::{Answers, Bench, TIME, Timing, share_of};
+use crate::choices::{Chosen, Formats};
+use crate::keys::{MOST_BYTES, SortedKeys, Spread};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "memtable",
     "inserts into one memtable, lookups and scans of it, and the way to its flush",
     r#"# Entries inserted.

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use workload::{FORMATS, KeyId, Random, ValueSpec, Values};
 
-use super::choices::{Chosen, Menu};
+use crate::choices::{Chosen, Menu};
 
 /// Bytes to compress.
-pub(super) trait Contents: Send + Sync {
+pub(crate) trait Contents: Send + Sync {
     /// `length` bytes of it, or as many as there are.
     ///
     /// # Errors
@@ -19,7 +19,7 @@ pub(super) trait Contents: Send + Sync {
 }
 
 /// All contents. The first is the default.
-pub(super) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
+pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",
     "what the blocks of a codec hold",
@@ -37,7 +37,7 @@ pub(super) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
 );
 
 /// The catalog as a menu for parameters.
-pub(super) enum ContentMenu {}
+pub(crate) enum ContentMenu {}
 
 impl Menu for ContentMenu {
     type Built = dyn Contents;
@@ -48,7 +48,7 @@ impl Menu for ContentMenu {
 }
 
 /// A content as a parameter.
-pub(super) type ContentChoice = Chosen<ContentMenu>;
+pub(crate) type ContentChoice = Chosen<ContentMenu>;
 
 /// There is nothing to set.
 #[derive(Default, Serialize, Deserialize)]

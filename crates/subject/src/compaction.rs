@@ -3,14 +3,13 @@
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};
-use results::{Measurements, Metric, columns as c};
+use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
-use super::bench::{Answers, Bench};
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
+use crate::bench::{Answers, Bench};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
     "compaction",
     "a simulated tree that takes flush after flush",
     r#"# Entries written.

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
 /// Which block is asked for next.
-pub(super) trait Requests: Send + Sync {
+pub(crate) trait Requests: Send + Sync {
     /// The names of `count` requests for `blocks` blocks, drawn from `random`.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ static STREAMS: Catalog<dyn Requests> = Catalog::new(
 
 /// A stream of requests as a parameter: one of the above, or any distribution of keys.
 #[derive(Clone)]
-pub(super) struct RequestChoice(Source);
+pub(crate) struct RequestChoice(Source);
 
 #[derive(Clone)]
 enum Source {
@@ -59,13 +59,13 @@ enum Source {
 
 impl RequestChoice {
     /// The distribution of this label.
-    pub(super) fn of_keys(label: &str) -> Self {
+    pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
         Self(Source::Keys(choice.expect("the label is one of the catalog")))
     }
 
     /// Reads a label or a table with a kind.
-    pub(super) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
+    pub(crate) fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let kind = match value {
             Value::Table(table) => table.get("kind").and_then(Value::as_str).unwrap_or_default(),
             other => other.as_str().unwrap_or_default(),
@@ -84,7 +84,7 @@ impl RequestChoice {
     }
 
     /// The stream, ready.
-    pub(super) fn build(&self) -> Box<dyn Requests> {
+    pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => STREAMS.build(choice).expect("it was built once when it was chosen"),
             Source::Keys(choice) => Box::new(Law(choice.clone())),

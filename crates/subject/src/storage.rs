@@ -6,16 +6,15 @@
 use std::path::Path;
 
 use catalog::{Build, ByteSize, Count, Time, Variant};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use storage::{Purpose, ReadFile, Storage};
 use workload::Random;
 
-use super::bench::{Bench, TIME};
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
+use crate::bench::{Bench, TIME};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
     "storage",
     "one file: appended to, synced, and read at random",
     r#"# The length of the file.

@@ -9,19 +9,18 @@ use std::ops::Range;
 
 use catalog::{Build, Count, Time, Variant};
 use fence::{Fence, FenceInput, ReadError, Separators, TableView};
-use results::{Metric, columns as c};
+use results::{Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 use workload::Random;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::bench::{Answers, Bench, TIME, Timing};
-use super::choices::{Chosen, Formats};
-use super::keys::{MOST_BYTES, SortedKeys, Spread};
-use super::seam::{Cost, Fault, Subject, check_count};
-use crate::experiment::RunMode;
+use crate::bench::{Answers, Bench, TIME, Timing};
+use crate::choices::{Chosen, Formats};
+use crate::keys::{MOST_BYTES, SortedKeys, Spread};
+use crate::seam::{Cost, Fault, Subject, check_count};
 
-pub(super) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
+pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "fence",
     "searches among the separators of one table",
     r#"# Blocks of the table, each with one separator and two keys.

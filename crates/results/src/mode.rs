@@ -1,0 +1,24 @@
+//! Whether a run measures time or counts alone.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether time is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunMode {
+    /// Real threads and real time.
+    #[default]
+    Timed,
+    /// One thread, no time: every counter is the same on every machine and every run.
+    Counted,
+}
+
+impl RunMode {
+    /// The name in TOML and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timed => "timed",
+            Self::Counted => "counted",
+        }
+    }
+}

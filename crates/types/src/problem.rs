@@ -1,0 +1,53 @@
+//! The error of everything a user asks for: the file and line at fault, what is wrong, and what to do.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A request that cannot be met. The program ends with exit code 2.
+///
+/// Crates with errors of their own convert them with `From`, so that `?` works in a function that returns [`Outcome`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file at fault, with the line where it is known.
+    place: Option<(PathBuf, Option<usize>)>,
+    message: String,
+}
+
+/// The result of a user's request.
+pub type Outcome<T> = Result<T, Problem>;
+
+impl Problem {
+    /// Creates a problem that is in no file.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { place: None, message: message.into() }
+    }
+
+    /// Creates a problem in a file, at a line counted from 1 where it is known.
+    pub fn at(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
+        Self { place: Some((file.to_owned(), line)), message: message.into() }
+    }
+
+    /// Creates a problem from an error and what the program was doing: `cannot write results/x: …`.
+    pub fn doing(what: impl fmt::Display, error: impl fmt::Display) -> Self {
+        Self::new(format!("cannot {what}: {error}"))
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some((file, Some(line))) => write!(f, "{}:{line}: ", file.display())?,
+            Some((file, None)) => write!(f, "{}: ", file.display())?,
+            None => {}
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl From<Box<dyn std::error::Error + Send + Sync>> for Problem {
+    fn from(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        Self::new(error.to_string())
+    }
+}

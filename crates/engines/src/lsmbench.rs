@@ -149,8 +149,8 @@ impl Store for TreeStore {
         let stats = self.tree.stats();
         let levels = stats.levels.len().max(stats.level_counts.len());
         let level = |level: usize| {
-            let state = stats.levels.get(level).copied().unwrap_or_default();
-            of_level(&state, &stats.level_counts.get(level).copied().unwrap_or_default())
+            let shape = stats.levels.get(level).copied().unwrap_or_default();
+            of_level(&shape, &stats.level_counts.get(level).copied().unwrap_or_default())
         };
         EngineStats { whole: of_tree(&stats, self.mode), levels: (0..levels).map(level).collect() }
     }

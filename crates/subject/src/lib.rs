@@ -114,7 +114,10 @@ impl Component {
         self.choice.kind()
     }
 
-    /// The subject, ready.
+    /// The subject that the choice names.
+    ///
+    /// # Panics
+    /// Never: a component is built once when it is read.
     pub fn subject(&self) -> Box<dyn Subject> {
         SUBJECTS.build(&self.choice).expect("it was built once when it was read")
     }

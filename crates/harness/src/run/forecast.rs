@@ -103,9 +103,9 @@ impl Forecast {
         }
         let policy = self.design.choice("compaction");
         let entry_bytes = (user_bytes / puts).max(1);
-        let flushed = settled.sum_of_levels(&n::ENTRIES)?.max(1);
+        let entries = settled.sum_of_levels(&n::ENTRIES)?.max(1);
         let load = Load {
-            writes_per_flush: (flushed / flushes).max(1),
+            writes_per_flush: (entries / flushes).max(1),
             entry_bytes,
             entries_per_table: (self.design.options.table.capacity.0 / entry_bytes).max(1),
             distinct_keys: None,
@@ -114,9 +114,9 @@ impl Forecast {
             return None;
         }
         let expected = growth(policy, load, flushes).ok()?;
-        let flushed = done(&c::FLUSH_BYTES)? as f64 / user_bytes as f64;
+        let flush_amp = done(&c::FLUSH_BYTES)? as f64 / user_bytes as f64;
         let mut cells = Measurements::default();
-        cells.set(&c::EXPECTED_WRITE_AMP, expected.write_amp * flushed);
+        cells.set(&c::EXPECTED_WRITE_AMP, expected.write_amp * flush_amp);
         cells.set(&c::EXPECTED_RUNS, expected.runs).set(&c::EXPECTED_LEVELS, expected.levels);
         Some(cells)
     }

@@ -65,12 +65,17 @@ fn every_policy_follows_its_rule() {
     }
 }
 
+/// The label whose rule a policy follows: without a library, `library` is `lru` by the C ABI.
+fn rule(label: &str) -> &str {
+    if label == "library" { "lru" } else { label }
+}
+
 #[test]
 fn every_model_tells_its_policy_from_all_others() {
     let blocks = 50;
     let (_, load) = loads::all(blocks).remove(0);
     for (label, _) in MODELS {
-        for (other, make) in MODELS.iter().filter(|(other, _)| *other != label) {
+        for (other, make) in MODELS.iter().filter(|(other, _)| rule(other) != rule(label)) {
             let cache = CATALOG.build(&choice(label, blocks)).unwrap();
             assert!(compare(&*cache, &mut *make(blocks), &load).is_err(), "{label} passes for {other}");
         }

@@ -14,9 +14,10 @@ pub(crate) trait Model {
 type Make = fn(usize) -> Box<dyn Model>;
 
 /// Every policy, with parameters where it has any, and its model.
-pub(crate) const MODELS: [(&str, Make); 15] = [
+pub(crate) const MODELS: [(&str, Make); 16] = [
     ("fifo", |capacity| Box::new(queues::Fifo { entries: Vec::new(), capacity })),
     ("lru", |capacity| Box::new(recency::Lru::new(capacity, u64::MAX))),
+    ("library", |capacity| Box::new(recency::Lru::new(capacity, u64::MAX))),
     ("lru(ttl=300)", |capacity| Box::new(recency::Lru::new(capacity, 300))),
     ("clock", |capacity| Box::new(queues::Clock::new(capacity, 1))),
     ("clock(uses=3)", |capacity| Box::new(queues::Clock::new(capacity, 3))),

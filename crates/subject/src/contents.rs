@@ -210,7 +210,7 @@ mod tests {
         catalog::laws::check(&CONTENTS).unwrap();
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         for variant in CONTENTS.variants() {
-            let label = if variant.kind == "file" { "file(file=Cargo.toml)" } else { variant.kind };
+            let label = if variant.kind == "file" { "file(file=src/contents.rs)" } else { variant.kind };
             let choice = CONTENTS.choose(&Value::String(label.to_owned())).unwrap();
             let bytes = |seed| CONTENTS.build(&choice).unwrap().bytes(1000, seed, here).unwrap();
             assert_eq!(bytes(1).len(), 1000, "{label}");

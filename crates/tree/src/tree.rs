@@ -41,7 +41,7 @@ impl OpenOptions {
 
 /// A durable ordered map from byte strings to byte strings: a log-structured merge-tree.
 ///
-/// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`] one thread
+/// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`](crate::Mode::Counted) one thread
 /// should write at a time, or the counters depend on who came first.
 pub struct Tree {
     inner: Arc<Inner>,

@@ -20,7 +20,7 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
 
 /// The resolved experiment, with its cells, what its phases are meant to do, and an estimate, as comments above it.
 pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
-    let mut text = format!("# {}: {}\n", experiment.name, experiment.question);
+    let mut text = format!("# {}: {}\n", experiment.name, on_one_line(&experiment.question));
     text.push_str(&answers(&experiment.sheet));
     text.push_str("#\n# cells\n");
     let mut seconds = 0.0;
@@ -135,5 +135,21 @@ fn duration(seconds: f64) -> String {
         seconds if seconds < 90.0 => format!("{:.0} s", seconds.max(1.0)),
         seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
         seconds => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+/// A text as it can stand in a comment of TOML: its words, without line ends and other control characters.
+fn on_one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::on_one_line;
+
+    #[test]
+    fn a_question_of_several_lines_stays_in_its_comment() {
+        assert_eq!(on_one_line("Which layout,\n  and\r why\u{1}?"), "Which layout, and why ?");
     }
 }

@@ -64,6 +64,8 @@ axes! {
     format: dyn tree::block::BlockFormat => tree::block::CATALOG;
     /// Adds a storage back end.
     storage: dyn storage::Storage => storage::CATALOG;
+    /// Adds a mode of the write-ahead log.
+    wal: dyn tree::wal::WalPolicy => tree::wal::CATALOG;
     /// Adds a hash function for keys.
     hash: dyn tree::hash::KeyHasher => tree::hash::CATALOG;
     /// Adds a distribution of keys.

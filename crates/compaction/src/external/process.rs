@@ -71,6 +71,8 @@ struct Running {
     answers: Receiver<Result<String, Failure>>,
     /// The last bytes of its standard error.
     errors: Arc<Mutex<Vec<u8>>>,
+    /// Disconnected once its standard error has been read to the end.
+    errors_end: Receiver<()>,
     /// Whether it was waited for, so that its number may be another's.
     has_ended: bool,
 }
@@ -125,6 +127,8 @@ impl PolicyProcess {
             {
                 let _ = write!(message, " ({status})");
             }
+            // The thread that reads them may be behind; a process that left the group can hold the pipe open.
+            let _ = running.errors_end.recv_timeout(END_STEP * END_STEPS);
             let errors = String::from_utf8_lossy(&running.errors.lock()).trim().to_owned();
             if !errors.is_empty() {
                 let _ = write!(message, "; on standard error: {}", shown(&errors));
@@ -181,6 +185,7 @@ impl Running {
         let (questions, to_ask) = sync_channel::<String>(1);
         let (to_answer, answers) = sync_channel(1);
         let errors = Arc::new(Mutex::new(Vec::new()));
+        let (errors_open, errors_end) = sync_channel(0);
         if let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) {
             thread::Builder::new()
                 .name("lsm-policy".to_owned())
@@ -188,11 +193,12 @@ impl Running {
         }
         if let Some(stderr) = child.stderr.take() {
             let kept = Arc::clone(&errors);
-            thread::Builder::new()
-                .name("lsm-policy-err".to_owned())
-                .spawn(move || keep_end(stderr, &kept))?;
+            thread::Builder::new().name("lsm-policy-err".to_owned()).spawn(move || {
+                let _open = errors_open;
+                keep_end(stderr, &kept);
+            })?;
         }
-        Ok(Self { child, questions: Some(questions), answers, errors, has_ended: false })
+        Ok(Self { child, questions: Some(questions), answers, errors, errors_end, has_ended: false })
     }
 
     fn ask(&self, line: &str, timeout: Duration) -> Result<String, Failure> {

@@ -37,7 +37,7 @@ mod xor;
 
 use catalog::Catalog;
 
-pub use allocation::{ALLOCATIONS, Allocation, LevelLoad};
+pub use allocation::{ALLOCATIONS, Allocation, LevelLoad, logarithmic};
 pub use corrupt::CorruptFilter;
 pub use filter::{Filter, FilterInput, FilterPolicy};
 pub use filter_builder::FilterBuilder;

@@ -10,6 +10,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::cache::Cache;
 
 /// What the parameter `hasher` may be, for the reference text of the variants.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! hasher_reference {
     () => {
         "# Hash function: \"xxh3\" (the same on every machine), \"foldhash\", \"ahash\", \"rustc-hash\" or \"sip\" (std's).\n\
@@ -23,24 +25,29 @@ pub(crate) use hasher_reference;
 /// fixed on one machine; `ahash` and `foldhash` may differ between machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum HasherKind {
+pub enum HasherKind {
+    /// XXH3 with 64 bits.
     #[default]
     Xxh3,
+    /// The fast variant of foldhash.
     Foldhash,
+    /// `aHash`.
     Ahash,
+    /// The hash of the Rust compiler.
     RustcHash,
+    /// `SipHash`, the default of the standard library.
     Sip,
 }
 
 /// A cache that is made once its hash function is known, so that hashing is inlined into it.
-pub(crate) trait WithHasher {
+pub trait WithHasher {
     /// Makes the cache.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
 }
 
 impl HasherKind {
     /// Makes `cache` with this hash function.
-    pub(crate) fn build(self, cache: impl WithHasher) -> Box<dyn Cache> {
+    pub fn build(self, cache: impl WithHasher) -> Box<dyn Cache> {
         match self {
             Self::Xxh3 => cache.with_hasher(BuildHasherDefault::<Xxh3>::default()),
             Self::Foldhash => cache.with_hasher(FixedState::default()),

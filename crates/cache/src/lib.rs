@@ -8,7 +8,7 @@ mod fifo;
 #[cfg(feature = "foyer")]
 mod foyer;
 mod ghosts;
-mod hasher;
+pub mod hasher;
 mod index;
 mod lfu;
 mod library;
@@ -25,7 +25,6 @@ mod sharded;
 mod sieve;
 mod simulate;
 mod sketch;
-mod string_lru;
 mod sync;
 mod two_q;
 mod unbounded;
@@ -55,7 +54,6 @@ pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
         lirs::VARIANT,
         w_tiny_lfu::VARIANT,
         lockfree_clock::VARIANT,
-        string_lru::VARIANT,
         quick::VARIANT,
         moka::VARIANT,
         #[cfg(feature = "foyer")]

@@ -1,8 +1,13 @@
-//! The program `lsmbench`: see the library of this package.
+//! The program `lsmbench`: the library of this package, with the variants of the source documents.
 
 #[global_allocator]
 static ALLOCATOR: lsmbench::allocation::Counting = lsmbench::allocation::Counting;
 
 fn main() -> std::process::ExitCode {
-    lsmbench::Workbench::new().main()
+    lsmbench::Workbench::new()
+        .allocation(&study::INVERSE)
+        .cache(&study::STRING_LRU)
+        .format(&study::PLAIN)
+        .format(&study::FIXED_PAIRS)
+        .main()
 }

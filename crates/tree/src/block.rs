@@ -3,6 +3,7 @@
 
 pub use crate::checksum::block_checksum as checksum;
 pub use crate::table::{
-    BlockBuilder, BlockFooter, BlockFormat, Draft, Entries, EntryWriter, FORMATS as CATALOG, Found, Layout,
-    Restarts, TRAILER_BYTES, find, find_noting, walk,
+    BLOCK_FOOTER_BYTES, BlockBuilder, BlockFooter, BlockFormat, Draft, Entries, EntryWriter,
+    FORMATS as CATALOG, Found, Layout, Restarts, TRAILER_BYTES, append_whole, find, find_noting, layout_of,
+    walk,
 };

@@ -6,7 +6,7 @@ use super::policy::LevelLoad;
 
 /// Which runs have more bits per key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Favour {
+pub enum Favour {
     /// The small ones: the rate is in proportion to the size, which minimises the sum of the rates.
     Small,
     /// The large ones: the rate is in inverse proportion to the size.
@@ -17,7 +17,7 @@ pub(super) enum Favour {
 ///
 /// With a rate of e^(−bits · ln² 2), a rate in proportion to n or 1/n makes the bits affine in ln n. Where that
 /// gives some levels less than nothing they have nothing, and the others share the budget.
-pub(super) fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
+pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };
     let slope = |load: &LevelLoad| sign * load.run_entries().max(1.0).ln() / (LN_2 * LN_2);
     let budget: f64 = base * levels.iter().map(|load| load.entries).sum::<f64>();

@@ -1,7 +1,6 @@
 //! Allocations: how the memory for filters is shared out over the levels of a tree, whatever the filter.
 
-mod inverse;
-mod logarithmic;
+pub mod logarithmic;
 mod monkey;
 mod per_level;
 mod per_table;
@@ -18,14 +17,7 @@ pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog::new(
     catalog::origin!(),
     "allocation",
     "how the memory for filters is shared out over the levels",
-    &[
-        uniform::VARIANT,
-        monkey::VARIANT,
-        inverse::VARIANT,
-        per_level::VARIANT,
-        total::VARIANT,
-        per_table::VARIANT,
-    ],
+    &[uniform::VARIANT, monkey::VARIANT, per_level::VARIANT, total::VARIANT, per_table::VARIANT],
 );
 
 #[cfg(test)]
@@ -75,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_tree_without_entries_has_the_base_everywhere() {
-        for kind in ["uniform", "monkey", "inverse"] {
+        for kind in ["uniform", "monkey"] {
             let choice = ALLOCATIONS.variant(kind).unwrap().default_choice();
             let allocation = ALLOCATIONS.build(&choice).unwrap();
             assert!((allocation.bits_per_key(10.0, &[LevelLoad::default(); 3], 1) - 10.0).abs() < 1e-12);

@@ -10,25 +10,31 @@ mod results;
 mod store;
 mod workload;
 
+use std::sync::LazyLock;
+
 use crate::target::Target;
 
 /// All targets: what stands in a store's files from the inside out, then what stands in others.
-pub static TARGETS: &[Target] = &[
-    block::TARGET,
-    filter::TARGET,
-    fence::TARGET,
-    codec::TARGET,
-    codec::DICTIONARIES,
-    store::TABLE,
-    store::LOG,
-    store::MANIFEST,
-    workload::DSL,
-    workload::TRACE,
-    workload::COMPRESSED_TRACE,
-    results::ROWS,
-    results::MANIFEST,
-    results::LATENCIES,
-    experiment::EXPERIMENT,
-    experiment::DESIGN,
-    experiment::MESSAGE,
-];
+pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
+    // A catalog takes additions until its first look-up, and every target looks something up.
+    study::register().expect("the catalogs are open");
+    vec![
+        block::TARGET,
+        filter::TARGET,
+        fence::TARGET,
+        codec::TARGET,
+        codec::DICTIONARIES,
+        store::TABLE,
+        store::LOG,
+        store::MANIFEST,
+        workload::DSL,
+        workload::TRACE,
+        workload::COMPRESSED_TRACE,
+        results::ROWS,
+        results::MANIFEST,
+        results::LATENCIES,
+        experiment::EXPERIMENT,
+        experiment::DESIGN,
+        experiment::MESSAGE,
+    ]
+});

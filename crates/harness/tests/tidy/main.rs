@@ -22,7 +22,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_axis: &[&str] = &["types", "catalog", "prefetch"];
     let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
     let below_subject = [&below_tree[..], &["results", "measure", "theory", "workload", "tree"]].concat();
-    let all = [&below_subject[..], &["subject", "plot", "report", "torture", "engines"]].concat();
+    let all = [&below_subject[..], &["subject", "plot", "report", "torture", "engines", "study"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -38,6 +38,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("tree", &below_tree),
         ("torture", &["tree", "storage", "types"]),
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
+        ("study", &["bloom", "cache", "tree", "types", "catalog"]),
         ("interleave", ground),
         ("subject", &below_subject),
         ("harness", &all),

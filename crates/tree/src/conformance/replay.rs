@@ -51,6 +51,26 @@ pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     (0..count).map(|_| step(&mut random)).collect()
 }
 
+/// The same steps with keys and values of four bytes: tombstones apart, every entry has one size.
+pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
+    let short = |bytes: Vec<u8>| {
+        let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+        (sum % 400).to_be_bytes().to_vec()
+    };
+    let step = |step| match step {
+        Step::Put(key, value) => Step::Put(short(key), short(value)),
+        Step::Delete(key) => Step::Delete(short(key)),
+        Step::Batch(writes) => {
+            Step::Batch(writes.into_iter().map(|(key, value)| (short(key), value.map(short))).collect())
+        }
+        Step::Get(key) => Step::Get(short(key)),
+        Step::MultiGet(keys) => Step::MultiGet(keys.into_iter().map(short).collect()),
+        Step::Range(low, high, ends) => Step::Range(low.map(short), high.map(short), ends),
+        others => others,
+    };
+    steps.into_iter().map(step).collect()
+}
+
 fn step(random: &mut impl Rng) -> Step {
     match random.random_range(0..1000) {
         0..450 => Step::Put(key(random), value(random)),

@@ -9,9 +9,9 @@ use types::HashedKey;
 
 use super::block_footer::BlockFooter;
 use super::fingerprints::Fingerprints;
-use super::formats::layout_behind;
+use super::formats::{layout_behind, layout_without_footer};
 use super::layout::{Entries, EntryCodec, EntryHead, Found, Layout, Part};
-use super::{delta, fixed_pairs, whole};
+use super::{delta, pairs, whole};
 use crate::design::BlockIndex;
 
 impl Layout {
@@ -27,7 +27,7 @@ impl Layout {
         match self.entries {
             Entries::Delta => delta::Delta::head(entries, at),
             Entries::Whole => whole::Whole::head(entries, at),
-            Entries::Pairs => fixed_pairs::Pairs::head(entries, at),
+            Entries::Pairs => pairs::Pairs::head(entries, at),
         }
     }
 
@@ -37,7 +37,7 @@ impl Layout {
         match self.entries {
             Entries::Delta => self.seek_among::<delta::Delta>(bytes, among, target),
             Entries::Whole => self.seek_among::<whole::Whole>(bytes, among, target),
-            Entries::Pairs => self.seek_among::<fixed_pairs::Pairs>(bytes, among, target),
+            Entries::Pairs => self.seek_among::<pairs::Pairs>(bytes, among, target),
         }
     }
 }
@@ -52,7 +52,7 @@ pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
 /// which entries or which restart point to look at. Otherwise the block was searched.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
-    let Some(footer) = BlockFooter::of(block) else { return fixed_pairs::find_in_marked(block, key) };
+    let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };
     if footer.index == BlockIndex::Fingerprint {
         let index = Fingerprints::new(&block[..footer.end()], footer.index_len)?;
         note(true);
@@ -63,16 +63,26 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
         return with_layout(&footer, block, |layout| match layout.entries {
             Entries::Delta => layout.find_matching::<delta::Delta>(block, interval, first, matches, key),
             Entries::Whole => layout.find_matching::<whole::Whole>(block, interval, first, matches, key),
-            Entries::Pairs => {
-                layout.find_matching::<fixed_pairs::Pairs>(block, interval, first, matches, key)
-            }
+            Entries::Pairs => layout.find_matching::<pairs::Pairs>(block, interval, first, matches, key),
         });
     }
-    with_layout(&footer, block, |layout| match layout.entries {
+    with_layout(&footer, block, |layout| find_by(layout, block, key, note))
+}
+
+/// Looks a key up in a block without a footer; `None` where no format knows the block.
+#[inline(never)]
+fn find_without_footer(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
+    find_by(&layout_without_footer(block)?, block, key, |_| {})
+}
+
+/// Looks a key up in a block of this layout.
+#[inline]
+fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
+    match layout.entries {
         Entries::Delta => layout.find::<delta::Delta>(block, key, note),
         Entries::Whole => layout.find::<whole::Whole>(block, key, note),
-        Entries::Pairs => layout.find::<fixed_pairs::Pairs>(block, key, note),
-    })
+        Entries::Pairs => layout.find::<pairs::Pairs>(block, key, note),
+    }
 }
 
 /// Looks a key up in the part of a block without an index that can have it; `None` where the block turns out to be damaged.
@@ -81,11 +91,11 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
     let work = |layout: &Layout| match layout.entries {
         Entries::Delta => layout.find_in_part::<delta::Delta>(block, part, key),
         Entries::Whole => layout.find_in_part::<whole::Whole>(block, part, key),
-        Entries::Pairs => layout.find_in_part::<fixed_pairs::Pairs>(block, part, key),
+        Entries::Pairs => layout.find_in_part::<pairs::Pairs>(block, part, key),
     };
     match BlockFooter::of(block) {
         Some(footer) => with_layout(&footer, block, work),
-        None => work(&fixed_pairs::layout_of_marked(block)?),
+        None => work(&layout_without_footer(block)?),
     }
 }
 

@@ -5,7 +5,7 @@ use types::{Bytes, Direction, Entry};
 use super::block_bytes::BlockBytes;
 use super::formats::layout_of;
 use super::layout::{Entries, EntryCodec, EntryHead, Layout, Part};
-use super::{delta, fixed_pairs, whole};
+use super::{delta, pairs, whole};
 use crate::merge::head;
 
 /// Entries that a forward walk decodes at once: what decoding them has in common, and what a merge does between
@@ -264,7 +264,7 @@ impl<'t> BlockCursor<'t> {
         match self.layout.entries {
             Entries::Delta => self.decode_as::<delta::Delta>(at, end, limit),
             Entries::Whole => self.decode_as::<whole::Whole>(at, end, limit),
-            Entries::Pairs => self.decode_as::<fixed_pairs::Pairs>(at, end, limit),
+            Entries::Pairs => self.decode_as::<pairs::Pairs>(at, end, limit),
         }
     }
 

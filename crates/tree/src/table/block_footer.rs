@@ -7,7 +7,7 @@
 use crate::design::BlockIndex;
 
 /// The bytes of a block footer.
-pub(super) const BLOCK_FOOTER_BYTES: usize = 8;
+pub const BLOCK_FOOTER_BYTES: usize = 8;
 
 /// The last bytes of a block, which name its format and its index.
 pub struct BlockFooter {

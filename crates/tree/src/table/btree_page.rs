@@ -2,7 +2,7 @@
 //! and a search that halves the slots. Each takes whole pages of `block.size`.
 //!
 //! The leaves of the static B-tree of csc443 (section 4.2.3) for pairs of any size; the document's have one and so
-//! need no slots (see `fixed_pairs`). Its inner pages are the fence `static-btree`. The padding of a page stands
+//! need no slots (the format "fixed-pairs" of the crate `study`). Its inner pages are the fence `static-btree`. The padding of a page stands
 //! behind the block.
 //!
 //! ```text
@@ -30,7 +30,7 @@ pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<BtreePage>(
 );
 
 /// Its code in block footers.
-const CODE: u8 = 2;
+pub(super) const CODE: u8 = 2;
 
 /// The type of a page that holds pairs.
 const LEAF: u32 = 2;
@@ -93,24 +93,12 @@ pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     })
 }
 
-/// The bytes that so many entries take, with these bytes of keys and values together.
-pub(super) fn bytes_of(entries: usize, user_bytes: usize) -> usize {
-    entries * (SLOT_BYTES + whole::HEAD_BYTES) + user_bytes
-}
-
 /// Lays out the entries of one page after the other.
 #[derive(Default)]
-pub(super) struct Writer {
+struct Writer {
     /// Where each entry begins among the entries.
     starts: Vec<u16>,
     entries: Vec<u8>,
-}
-
-impl Writer {
-    /// Whether the page has no entry yet.
-    pub(super) fn is_empty(&self) -> bool {
-        self.starts.is_empty()
-    }
 }
 
 impl EntryWriter for Writer {

@@ -7,34 +7,28 @@ use catalog::Catalog;
 use super::block_footer::BlockFooter;
 use super::format::BlockFormat;
 use super::layout::Layout;
-use super::{btree_page, delta, fixed_pairs, plain};
+use super::{btree_page, delta};
 
 /// All formats. The first is the baseline.
 pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
     catalog::origin!(),
     "format",
     "how entries are laid out in a block; also written block.format",
-    &[delta::VARIANT, plain::VARIANT, btree_page::VARIANT, fixed_pairs::VARIANT],
+    &[delta::VARIANT, btree_page::VARIANT],
 );
 
-/// What finds the parts of a block of a format, given its footer.
-type LayoutOf = fn(&[u8], &BlockFooter) -> Option<Layout>;
-
-/// The formats of this crate by their codes in block footers, which never change their meaning.
-static LAYOUTS: [LayoutOf; 4] = [delta::layout, plain::layout, btree_page::layout, fixed_pairs::layout];
-
-/// The formats of the catalog that [`LAYOUTS`] does not have: those of other crates.
+/// The formats of the catalog that other crates added.
 static OTHERS: LazyLock<Vec<Box<dyn BlockFormat>>> = LazyLock::new(|| {
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
-    formats.filter(|format| usize::from(format.code()) >= LAYOUTS.len()).collect()
+    formats.filter(|format| ![delta::CODE, btree_page::CODE].contains(&format.code())).collect()
 });
 
-/// The layout of a block. `None` if the block has no valid footer, or its parts do not fit in it.
+/// The layout of a block. `None` if its format is unknown, or its parts do not fit in it.
 #[inline]
-pub(super) fn layout_of(block: &[u8]) -> Option<Layout> {
+pub fn layout_of(block: &[u8]) -> Option<Layout> {
     match BlockFooter::of(block) {
         Some(footer) => layout_behind(block, &footer),
-        None => fixed_pairs::layout_of_marked(block),
+        None => layout_without_footer(block),
     }
 }
 
@@ -44,11 +38,15 @@ pub(super) fn layout_behind(block: &[u8], footer: &BlockFooter) -> Option<Layout
     match footer.format {
         // Named here, so that it is compiled into the caller: each get reads a block of the default format.
         delta::CODE => delta::layout(block, footer),
-        code => match LAYOUTS.get(usize::from(code)) {
-            Some(layout) => layout(block, footer),
-            None => OTHERS.iter().find(|format| format.code() == code)?.layout(block, footer),
-        },
+        btree_page::CODE => btree_page::layout(block, footer),
+        code => OTHERS.iter().find(|format| format.code() == code)?.layout(block, footer),
     }
+}
+
+/// The layout of a block without a footer. `None` if no format knows it.
+#[inline(never)]
+pub(super) fn layout_without_footer(block: &[u8]) -> Option<Layout> {
+    OTHERS.iter().find_map(|format| format.layout_without_footer(block))
 }
 
 #[cfg(test)]
@@ -58,18 +56,14 @@ pub(super) mod tests {
     use super::*;
     use crate::design::BlockIndex;
 
-    /// Every format of the catalog, and some with other parameters.
+    /// Every format of the catalog.
     pub(in super::super) fn formats() -> Vec<(String, Box<dyn BlockFormat>)> {
-        let other = CATALOG.choose(&Value::from("plain(version=1)")).unwrap();
-        let choices = CATALOG.all().chain([other]);
-        choices.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).collect()
+        CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).collect()
     }
 
     #[test]
     fn the_catalog_keeps_its_laws() {
         catalog::laws::check(&CATALOG).unwrap();
-        let error = CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
-        assert!(error.to_string().contains("cs265 prints 1 and 2"), "{error}");
     }
 
     #[test]
@@ -78,7 +72,7 @@ pub(super) mod tests {
             let choice = CATALOG.choose(&Value::from(kind)).unwrap();
             CATALOG.build(&choice).unwrap().code()
         };
-        assert_eq!(["delta", "plain", "btree-page", "fixed-pairs"].map(code), [0, 1, 2, 3]);
+        assert_eq!(["delta", "btree-page"].map(code), [0, 2]);
         let codes: Vec<u8> = CATALOG.all().map(|choice| code(choice.kind())).collect();
         let unique: std::collections::BTreeSet<u8> = codes.iter().copied().collect();
         assert_eq!(unique.len(), codes.len(), "two formats have one code: {codes:?}");

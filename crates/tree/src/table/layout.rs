@@ -23,7 +23,8 @@ pub struct Layout {
     pub restart_count: usize,
     /// How restart points are found.
     pub restarts: Restarts,
-    /// Whether the block names its smallest and its largest key: see `plain`.
+    /// Whether the block names its smallest and its largest key: behind its first four bytes stand the length (`u32`)
+    /// and the bytes of one, and then of the other.
     pub has_bounds: bool,
     /// What the block carries to find a key without a search.
     pub index: BlockIndex,
@@ -39,7 +40,7 @@ pub enum Entries {
     Delta,
     /// With its whole key: see `whole`.
     Whole,
-    /// As one of pairs of the same size: see `fixed_pairs`.
+    /// As one of pairs of the same size: see `pairs`.
     Pairs,
 }
 

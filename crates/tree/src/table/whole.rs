@@ -16,8 +16,8 @@ pub(super) const HEAD_BYTES: usize = 8;
 /// How such entries are read.
 pub(super) struct Whole;
 
-/// Appends an entry to a block.
-pub(super) fn append(entry: &Entry<'_>, block: &mut Vec<u8>) {
+/// Appends an entry to a block whose entries are [`Entries::Whole`](super::layout::Entries::Whole).
+pub fn append(entry: &Entry<'_>, block: &mut Vec<u8>) {
     let value = entry.value.unwrap_or_default();
     block.extend_from_slice(&(entry.key.len() as u32).to_le_bytes());
     block.extend_from_slice(&((value.len() as u32) << 1 | u32::from(entry.value.is_none())).to_le_bytes());

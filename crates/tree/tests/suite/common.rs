@@ -7,7 +7,7 @@ use lsmbench_tree::{AXES, Design, Mode, OpenOptions, Tree};
 use storage::{Memory, Storage};
 
 use lsmbench_tree::conformance::small;
-pub(crate) use lsmbench_tree::conformance::{Model, Replay, Step, steps};
+pub(crate) use lsmbench_tree::conformance::{Model, Replay, Step, in_pairs, steps};
 
 /// A design from TOML over [`small`].
 pub(crate) fn small_design(toml: &str) -> Design {
@@ -32,13 +32,8 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
         "block = { index = \"hash\", index_load = 4 }",
         "block = { index = \"fingerprint\" }",
         "block = { index = \"fingerprint\", restart_interval = 1 }",
-        "block = { format = \"plain(version=1)\" }",
-        "block = { format = \"plain\", index = \"hash\" }",
-        "block = { format = \"plain\", index = \"fingerprint\" }\ncompression = \"lz4\"",
         "block = { format = \"btree-page\", index = \"hash\" }",
         "block = { format = \"btree-page\", index = \"fingerprint\" }\nfence = \"page-search\"",
-        "block = { format = \"fixed-pairs\", index = \"hash\" }",
-        "block = { format = \"fixed-pairs\", index = \"fingerprint\", align = true }\nfence = \"page-search\"",
         "block = { align = true }",
         "block = { align = true, index = \"hash\" }\ncompression = \"zstd\"",
         "block = { checksum = \"none\" }",
@@ -97,24 +92,4 @@ pub(crate) fn mapped_memory() -> Arc<dyn Storage> {
 /// Storage in memory.
 pub(crate) fn memory() -> Arc<dyn Storage> {
     Arc::new(Memory::default())
-}
-
-/// The same steps with keys and values of four bytes: tombstones apart, every entry has one size.
-pub(crate) fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
-    let short = |bytes: Vec<u8>| {
-        let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
-        (sum % 400).to_be_bytes().to_vec()
-    };
-    let step = |step| match step {
-        Step::Put(key, value) => Step::Put(short(key), short(value)),
-        Step::Delete(key) => Step::Delete(short(key)),
-        Step::Batch(writes) => {
-            Step::Batch(writes.into_iter().map(|(key, value)| (short(key), value.map(short))).collect())
-        }
-        Step::Get(key) => Step::Get(short(key)),
-        Step::MultiGet(keys) => Step::MultiGet(keys.into_iter().map(short).collect()),
-        Step::Range(low, high, ends) => Step::Range(low.map(short), high.map(short), ends),
-        others => others,
-    };
-    steps.into_iter().map(step).collect()
 }

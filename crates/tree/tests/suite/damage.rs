@@ -149,11 +149,8 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
         "fence = \"static-btree\"",
         "block = { align = true, index = \"hash\" }",
         "block = { index = \"fingerprint\", checksum = \"xxh3\" }",
-        "block = { format = \"plain\" }",
         "block = { format = \"btree-page\" }\nfence = \"page-search\"",
-        "block = { format = \"fixed-pairs\" }",
         "range = { read_ahead = \"4KiB\" }\ncache = \"none\"",
-        "block = { format = \"fixed-pairs\", index = \"hash\" }",
         "compression = \"fsst\"",
         "compression = \"zstd(dictionary=256)\"\ntable = { capacity = \"4KiB\" }\nmemtable = { capacity = \"4KiB\" }",
     ] {

@@ -40,7 +40,7 @@ fn tables(storage: &Memory) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn a_last_key_copied_for_every_entry_leaves_the_same_tables() {
-    for more in ["", "bloom = \"grafite\"", "format = \"btree-page\"", "format = \"fixed-pairs\""] {
+    for more in ["", "bloom = \"grafite\"", "format = \"btree-page\""] {
         let written = ["block", "entry"].map(|last_key| {
             let memory = Arc::new(Memory::default());
             let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;

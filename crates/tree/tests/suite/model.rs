@@ -98,10 +98,9 @@ fn tree_formats() -> impl Iterator<Item = &'static str> {
 fn tables_of_one_design_are_read_under_another() {
     let designs: Vec<Design> = [
         "compression = \"zstd(dictionary=256)\"\nmemtable = { capacity = \"8KiB\" }\ntable = { capacity = \"8KiB\" }",
-        "block = { format = \"plain\", index = \"hash\", checksum = \"xxh3\" }\ncompression = \"fsst\"",
+        "block = { index = \"hash\", checksum = \"xxh3\" }\ncompression = \"fsst\"",
         "block = { format = \"btree-page\", index = \"fingerprint\" }\nbloom = \"ribbon\"",
-        "block = { format = \"plain(version=1)\" }\nfence = \"static-btree\"\nhash = \"wyhash\"",
-        "block = { format = \"fixed-pairs\" }",
+        "fence = \"static-btree\"\nhash = \"wyhash\"",
         "compression = \"lz4\"",
     ]
     .map(small_design)

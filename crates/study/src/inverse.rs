@@ -4,16 +4,17 @@
 //! "Monkey-inspired", and cs265 5.3.2 gives more bits to what it calls lower levels. It is here to show what
 //! that costs: most runs get hardly a filter, and an absent key is looked for in all of them.
 
-use catalog::{Build, NoParams, Variant};
+use bloom::logarithmic::{Favour, bits_per_key};
+use bloom::{Allocation, LevelLoad};
+use catalog::{Build, NoParams, Variant, origin};
 
-use super::logarithmic::{Favour, bits_per_key};
-use super::policy::{Allocation, LevelLoad};
-
-pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Inverse>(
+/// The allocation that favours large runs.
+pub static VARIANT: Variant<dyn Allocation> = Variant::new::<Inverse>(
     "inverse",
     "more bits per key for larger runs, as two of the documents have it",
     "",
-);
+)
+.from(origin!());
 
 /// There is nothing to hold.
 struct Inverse;
@@ -34,12 +35,12 @@ impl Allocation for Inverse {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::leveled;
     use super::*;
 
     #[test]
     fn the_largest_level_has_the_most() {
-        let levels = leveled(4.0, 4);
+        let level = |depth| LevelLoad { entries: 1e4 * 4f64.powi(depth), runs: 1.0 };
+        let levels: Vec<LevelLoad> = (0..4).map(level).collect();
         let bits: Vec<f64> = (0..4).map(|level| Inverse.bits_per_key(10.0, &levels, level)).collect();
         assert!(bits.is_sorted() && bits[3] > 10.0 && bits[0] < 5.0, "{bits:?}");
     }

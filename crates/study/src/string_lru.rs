@@ -9,19 +9,20 @@
 use std::hash::BuildHasher;
 
 use ::lru::LruCache;
-use catalog::{Build, ByteSize, Variant};
+use cache::hasher::{HasherKind, WithHasher};
+use cache::{BlockId, Cache, hasher_reference};
+use catalog::{Build, ByteSize, Variant, origin};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use types::Bytes;
 
-use crate::cache::{BlockId, Cache};
-use crate::hasher::{HasherKind, WithHasher, hasher_reference};
-
-pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+/// The buffer pool of csc443.
+pub static VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "string-lru",
     "LRU under one lock by strings of file name and page, as csc443's buffer pool: the price of such keys",
     concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
-);
+)
+.from(origin!());
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -3,7 +3,7 @@
 //! The leaves of the static B-tree of csc443 (section 4.2.3), whose pages of 4 KiB hold 510 pairs of 4 and 4
 //! bytes: as many as here, beside the trailer of a block. All keys of a block have one length of 1 to 255 bytes,
 //! and all values one of at most 255, which its first entry sets. A block with anything else, a tombstone or
-//! another size, is laid out as a page of a B-tree (see `btree_page`) instead: what it holds is the same.
+//! another size, is laid out as a page of a B-tree ("btree-page") instead: what it holds is the same.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -11,24 +11,20 @@
 //! mark     u8, in the place of index and footer, which only a block with an index has
 //! ```
 
-use std::cmp::Ordering;
+use catalog::{Build, NoParams, Variant, origin};
+use tree::block::{
+    BLOCK_FOOTER_BYTES, BlockFooter, BlockFormat, CATALOG, Draft, Entries, EntryWriter, Layout, Restarts,
+};
+use tree::{BlockIndex, BlockOptions};
+use types::Entry;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
-use types::{Entry, HashedKey};
-
-use super::block_footer::{BLOCK_FOOTER_BYTES, BlockFooter};
-use super::btree_page;
-use super::draft::{Draft, EntryWriter};
-use super::format::BlockFormat;
-use super::layout::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
-use crate::design::{BlockIndex, BlockOptions};
-
-pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<FixedPairs>(
+/// The leaves of csc443's static B-tree.
+pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<FixedPairs>(
     "fixed-pairs",
     "pairs of one size and nothing beside them, searched by halving; others as btree-page (csc443)",
     "",
-);
+)
+.from(origin!());
 
 /// Its code in block footers.
 const CODE: u8 = 3;
@@ -40,19 +36,21 @@ const MARK: u8 = 0x80 | CODE;
 /// The bytes before the pairs.
 const HEADER_BYTES: usize = 2;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Params {}
+/// The bytes that a page of "btree-page" has for each entry beside its key and value: a slot and two lengths.
+const PAGE_BYTES_PER_PAIR: usize = 10;
 
-/// The format.
-struct FixedPairs;
+/// The format, with the one that takes blocks of other entries.
+struct FixedPairs {
+    others: Box<dyn BlockFormat>,
+}
 
 impl Build<dyn BlockFormat> for FixedPairs {
-    type Params = Params;
+    type Params = NoParams;
 
-    fn build(_: Params) -> Result<Box<dyn BlockFormat>, String> {
-        Ok(Box::new(Self))
+    fn build(_: NoParams) -> Result<Box<dyn BlockFormat>, String> {
+        let page = CATALOG.choose(&"btree-page".into()).map_err(|error| error.to_string())?;
+        let others = CATALOG.build(&page).map_err(|error| error.to_string())?;
+        Ok(Box::new(Self { others }))
     }
 }
 
@@ -62,7 +60,17 @@ impl BlockFormat for FixedPairs {
     }
 
     fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout> {
-        layout(block, footer)
+        let layout = layout_until(block, footer.index_at)?;
+        (layout.restart_count == footer.restart_count).then_some(Layout {
+            index: footer.index,
+            index_len: footer.index_len,
+            ..layout
+        })
+    }
+
+    fn layout_without_footer(&self, block: &[u8]) -> Option<Layout> {
+        let (mark, before) = block.split_last()?;
+        if *mark == MARK { layout_until(block, before.len()) } else { None }
     }
 
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter> {
@@ -70,32 +78,15 @@ impl BlockFormat for FixedPairs {
             is_indexed: options.index != BlockIndex::None,
             sizes: [0; HEADER_BYTES],
             pairs: Vec::new(),
-            others: btree_page::Writer::default(),
+            others: self.others.writer(options),
+            has_others: false,
         })
     }
 }
 
-/// Where the parts of such a block lie that has a footer.
-pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
-    let layout = layout_until(block, footer.index_at)?;
-    (layout.restart_count == footer.restart_count).then_some(Layout {
-        index: footer.index,
-        index_len: footer.index_len,
-        ..layout
-    })
-}
-
-/// Where the parts of a block without a footer lie; `None` where it is none of this format.
-#[inline(never)]
-pub(super) fn layout_of_marked(block: &[u8]) -> Option<Layout> {
-    let (mark, before) = block.split_last()?;
-    if *mark == MARK { layout_until(block, before.len()) } else { None }
-}
-
-/// Looks a key up in a block without a footer; `None` where it is none of this format.
-#[inline(never)]
-pub(super) fn find_in_marked(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
-    layout_of_marked(block)?.find::<Pairs>(block, key, |_| {})
+/// The bytes of a pair.
+fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
+    usize::from(key) + usize::from(value)
 }
 
 /// The layout of pairs that end at `entries_end`, without an index.
@@ -115,44 +106,6 @@ fn layout_until(block: &[u8], entries_end: usize) -> Option<Layout> {
     })
 }
 
-/// The bytes of a pair.
-#[inline]
-fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
-    usize::from(key) + usize::from(value)
-}
-
-/// How pairs are read: what they lie in begins with their sizes.
-pub(super) struct Pairs;
-
-impl EntryCodec for Pairs {
-    #[inline]
-    fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
-        let sizes = *entries.first_chunk::<HEADER_BYTES>()?;
-        let key_end = at.checked_add(usize::from(sizes[0]))?;
-        let value_end = at.checked_add(stride(sizes))?;
-        (value_end <= entries.len()).then_some(EntryHead {
-            shared: 0,
-            suffix: at..key_end,
-            value: key_end..value_end,
-            tombstone: false,
-        })
-    }
-
-    /// Every pair is a restart point, so that there is one to look at.
-    #[inline]
-    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
-        while at < end {
-            let head = Self::head(entries, at)?;
-            match entries[head.suffix.clone()].cmp(target) {
-                Ordering::Less => at = head.value.end,
-                Ordering::Equal => return Some(head.found()),
-                Ordering::Greater => break,
-            }
-        }
-        Some(Found::Absent)
-    }
-}
-
 /// Lays out the pairs of one block after the other.
 struct Writer {
     is_indexed: bool,
@@ -161,7 +114,9 @@ struct Writer {
     /// The entries, as long as all have these sizes.
     pairs: Vec<u8>,
     /// The entries, once one of them has others.
-    others: btree_page::Writer,
+    others: Box<dyn EntryWriter>,
+    /// Whether the entries are there.
+    has_others: bool,
 }
 
 /// The sizes of an entry that can stand among pairs; `None` for others.
@@ -173,12 +128,12 @@ fn sizes(entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
 impl Writer {
     /// Whether the block has pairs alone once it has this entry too.
     fn has_pairs_with(&self, entry: &Entry<'_>) -> bool {
-        self.others.is_empty()
-            && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
+        !self.has_others && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
     /// Lays out what there is as the other entries of a block with one that does not fit.
     fn move_to_others(&mut self, draft: &mut Draft) {
+        self.has_others = true;
         for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {
             let (key, value) = pair.split_at(usize::from(self.sizes[0]));
             self.others.add(draft, &Entry { key, value: Some(value) });
@@ -204,14 +159,14 @@ impl EntryWriter for Writer {
     fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize {
         if !self.has_pairs_with(entry) {
             let moved = self.pairs.len() / stride(self.sizes).max(1);
-            return self.others.bytes_with(draft, entry) + btree_page::bytes_of(moved, self.pairs.len());
+            return self.others.bytes_with(draft, entry) + moved * PAGE_BYTES_PER_PAIR + self.pairs.len();
         }
         let behind = if self.is_indexed { BLOCK_FOOTER_BYTES } else { size_of_val(&MARK) };
         HEADER_BYTES + self.pairs.len() + entry.user_bytes() + behind
     }
 
     fn finish(&mut self, draft: &mut Draft) {
-        if !self.others.is_empty() {
+        if std::mem::take(&mut self.has_others) {
             return self.others.finish(draft);
         }
         draft.bytes.extend_from_slice(&self.sizes);
@@ -226,19 +181,27 @@ impl EntryWriter for Writer {
 
 #[cfg(test)]
 mod tests {
-    use types::KeyHash;
+    use std::sync::LazyLock;
 
-    use super::super::block::find;
-    use super::super::block_builder::BlockBuilder;
-    use super::super::formats::layout_of;
-    use super::super::trailer::TRAILER_BYTES;
+    use tree::block::{BlockBuilder, Found, TRAILER_BYTES, find, layout_of};
+    use types::{HashedKey, KeyHash};
+
     use super::*;
 
     const PAGE_BYTES: usize = 4096 - TRAILER_BYTES;
 
+    /// The format, which is in the catalog from here on, so that its blocks are read.
+    fn format() -> &'static dyn BlockFormat {
+        static FORMAT: LazyLock<Box<dyn BlockFormat>> = LazyLock::new(|| {
+            CATALOG.add(&VARIANT).unwrap();
+            CATALOG.build(&VARIANT.default_choice()).unwrap()
+        });
+        &**FORMAT
+    }
+
     /// The entries that a block of a page takes before it would exceed it.
     fn fill(index: BlockIndex, entry: impl Fn(u32) -> (Vec<u8>, Option<Vec<u8>>)) -> (usize, Vec<u8>) {
-        let mut builder = BlockBuilder::new(&FixedPairs, &BlockOptions { index, ..BlockOptions::default() });
+        let mut builder = BlockBuilder::new(format(), &BlockOptions { index, ..BlockOptions::default() });
         for number in 0.. {
             let (key, value) = entry(number);
             let entry = Entry { key: &key, value: value.as_deref() };
@@ -286,7 +249,7 @@ mod tests {
     #[test]
     fn a_block_without_a_tail_is_known_by_its_end() {
         let (_, block) = fill(BlockIndex::None, pair);
-        assert!(layout_of_marked(&block).is_some());
+        assert!(layout_of(&block).is_some());
         assert!(layout_of(&block[..block.len() - 1]).is_none());
         for sizes in [[0, 8], [4, 5], [255, 254]] {
             let damaged = [&sizes, &block[HEADER_BYTES..]].concat();

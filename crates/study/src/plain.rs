@@ -10,30 +10,26 @@
 //! ```text
 //! version 1   u32 "usbl", u8 1, u8 0, u16 entries, u32 stride
 //! version 2   u32 entries, u32 length and smallest key, u32 length and largest key, u32 stride
-//! entry*      see `whole`
+//! entry*      see `append_whole`
 //! ```
 //!
 //! The stride is the size that all entries have, or 0.
 
-use catalog::{Build, Variant};
+use catalog::{Build, Variant, origin};
 use serde::{Deserialize, Serialize};
+use tree::BlockOptions;
+use tree::block::{BlockFooter, BlockFormat, Draft, Entries, EntryWriter, Layout, Restarts, append_whole};
 use types::Entry;
 
-use super::block_footer::BlockFooter;
-use super::draft::{Draft, EntryWriter};
-use super::format::BlockFormat;
-use super::layout::{Entries, Layout, Restarts};
-use super::whole;
-use crate::codec::Reader;
-use crate::design::BlockOptions;
-
-pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
+/// The blocks of cs265.
+pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
     "entries with whole keys, searched by halving where all have one size and else from the front (cs265)",
     "# Which of the two that cs265 prints: 1 (its section 2.3.1), or 2 (3.6.1), which names the smallest and\n\
      # the largest key of the block.\n\
      version = 2\n",
-);
+)
+.from(origin!());
 
 /// Its code in block footers.
 const CODE: u8 = 1;
@@ -49,7 +45,7 @@ const HEADER_2_BYTES: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Params {
+struct Params {
     version: u8,
 }
 
@@ -82,7 +78,23 @@ impl BlockFormat for Plain {
     }
 
     fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout> {
-        layout(block, footer)
+        let start = entries_start(block.get(..footer.index_at)?)?;
+        let stride = number_before(block, start)? as usize;
+        let end = footer.index_at;
+        let (stride, fits) = match stride {
+            0 => (end - start, footer.restart_count == 1),
+            stride => (stride, end > start && footer.restart_count.checked_mul(stride) == Some(end - start)),
+        };
+        fits.then_some(Layout {
+            entries_start: start,
+            entries_end: end,
+            entries: Entries::Whole,
+            restart_count: footer.restart_count,
+            restarts: Restarts::Every(stride as u32),
+            has_bounds: !block.starts_with(&MAGIC.to_le_bytes()),
+            index: footer.index,
+            index_len: footer.index_len,
+        })
     }
 
     fn writer(&self, _: &BlockOptions) -> Box<dyn EntryWriter> {
@@ -91,33 +103,23 @@ impl BlockFormat for Plain {
     }
 }
 
-/// Where the parts of such a block lie.
-pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
-    let mut reader = Reader::new(&block[..footer.index_at]);
-    let has_bounds = reader.u32()? != MAGIC;
-    reader.take(4 * usize::from(!has_bounds))?;
-    if has_bounds {
+/// The number of four bytes that ends at `end`; `None` where there are fewer.
+fn number_before(block: &[u8], end: usize) -> Option<u32> {
+    block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+/// Where the entries of a block begin, behind the header and the stride; `None` where these do not fit.
+fn entries_start(block: &[u8]) -> Option<usize> {
+    let mut stride_at = HEADER_1_BYTES - size_of::<u32>();
+    if number_before(block, size_of::<u32>())? != MAGIC {
+        stride_at = size_of::<u32>();
         for _ in 0..2 {
-            let len = reader.u32()?;
-            reader.take(len as usize)?;
+            let key_at = stride_at + size_of::<u32>();
+            stride_at = key_at.checked_add(number_before(block, key_at)? as usize)?;
         }
     }
-    let stride = reader.u32()? as usize;
-    let (start, end) = (reader.position(), footer.index_at);
-    let (stride, fits) = match stride {
-        0 => (end - start, footer.restart_count == 1),
-        stride => (stride, end > start && footer.restart_count.checked_mul(stride) == Some(end - start)),
-    };
-    fits.then_some(Layout {
-        entries_start: start,
-        entries_end: end,
-        entries: Entries::Whole,
-        restart_count: footer.restart_count,
-        restarts: Restarts::Every(stride as u32),
-        has_bounds,
-        index: footer.index,
-        index_len: footer.index_len,
-    })
+    let start = stride_at.checked_add(size_of::<u32>())?;
+    (start <= block.len()).then_some(start)
 }
 
 /// Lays out the entries of one block after the other.
@@ -133,7 +135,7 @@ struct Writer {
 impl EntryWriter for Writer {
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>) {
         let start = self.entries.len();
-        whole::append(entry, &mut self.entries);
+        append_whole(entry, &mut self.entries);
         let size = self.entries.len() - start;
         if self.count == 0 {
             self.smallest.clear();

@@ -1,0 +1,28 @@
+//! Variants that the five source documents describe and that no engine of today would choose.
+//!
+//! The report on the documents needs them, so that each claim is tested on the component that the document means.
+//! They are registered from outside, as the components of any other crate: the program `lsmbench` adds them through
+//! its `Workbench`, and the crates of the axes do not know them.
+
+use catalog::AdditionError;
+
+mod fixed_pairs;
+mod inverse;
+mod plain;
+mod string_lru;
+
+pub use fixed_pairs::VARIANT as FIXED_PAIRS;
+pub use inverse::VARIANT as INVERSE;
+pub use plain::VARIANT as PLAIN;
+pub use string_lru::VARIANT as STRING_LRU;
+
+/// Adds all of them to the catalogs of their axes, for a program without a `Workbench`.
+///
+/// # Errors
+/// As [`Catalog::add`](catalog::Catalog::add): something was looked up already, or they are there.
+pub fn register() -> Result<(), AdditionError> {
+    bloom::ALLOCATIONS.add(&INVERSE)?;
+    cache::CATALOG.add(&STRING_LRU)?;
+    tree::block::CATALOG.add(&PLAIN)?;
+    tree::block::CATALOG.add(&FIXED_PAIRS)
+}

@@ -1,0 +1,85 @@
+//! The variants keep the invariants of their axes, and trees that have them answer like a `BTreeMap`.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use lsmbench_study::{FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, register};
+use storage::{Memory, Storage};
+use toml::Value;
+use tree::conformance::{Model, Replay, check, in_pairs, small, steps};
+use tree::{Design, Mode, OpenOptions};
+
+/// The variants are added before anything is looked up.
+static REGISTERED: LazyLock<()> = LazyLock::new(|| register().unwrap());
+
+/// A design of small tables from TOML.
+fn design(text: &str) -> Design {
+    LazyLock::force(&REGISTERED);
+    small(&text.parse().unwrap()).unwrap()
+}
+
+#[test]
+fn every_variant_keeps_the_invariants_of_its_axis() {
+    LazyLock::force(&REGISTERED);
+    catalog::laws::check_variant("allocation", &INVERSE).unwrap();
+    catalog::laws::check_variant("cache", &STRING_LRU).unwrap();
+    catalog::laws::check_variant("format", &PLAIN).unwrap();
+    catalog::laws::check_variant("format", &FIXED_PAIRS).unwrap();
+    let error = tree::block::CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
+    assert!(error.to_string().contains("cs265 prints 1 and 2"), "{error}");
+}
+
+#[test]
+fn trees_answer_like_the_model() {
+    for text in [
+        "allocation = \"inverse\"",
+        "cache = { kind = \"string-lru\", capacity = \"16KiB\" }",
+        "block = { format = \"plain(version=1)\" }",
+        "block = { format = \"plain\", index = \"hash\" }",
+        "block = { format = \"plain\", index = \"fingerprint\" }\ncompression = \"lz4\"",
+        "block = { format = \"fixed-pairs\", index = \"hash\" }",
+        "block = { format = \"fixed-pairs\", index = \"fingerprint\", align = true }\nfence = \"page-search\"",
+    ] {
+        check(&design(text)).unwrap_or_else(|difference| panic!("{text}: {difference}"));
+    }
+}
+
+#[test]
+fn pairs_of_one_size_are_answered_like_the_model() {
+    for format in ["plain", "plain(version=1)", "fixed-pairs"] {
+        for more in ["", "block = { index = \"fingerprint\" }", "fence = \"page-search\"\ncache = \"none\""] {
+            let design = design(&format!("format = \"{format}\"\n{more}"));
+            let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+            let mut replay = Replay::new(&design, Mode::Counted, storage, Path::new("tree")).unwrap();
+            let outcome = replay.run(&in_pairs(steps(0, 4_000)));
+            outcome.unwrap_or_else(|difference| panic!("{format}, {more}: {difference}"));
+        }
+    }
+}
+
+/// Tables say how they were written: a table of one format is read under any other.
+#[test]
+fn tables_of_one_format_are_read_under_another() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::default());
+    let mut model = Model::new();
+    for (round, format) in ["plain", "delta", "fixed-pairs", "plain(version=1)", "btree-page"]
+        .into_iter()
+        .cycle()
+        .take(10)
+        .enumerate()
+    {
+        let design = design(&format!("format = \"{format}\""));
+        let options = OpenOptions::new(design).mode(Mode::Counted).storage(Arc::clone(&storage));
+        let tree = options.open(Path::new("tree")).unwrap();
+        for (key, value) in &model {
+            assert_eq!(tree.get(key).unwrap().as_ref(), Some(value), "round {round}");
+        }
+        for number in 0..300u32 {
+            let key = format!("user{:04}", (number * 7 + round as u32 * 131) % 900).into_bytes();
+            let value = format!("{round:02}-{number:04}").into_bytes();
+            tree.put(&key, &value).unwrap();
+            model.insert(key, value);
+        }
+        tree.flush().unwrap();
+    }
+}

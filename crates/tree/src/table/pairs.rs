@@ -1,0 +1,42 @@
+//! Entries that are pairs of keys and values of one size, which stands once before all of them.
+//!
+//! ```text
+//! sizes    u8 bytes of a key, u8 bytes of a value
+//! pair*    key, value
+//! ```
+
+use std::cmp::Ordering;
+
+use super::layout::{EntryCodec, EntryHead, Found};
+
+/// How pairs are read: what they lie in begins with their sizes.
+pub(super) struct Pairs;
+
+impl EntryCodec for Pairs {
+    #[inline]
+    fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
+        let sizes = *entries.first_chunk::<2>()?;
+        let key_end = at.checked_add(usize::from(sizes[0]))?;
+        let value_end = key_end.checked_add(usize::from(sizes[1]))?;
+        (value_end <= entries.len()).then_some(EntryHead {
+            shared: 0,
+            suffix: at..key_end,
+            value: key_end..value_end,
+            tombstone: false,
+        })
+    }
+
+    /// Every pair is a restart point, so that there is one to look at.
+    #[inline]
+    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
+        while at < end {
+            let head = Self::head(entries, at)?;
+            match entries[head.suffix.clone()].cmp(target) {
+                Ordering::Less => at = head.value.end,
+                Ordering::Equal => return Some(head.found()),
+                Ordering::Greater => break,
+            }
+        }
+        Some(Found::Absent)
+    }
+}

@@ -5,26 +5,18 @@
 
 #[doc(hidden)]
 pub use measure::allocation;
-mod calibration;
 mod charts;
 mod cli;
 mod command;
-mod compare;
 mod experiment;
-mod extract;
-mod gate;
-mod history;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;
-mod league;
 mod lifeline;
-mod markdown;
 mod output;
 mod process;
 mod run;
 mod scratch;
-mod trial_rows;
 mod workbench;
 
 use std::process::ExitCode;

@@ -24,8 +24,3 @@ pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
-
-/// What stands behind the first of several: ` and 3 more`; nothing where there are no others.
-pub(crate) fn and_more(others: usize) -> String {
-    if others == 0 { String::new() } else { format!(" and {others} more") }
-}

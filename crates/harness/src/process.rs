@@ -8,17 +8,35 @@ use std::time::Duration;
 use results::Folder;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::interrupt;
 use types::{Outcome, Problem};
+use verdict::Runner;
+
+use crate::{interrupt, output};
 
 /// How soon an interruption is passed on.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
+
+/// Builds of this program, run as users start them.
+pub(crate) struct Programs;
+
+impl Runner for Programs {
+    fn run(&self, program: Option<&Path>, arguments: &[String], out: &Path) -> Outcome<Folder> {
+        match program {
+            Some(program) => run(program, arguments, out),
+            None => run(&this_program()?, arguments, out),
+        }
+    }
+
+    fn tell(&self, text: &str) {
+        output::line(text);
+    }
+}
 
 /// Runs one experiment into an empty folder and returns the folder of its results.
 ///
 /// # Errors
 /// If the program cannot be started or refuses, with what it said.
-pub(crate) fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
+fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
     let told = out.join("stderr");
@@ -67,6 +85,6 @@ fn wait(process: &mut Child) -> Outcome<ExitStatus> {
 }
 
 /// This program.
-pub(crate) fn this_program() -> Outcome<PathBuf> {
+fn this_program() -> Outcome<PathBuf> {
     std::env::current_exe().map_err(|error| Problem::doing("find this program", error))
 }

@@ -21,11 +21,12 @@ use toml::Value;
 use types::{Outcome, Problem};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::charts::charts;
 use crate::cli::ReportArguments;
 use crate::experiment::{AnswerFile, Experiment, Overrides};
+use crate::interrupt;
 use crate::output::{line, print};
 use crate::run::{Ending, RunOptions, run_all};
-use crate::{charts, interrupt};
 
 /// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
@@ -295,15 +296,15 @@ fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
 
 fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
     let Ok((manifest, table)) = &found.rows else { return Ok(Vec::new()) };
-    let charts = |specs: &[plot::ChartSpec], width| {
-        let drawn = charts::charts(&found.folder, table, specs, manifest, width)?;
+    let drawn = |specs: &[plot::ChartSpec], width| {
+        let drawn = charts().charts(&found.folder, table, specs, manifest, width)?;
         let owned = drawn.into_iter().map(|(spec, chart)| (spec.clone(), chart));
         Ok::<Vec<(plot::ChartSpec, plot::Chart)>, Problem>(owned.collect())
     };
     let (specs, full): (Vec<plot::ChartSpec>, Vec<plot::Chart>) =
-        charts(&found.experiment.charts, Width::Full)?.into_iter().unzip();
+        drawn(&found.experiment.charts, Width::Full)?.into_iter().unzip();
     // Only those that have something to show are drawn again.
-    let phone = charts(&specs, Width::Phone)?;
+    let phone = drawn(&specs, Width::Phone)?;
     let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| Picture {
         name: format!("{}-{}", found.experiment.name, spec.file_stem()),
         title: spec.title.clone().unwrap_or_else(|| found.experiment.question.clone()),

@@ -11,7 +11,7 @@ use super::engine::engine;
 
 /// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
 /// two kinds has, or that each has at its own default, are part of that one difference.
-pub(crate) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
+pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
     match [a, b].iter().all(|cell| engine(&cell.engine).reads_whole_design()) {

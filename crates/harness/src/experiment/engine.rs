@@ -55,7 +55,7 @@ pub(crate) fn engine_label(engine: &Choice) -> String {
 }
 
 /// The number of terms of the design that cannot be made equal in the engine of a cell.
-pub(crate) fn unequal_terms(cell: &Cell) -> usize {
+pub(super) fn unequal_terms(cell: &Cell) -> usize {
     let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
     lines.iter().filter(|line| line.starts_with(UNEQUAL)).count()
 }

@@ -11,6 +11,7 @@ use results::{
     columns as c,
 };
 use types::{Outcome, Problem};
+use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
@@ -20,12 +21,10 @@ use super::message::{Step, TrialReport, TrialSpec};
 use super::plausibility::mark;
 use super::progress::Progress;
 use super::rehearsal::rehearse;
-use super::verdict::{Verdicts, noisy_baselines};
 use super::{engine_info, environment, manifest, memory_limit};
-use crate::charts;
+use crate::charts::charts;
 use crate::experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
-use crate::output::{and_more, line, print};
-use crate::trial_rows::TrialRows;
+use crate::output::{line, print};
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]
@@ -82,6 +81,7 @@ pub(crate) fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Endi
 /// One experiment, ready to run.
 struct Run<'a> {
     experiment: &'a Experiment,
+    facts: ExperimentFacts<'a>,
     options: &'a RunOptions,
     home: Home,
     schema: Schema,
@@ -160,10 +160,11 @@ impl<'a> Run<'a> {
             estimates.push(estimate);
         }
         check_folder(&options.out)?;
-        charts::check_targets(&experiment.charts, &options.plots.join(&experiment.name))?;
+        Charts::check_targets(&experiment.charts, &options.plots.join(&experiment.name))?;
         let swept = experiment.swept();
         let run = Self {
             experiment,
+            facts: experiment.facts(),
             options,
             home: Home::inspect(&experiment.name, &options.out)?,
             schema: Schema::runs(&swept)?,
@@ -339,7 +340,7 @@ impl<'a> Run<'a> {
     /// is measured.
     fn turns(&self, books: &Books) -> Vec<Turn> {
         let Experiment { cells, trials, .. } = self.experiment;
-        let twice = noisy_baselines(self.experiment);
+        let twice = noisy_baselines(&self.facts);
         let places: Vec<usize> = (0..cells.len()).chain(twice).collect();
         let plan = TrialPlan::new(places.len(), trials.count as usize, trials.seed, Arrangement::Mirrored);
         let turns = plan.slots.iter().map(|slot| {
@@ -363,7 +364,7 @@ impl<'a> Run<'a> {
     /// What the rows so far come to.
     fn verdicts(&self) -> Outcome<Verdicts<'_>> {
         let folder = self.home.folder();
-        Verdicts::of(self.experiment, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
+        Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
     }
 
     /// The fixture that the trials of a cell start from. The manifest says which one.
@@ -483,7 +484,7 @@ impl<'a> Run<'a> {
         // Charts say what stands there.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
-        let charts = charts::draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        let charts = charts().draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
         let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
         if manifest.quick {
             let _ = writeln!(text, "  a quick run: smaller than the experiment means, and no answer to it");

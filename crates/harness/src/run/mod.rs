@@ -31,7 +31,6 @@ mod timeline;
 mod trial;
 mod truth;
 mod usage;
-mod verdict;
 mod warm_up;
 
 pub(crate) use child::TRIAL_COMMAND;
@@ -45,4 +44,3 @@ pub(crate) use manifest::QUICK;
 pub(crate) use message::read_messages;
 pub(crate) use seam::POLICY_COMMAND;
 pub(crate) use trial::run_trial_process;
-pub(crate) use verdict::{holds_found_rate, noisy_baselines, sentences};

@@ -2,9 +2,9 @@
 //! state of one machine.
 
 use results::{LeftOut, Manifest, Seal};
+use verdict::{Names, kept_manifest};
 
 use crate::experiment::ENGINE;
-use crate::extract::{self, Names};
 use crate::run::QUICK;
 
 /// The seals of the tables that are kept.
@@ -23,7 +23,7 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
         runs,
         timeline,
         levels,
-        ..extract::manifest(manifest, &Names::of(manifest))
+        ..kept_manifest(manifest, &Names::of(manifest))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Charts in the order of the catalogs, with what they leave out on standard error.
 
+use experiment::catalog_order;
 use verdict::Charts;
 
-use crate::experiment::catalog_order;
 use crate::output::line;
 
 /// Draws charts in the order of the catalogs.

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
+use experiment::{Experiment, Overrides, read_design};
+
 use crate::command::described;
-use crate::experiment::{Experiment, Overrides, read_design};
 use crate::run::read_messages;
 
 /// What `lsmbench describe` prints of an experiment file.

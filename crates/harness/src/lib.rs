@@ -8,7 +8,6 @@ pub use measure::allocation;
 mod charts;
 mod cli;
 mod command;
-mod experiment;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use experiment::{Cell, Estimate, Experiment, Overrides};
 use plot::format_value;
 use report::{FigureSource, Sheet, Way};
 use results::Unit;
@@ -10,7 +11,6 @@ use types::Outcome;
 use verdict::noisy_baselines;
 use workload::{Extent, Plan, Profile};
 
-use crate::experiment::{Cell, Estimate, Experiment, Overrides};
 use crate::output::print;
 use crate::run::{engine_info, introduction};
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
+use experiment::{Experiment, Overrides};
 use results::Folder;
 use results::targets::{check_file, check_folder};
 use types::{Outcome, Problem};
@@ -11,7 +12,6 @@ use verdict::sentences;
 use super::report::{files_below, missing_run};
 use crate::charts::charts;
 use crate::cli::GalleryArguments;
-use crate::experiment::{Experiment, Overrides};
 use crate::interrupt;
 use crate::output::print;
 

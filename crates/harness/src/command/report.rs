@@ -8,6 +8,7 @@ mod trimmed;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use experiment::{AnswerFile, Experiment, Overrides};
 use note::note;
 use plot::Width;
 use published::{Published, publish};
@@ -23,7 +24,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::charts::charts;
 use crate::cli::ReportArguments;
-use crate::experiment::{AnswerFile, Experiment, Overrides};
 use crate::interrupt;
 use crate::output::{line, print};
 use crate::run::{Ending, RunOptions, run_all};

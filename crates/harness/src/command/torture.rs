@@ -12,12 +12,12 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use catalog::Limit;
+use experiment::read_design;
 use toml::{Table, Value};
 use torture::{Finding, Findings, Subject, crash, damage, errors};
 use tree::{Checksum, Design};
 
 use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
-use crate::experiment::read_design;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 

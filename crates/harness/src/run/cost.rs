@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use experiment::DEFAULT_INTERVAL_NS;
 use measure::{Clock, Histogram};
 use results::{HarnessCost, OperationCost, RunMode};
 use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
 
 use super::drive::Drive;
-use crate::experiment::DEFAULT_INTERVAL_NS;
 
 /// The samplings of latencies that the cost is always told at, besides the run's own.
 const SAMPLINGS: [u64; 2] = [1, 100];

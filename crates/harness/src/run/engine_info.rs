@@ -1,9 +1,8 @@
 //! What a run says of the engine of a cell, before it runs and in the manifest.
 
 use engines::{EngineOptions, Identity, UNEQUAL};
+use experiment::{Cell, engine, engine_label};
 use results::EngineInfo;
-
-use crate::experiment::{Cell, engine, engine_label};
 
 /// What the manifest says of the engine of a cell. `None` of an engine that reads the whole design, because the manifest
 /// has the design and the build.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use results::targets::{check_folder, create_folder};
 use results::{
@@ -23,7 +24,6 @@ use super::progress::Progress;
 use super::rehearsal::rehearse;
 use super::{engine_info, environment, manifest, memory_limit};
 use crate::charts::charts;
-use crate::experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
 use crate::output::{line, print};
 
 /// What the command line says of a run.

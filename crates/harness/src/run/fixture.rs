@@ -12,6 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use experiment::{Cell, Experiment, files_outside};
 use results::targets::create_folder;
 use results::{FixtureFile, FixtureInfo, RunMode};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,6 @@ use super::child::run_trial;
 use super::environment;
 use super::home::DataFolder;
 use super::message::{FixtureStep, TrialSpec};
-use crate::experiment::{Cell, Experiment, files_outside};
 use crate::interrupt;
 use crate::output::line;
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use experiment::{Cell, Experiment, Overrides};
 use results::{
     CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, RunMode,
 };
@@ -10,7 +11,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::cost::{clock_cost, harness_cost};
 use super::seam::seam_costs;
 use super::{doctor, engine_info, environment};
-use crate::experiment::{Cell, Experiment, Overrides};
 
 /// The warning of a quick run.
 pub(crate) const QUICK: &str = "this is a quick run: smaller than the experiment means, and no answer to it";

@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
 use results::targets::create_folder;
 use types::{Outcome, Problem};
 
 use super::child::run_trial;
 use super::message::TrialSpec;
-use crate::experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
 use crate::scratch::scratch;
 
 /// What is done: an engine that can do this has understood its options.

@@ -1,10 +1,9 @@
 //! What calls to components in other languages and processes cost, measured before the run.
 
 use catalog::{Choice, Seam};
+use experiment::Cell;
 use measure::Clock;
 use results::SeamCost;
-
-use crate::experiment::Cell;
 
 /// Measurements, of which the least counts: what disturbs a measurement only adds to it.
 const REPEATS: usize = 15;

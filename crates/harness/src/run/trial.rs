@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use catalog::Limit;
 use engines::{OpenStore, Opening};
+use experiment::{engine, read_engine};
 use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
@@ -26,7 +27,6 @@ use super::truth::Truth;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, profile};
-use crate::experiment::{engine, read_engine};
 use crate::lifeline;
 
 /// How often the process says how far it is.
@@ -458,7 +458,7 @@ mod tests {
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
     use super::*;
-    use crate::experiment::DEFAULT_INTERVAL_NS;
+    use experiment::DEFAULT_INTERVAL_NS;
 
     const WORKLOAD: &str = r#"
         [[phase]]

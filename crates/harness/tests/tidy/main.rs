@@ -22,7 +22,10 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_axis: &[&str] = &["types", "catalog", "prefetch"];
     let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
     let below_subject = [&below_tree[..], &["results", "measure", "theory", "workload", "tree"]].concat();
-    let all = [&below_subject[..], &["subject", "plot", "report", "verdict", "torture", "engines"]].concat();
+    let over_results = ["report", "plot", "verdict"];
+    let configured = ["types", "catalog", "results", "measure", "workload", "tree", "subject", "engines"];
+    let experiment = [&configured[..], &over_results].concat();
+    let all = [&experiment[..], &below_tree, &["theory", "torture", "experiment"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -41,6 +44,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("interleave", ground),
         ("subject", &below_subject),
+        ("experiment", &experiment),
         ("harness", &all),
         ("fuzz", &everything),
     ]);

@@ -1,22 +1,14 @@
 //! Numbers that are counts, or shares of counts, so small that a percentage of them says little: of three one more is a
 //! third. Verdicts on them say the counts.
 
-use results::{Column, Metric, Unit, columns as c};
+use results::Unit;
 
+use super::counter::counter;
 use super::judged::Judged;
 use super::text::quoted;
 
 /// From here on one more or less is no percent.
 const MANY: f64 = 100.0;
-
-/// The counter that a column is, or the one that is small where a share is.
-pub(super) fn counter(column: &Column) -> Option<&'static Metric> {
-    match column {
-        Column::Fixed(metric) if metric.name == c::FPR.name => Some(&c::FILTER_FALSE_POSITIVES),
-        Column::Fixed(metric) if metric.unit == Unit::Count => results::reference::metric(metric.name),
-        _ => None,
-    }
-}
 
 impl Judged<'_> {
     /// `: 4 against 3 blocks read`: what stands behind the change of a cell where both counts are small.

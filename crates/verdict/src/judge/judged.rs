@@ -7,7 +7,7 @@ use results::columns::ALL;
 use results::{Better, Column, Metric, Row, RunMode, Schema, Table, columns as c};
 use types::Outcome;
 
-use super::few::counter;
+use super::counter::counter;
 use super::group::Group;
 use super::price::Prices;
 use super::resolution::resolution;

@@ -1,5 +1,6 @@
 //! Who wins, by how much, and how sure that is.
 
+mod counter;
 mod few;
 mod group;
 mod judged;

@@ -1,10 +1,10 @@
 //! What of a manifest is kept in git: what ran, and what a reader of its numbers should know, without the folders and the
 //! state of one machine.
 
+use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
 use verdict::{Names, kept_manifest};
 
-use crate::experiment::ENGINE;
 use crate::run::QUICK;
 
 /// The seals of the tables that are kept.

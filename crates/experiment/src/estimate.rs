@@ -46,15 +46,15 @@ const ASSUMED_RATES: [(Kind, f64); 8] = [
 
 /// What one trial of one cell takes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     /// Bytes of storage at the worst moment.
-    pub(crate) storage_bytes: f64,
+    pub storage_bytes: f64,
     /// Bytes of memory: memtables, cache, and the model that answers are checked against.
-    pub(crate) memory_bytes: f64,
+    pub memory_bytes: f64,
     /// Seconds of each phase; a guess.
-    pub(crate) phase_seconds: Vec<f64>,
+    pub phase_seconds: Vec<f64>,
     /// Keys that there are before each phase of a workload.
-    pub(crate) phase_keys: Vec<f64>,
+    pub phase_keys: Vec<f64>,
 }
 
 /// What a phase does to the store.
@@ -75,7 +75,7 @@ impl Estimate {
     }
 
     /// The estimate for a cell whose workload is planned.
-    pub(crate) fn of(cell: &Cell, plan: &Plan) -> Self {
+    pub fn of(cell: &Cell, plan: &Plan) -> Self {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
         for phase in plan.phases() {
@@ -116,12 +116,12 @@ impl Estimate {
     }
 
     /// Seconds of all phases.
-    pub(crate) fn seconds(&self) -> f64 {
+    pub fn seconds(&self) -> f64 {
         self.phase_seconds.iter().sum()
     }
 
     /// Refuses what does not fit on the file system of `folder` or in memory, in a sentence.
-    pub(crate) fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
+    pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let what = format!("cell {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {

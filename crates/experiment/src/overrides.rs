@@ -10,25 +10,25 @@ use types::{Outcome, Problem};
 use super::engine::ENGINE;
 use super::file::SourceFile;
 use super::paths;
-use super::presentation::VerdictSpec;
 use super::trials::Trials;
+use super::verdict_spec::VerdictSpec;
 
 /// The first parts of paths that may be set.
 const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
 
 /// What the command line changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Overrides {
+pub struct Overrides {
     /// Paths and values, as `design.bloom.bits_per_key=12`.
-    pub(crate) set: Vec<String>,
+    pub set: Vec<String>,
     /// The number of trials.
-    pub(crate) trials: Option<u64>,
+    pub trials: Option<u64>,
     /// The seed.
-    pub(crate) seed: Option<u64>,
+    pub seed: Option<u64>,
     /// Run small: takes the experiment's `[quick]` table, or divides counts and times by ten.
-    pub(crate) quick: bool,
+    pub quick: bool,
     /// A design file to use in place of the experiment's.
-    pub(crate) design: Option<PathBuf>,
+    pub design: Option<PathBuf>,
 }
 
 /// A value that is set on top of an experiment file.

@@ -8,34 +8,34 @@ use serde::{Deserialize, Serialize};
 /// `[trials]`: how often every cell runs and what is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Trials {
+pub struct Trials {
     /// How often every cell runs, at most; trials of different cells are interleaved.
-    pub(crate) count: u64,
+    pub count: u64,
     /// The seed of all operation streams: every cell and every trial does the same operations.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// Whether time is measured.
-    pub(crate) mode: RunMode,
+    pub mode: RunMode,
     /// Every how many operations one is timed.
-    pub(crate) sampling: u64,
+    pub sampling: u64,
     /// Every how many operations the answer is kept, to be checked after the phase; 0 checks none.
-    pub(crate) check: u64,
+    pub check: u64,
     /// Whether baselines run twice in every block where time is measured, to know what is noise.
-    pub(crate) noise: bool,
+    pub noise: bool,
     /// Blocks end early when every interval of a verdict reaches no further than this relative difference to
     /// either side: 0.01 for 1 %.
-    pub(crate) precision: Option<f64>,
+    pub precision: Option<f64>,
     /// The phase up to which the workload is a fixture: built once, and cloned for every trial.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fixture: Option<String>,
+    pub fixture: Option<String>,
     /// The most memory that the process of a trial may use, page cache included.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) memory_limit: Option<ByteSize>,
+    pub memory_limit: Option<ByteSize>,
     /// How much free memory is written and given up before every phase, so that new pages are at hand.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) warm_memory: Option<ByteSize>,
+    pub warm_memory: Option<ByteSize>,
     /// The length of an interval of `timeline.csv`; a second where nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) timeline: Option<Time>,
+    pub timeline: Option<Time>,
 }
 
 impl Default for Trials {
@@ -63,7 +63,7 @@ const MOST_TRIALS: u64 = 1000;
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
 /// The length of an interval of the timeline where nothing is said, in nanoseconds.
-pub(crate) const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
+pub const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// The shortest interval of the timeline, in nanoseconds: once in each the store is looked at, and every thread hands over
 /// its histograms.
@@ -137,17 +137,17 @@ impl Trials {
     }
 
     /// The length of an interval of the timeline, in nanoseconds.
-    pub(crate) fn interval_ns(&self) -> u64 {
+    pub fn interval_ns(&self) -> u64 {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
     /// Whether baselines run twice in every block: counters have no noise, and few blocks do not tell it.
-    pub(crate) fn measures_noise(&self) -> bool {
+    pub fn measures_noise(&self) -> bool {
         self.noise && self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64
     }
 
     /// Every how many operations the answer is kept: where no time is measured, all are.
-    pub(crate) fn check_stride(&self) -> u64 {
+    pub fn check_stride(&self) -> u64 {
         match self.mode {
             RunMode::Timed => self.check,
             RunMode::Counted => 1,

@@ -11,12 +11,13 @@ use workload::Rate;
 
 use super::cell::Cell;
 use super::difference::differences;
-use super::engine::{engine, unequal_terms};
+use super::engine::engine;
+use super::fits::unequal_terms;
 use super::resolved::Experiment;
 
 impl Experiment {
     /// The experiment as far as verdicts depend on it.
-    pub(crate) fn facts(&self) -> ExperimentFacts<'_> {
+    pub fn facts(&self) -> ExperimentFacts<'_> {
         let by_number: BTreeMap<u64, &Cell> = self.cells.iter().map(|cell| (cell.number, cell)).collect();
         let verdict = self.verdict.clone();
         ExperimentFacts {
@@ -81,7 +82,7 @@ fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
 }
 
 /// The order of the catalogs, for every column that an axis fills.
-pub(crate) fn catalog_order() -> Order {
+pub fn catalog_order() -> Order {
     let engines = CATALOG.kinds().map(|kind| (kind, false));
     let order = Order::default().with(ENGINE, engines);
     AXES.iter().fold(order, |order, axis| {

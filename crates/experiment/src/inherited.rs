@@ -10,7 +10,7 @@ use super::resolved::Experiment;
 
 impl Experiment {
     /// A sentence for each swept axis of which some cell has a setting that the base gives to another kind.
-    pub(crate) fn inherited(&self) -> Vec<String> {
+    pub fn inherited(&self) -> Vec<String> {
         let swept = self.sweep.factors.iter().filter_map(|factor| match paths::split(&factor.path)[..] {
             ["design", name] => axis(name),
             _ => None,

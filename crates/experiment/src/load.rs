@@ -20,10 +20,11 @@ use super::engine::{ENGINE, default_engine, read_engine, with_engine};
 use super::expand::Base;
 use super::file::SourceFile;
 use super::overrides::{Overrides, Sets};
-use super::presentation::{VerdictSpec, read_charts};
+use super::presentation::read_charts;
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
+use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, paths, reading};
 
 /// The keys of an experiment file.
@@ -50,8 +51,18 @@ const KEYS: [&str; 17] = [
 /// The most trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
 
+impl Experiment {
+    /// Reads an experiment and checks everything that can be checked before it runs.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with the file, with what it refers to or with an override, with file, line and key.
+    pub fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
+        Loader::new(path, overrides)?.load()
+    }
+}
+
 /// Reads one experiment.
-pub(super) struct Loader<'a> {
+struct Loader<'a> {
     file: SourceFile,
     overrides: &'a Overrides,
     /// The file that the workload stands in, where it is not the experiment's own.
@@ -60,7 +71,7 @@ pub(super) struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    pub(super) fn new(path: &Path, overrides: &'a Overrides) -> Outcome<Self> {
+    fn new(path: &Path, overrides: &'a Overrides) -> Outcome<Self> {
         let file = SourceFile::read(path)?;
         if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
             let hint = suggestion(key, KEYS.into_iter());

@@ -9,24 +9,24 @@ use super::engine::{Absence, engine};
 
 /// One combination of swept values.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub struct Cell {
     /// Its number, in the order of the sweep.
-    pub(crate) number: u64,
+    pub number: u64,
     /// What sets it apart, in short.
-    pub(crate) label: String,
+    pub label: String,
     /// The value of every swept path, as the sweep gives it; empty where a path does not apply.
-    pub(crate) swept: Vec<String>,
+    pub swept: Vec<String>,
     /// The engine.
-    pub(crate) engine: Choice,
+    pub engine: Choice,
     /// The design.
-    pub(crate) design: Design,
+    pub design: Design,
     /// What is done with it.
-    pub(crate) task: Task,
+    pub task: Task,
 }
 
 impl Cell {
     /// What is driven, as text that no two different stores share: the engine, and what it reads of the design.
-    pub(crate) fn subject(&self) -> String {
+    pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),
             false => format!("{:?}", EngineOptions::of(&self.design)),
@@ -37,17 +37,17 @@ impl Cell {
 
 /// A combination that does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LeftOut {
+pub struct LeftOut {
     /// The swept values.
-    pub(crate) label: String,
+    pub label: String,
     /// Why.
-    pub(crate) reason: String,
+    pub reason: String,
     /// Its engine, where that is not here.
-    pub(crate) absence: Option<Absence>,
+    pub absence: Option<Absence>,
 }
 
 /// The engines that are not here, each once.
-pub(crate) fn absences(left_out: &[LeftOut]) -> Vec<&Absence> {
+pub fn absences(left_out: &[LeftOut]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {
         if !absent.contains(&absence) {

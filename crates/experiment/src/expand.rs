@@ -11,9 +11,9 @@ use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
 
 use super::cell::{Cell, LeftOut, absences};
-use super::engine::{ENGINE, default_engine, engine_label, read_engine, with_engine};
+use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
-use super::{engine, paths};
+use super::{fits, paths};
 
 /// What a sweep starts from.
 pub(super) struct Base<'a> {
@@ -47,11 +47,11 @@ impl Sweep {
                 let same: &Cell = &cells[*numbers.get(&text)?];
                 Some(format!("it is the same as cell {}, {}", same.number, same.label))
             };
-            if let Some(reason) = engine::hindrance(base.mode, &cell).filter(|_| !may_lack) {
+            if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));
             }
             if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
-                let absence = engine::absence(&cell);
+                let absence = Absence::of(&cell.engine);
                 left_out.push(LeftOut { label: self.describe(&combination), reason, absence });
             } else {
                 numbers.insert(text, cells.len());
@@ -241,8 +241,8 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
 }
 
 /// Whether an engine reads every choice of a design.
-fn reads_all(engine: &Choice) -> bool {
-    engine::engine(engine).reads_whole_design()
+fn reads_all(choice: &Choice) -> bool {
+    engine(choice).reads_whole_design()
 }
 
 /// Why a cell cannot run in this mode, if it cannot.
@@ -251,7 +251,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
         return Some(reason);
     }
-    if let Some(reason) = engine::refusal(mode, cell) {
+    if let Some(reason) = fits::refusal(mode, cell) {
         return Some(reason);
     }
     if !reads_all(&cell.engine) {
@@ -396,7 +396,7 @@ mod tests {
     ) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
         let task = Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         let design = Design::default();
-        let engine = engine::default_engine();
+        let engine = default_engine();
         let base = Base { name: "test", engine: &engine, design: &design, task: &task, mode, goes_as_far };
         let sweep = Sweep::read(&sweep.parse().unwrap()).map_err(|error| error.message)?;
         sweep.expand(&base).map_err(|error| error.message)

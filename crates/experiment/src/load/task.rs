@@ -6,8 +6,8 @@ use toml::{Table, Value};
 use types::Outcome;
 
 use super::Loader;
-use crate::experiment::file::SourceFile;
-use crate::experiment::overrides::SetBy;
+use crate::file::SourceFile;
+use crate::overrides::SetBy;
 
 /// The parts of a workload.
 const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];

@@ -15,20 +15,20 @@ pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 
 /// A file that answers figures of a document, with the claims of that document.
 #[derive(Clone, Debug)]
-pub(crate) struct AnswerFile {
+pub struct AnswerFile {
     /// The file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// What it answers, and how.
-    pub(crate) sheet: Sheet,
+    pub sheet: Sheet,
     /// All claims of the document.
-    pub(crate) claims: Claims,
+    pub claims: Claims,
     /// Whether there is an experiment in it.
-    pub(crate) runs: bool,
+    pub runs: bool,
 }
 
 impl AnswerFile {
     /// Reads a file, and the claims beside it; nothing where it answers nothing.
-    pub(crate) fn read(path: &Path) -> Outcome<Option<Self>> {
+    pub fn read(path: &Path) -> Outcome<Option<Self>> {
         let file = SourceFile::read(path)?;
         let sheet = read_sheet(&file)?;
         if sheet.is_empty() {
@@ -42,7 +42,7 @@ impl AnswerFile {
     }
 
     /// The file by its folder and name: `cs265/e01-hash-speed.toml`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
         parts[parts.len().saturating_sub(2)..].join("/")
     }
@@ -102,7 +102,7 @@ mod tests {
     use results::Schema;
 
     use super::*;
-    use crate::experiment::{Experiment, Overrides, engine, read_engine};
+    use crate::{Experiment, Overrides, engine, read_engine};
 
     fn files() -> Vec<PathBuf> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");

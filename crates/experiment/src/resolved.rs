@@ -16,66 +16,59 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::cell::{Cell, LeftOut};
 use super::engine::{ENGINE, default_engine};
 use super::estimate::Estimate;
-use super::load::Loader;
 use super::outside::files_outside;
-use super::overrides::Overrides;
-use super::presentation::VerdictSpec;
 use super::sweep::Sweep;
 use super::trials::{DEFAULT_INTERVAL_NS, Trials};
+use super::verdict_spec::VerdictSpec;
 
 /// An experiment, resolved: nothing is left to look up.
 #[derive(Clone, Debug)]
-pub(crate) struct Experiment {
+pub struct Experiment {
     /// The name: that of the file, with `component-` before it where it has a subject.
-    pub(crate) name: String,
+    pub name: String,
     /// The file.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// The question it asks.
-    pub(crate) question: String,
+    pub question: String,
     /// Where relative paths of the task start.
-    pub(crate) base: PathBuf,
+    pub base: PathBuf,
     /// The engine that the sweep starts from.
     pub(super) engine: Choice,
     /// The design that the sweep starts from.
     pub(super) design: Design,
     /// The task that the sweep starts from.
-    pub(crate) task: Task,
+    pub task: Task,
     /// What is swept, and how.
     pub(super) sweep: Sweep,
     /// What runs.
-    pub(crate) cells: Vec<Cell>,
+    pub cells: Vec<Cell>,
     /// What does not, and why.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOut>,
     /// How often, from which seed.
-    pub(crate) trials: Trials,
+    pub trials: Trials,
     /// What decides.
     pub(crate) verdict: VerdictSpec,
     /// The charts.
-    pub(crate) charts: Vec<ChartSpec>,
+    pub charts: Vec<ChartSpec>,
     /// The figures of documents that it answers, and their claims.
-    pub(crate) sheet: Sheet,
+    pub sheet: Sheet,
 }
 
 impl Experiment {
-    /// Reads an experiment and checks everything that can be checked before it runs.
-    pub(crate) fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
-        Loader::new(path, overrides)?.load()
-    }
-
     /// The swept paths, in the order of their columns.
-    pub(crate) fn swept(&self) -> Vec<String> {
+    pub fn swept(&self) -> Vec<String> {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
     }
 
     /// The plan of a cell's workload; none where it does something else.
-    pub(crate) fn plan(&self, cell: &Cell) -> Outcome<Option<Plan>> {
+    pub fn plan(&self, cell: &Cell) -> Outcome<Option<Plan>> {
         let Some(workload) = cell.task.workload() else { return Ok(None) };
         let plan = Plan::new(workload, self.trials.seed, &self.base);
         plan.map(Some).map_err(|error| Problem::new(error.to_string()))
     }
 
     /// What a trial of a cell takes.
-    pub(crate) fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
+    pub fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
             (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
             (None, Task::Component(component)) => Estimate::of_component(cell, component.subject().cost()),
@@ -84,7 +77,7 @@ impl Experiment {
     }
 
     /// The experiment as one TOML file that stands for itself, wherever it is put.
-    pub(crate) fn resolved(&self) -> String {
+    pub fn resolved(&self) -> String {
         let mut table = Table::new();
         table.insert("question".to_owned(), Value::String(self.question.clone()));
         // What is no table stands first, or TOML would take it for a part of the last one.
@@ -107,7 +100,7 @@ impl Experiment {
     }
 
     /// A hash of what is measured and how. It is the same wherever the experiment's files lie.
-    pub(crate) fn config_hash(&self) -> String {
+    pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
         for cell in &self.cells {

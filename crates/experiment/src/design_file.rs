@@ -15,7 +15,7 @@ use super::paths;
 const KEYS: [&str; 3] = ["about", "extends", "design"];
 
 /// Reads the design of a design file.
-pub(crate) fn read_design(path: &Path) -> Outcome<Design> {
+pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
@@ -48,7 +48,7 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
 
 /// The tables of the design files that an experiment or design file extends, the nearest first, without what they say
 /// about themselves.
-pub(crate) fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
+pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
     let mut seen = Vec::new();
     let mut file = SourceFile::read(path)?;
@@ -101,7 +101,7 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
 }
 
 /// A design with one value changed, given as `bloom.bits_per_key=12`.
-pub(crate) fn set_design(design: &Design, text: &str) -> Outcome<Design> {
+pub fn set_design(design: &Design, text: &str) -> Outcome<Design> {
     let (path, value) = split_set(text, "wal=sync")?;
     let path = path.strip_prefix("design.").unwrap_or(&path);
     let changed = design.with(&paths::nested(&paths::split(path), value));

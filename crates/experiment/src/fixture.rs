@@ -10,7 +10,7 @@ use super::resolved::Experiment;
 
 impl Experiment {
     /// How many phases of a task are a fixture, from the first one on.
-    pub(crate) fn fixture_phases(&self, task: &Task) -> usize {
+    pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)
         })

@@ -11,7 +11,7 @@ const NAMING: [&str; 2] = ["library", "command"];
 
 /// A line for each file that a component of the design is made of, with a hash of what is in it; empty for designs of
 /// built-in components. A file that changes under its name makes another component.
-pub(crate) fn files_outside(design: &Design) -> String {
+pub fn files_outside(design: &Design) -> String {
     let mut text = String::new();
     for (axis, choice) in design.choices() {
         let values = NAMING.iter().filter_map(|name| choice.params().get(*name));

@@ -74,7 +74,7 @@ pub(crate) enum Command {
     #[command(name = crate::run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
     /// The process of a compaction policy that has no job: reads shapes from standard input
-    #[command(name = crate::run::POLICY_COMMAND, hide = true)]
+    #[command(name = trial::POLICY_COMMAND, hide = true)]
     PolicyProcess,
     /// A process that writes to a store until it is killed: reads its orders from standard input
     #[command(name = crate::command::WRITER_COMMAND, hide = true)]

@@ -11,7 +11,6 @@ mod command;
 #[doc(hidden)]
 pub mod hostile;
 mod interrupt;
-mod lifeline;
 mod output;
 mod process;
 mod run;
@@ -93,7 +92,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Torture { what } => command::torture(&what).map(ended),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
-        Command::TrialProcess => Ok(if run::run_trial_process() { 0 } else { BAD_REQUEST }),
+        Command::TrialProcess => Ok(if trial::run_trial_process() { 0 } else { BAD_REQUEST }),
         Command::PolicyProcess => {
             // Where the pipe breaks, nobody waits for an answer.
             let done = compaction::answer_without_jobs(std::io::stdin().lock(), std::io::stdout().lock());

@@ -6,10 +6,10 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use trial::{Message, Step, TrialReport, TrialSpec};
 use types::{Outcome, Problem};
 
 use super::memory_limit::MemoryLimit;
-use super::message::{Message, Step, TrialReport, TrialSpec};
 use crate::interrupt;
 use crate::output::line as tell;
 

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use measure::{Clock, Counters, Scope, probe};
 use results::{MachineFinding, MachineInfo};
+use trial::{Limits, free_memory as memory};
 
-use super::limits::Limits;
-use super::{environment, free_memory as memory};
+use super::environment;
 
 /// The share of processors that may be at work for others.
 const MOST_LOAD: f64 = 0.25;

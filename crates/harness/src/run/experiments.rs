@@ -11,15 +11,13 @@ use results::{
     CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode, Schema, Table,
     columns as c,
 };
+use trial::{Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
 
 use super::child::run_trial;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
-use super::limits::Limits;
-use super::message::{Step, TrialReport, TrialSpec};
-use super::plausibility::mark;
 use super::progress::Progress;
 use super::rehearsal::rehearse;
 use super::{engine_info, environment, manifest, memory_limit};

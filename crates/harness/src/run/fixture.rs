@@ -18,6 +18,7 @@ use results::{FixtureFile, FixtureInfo, RunMode};
 use serde::{Deserialize, Serialize};
 use storage::Held;
 use storage::page_cache::let_go_of;
+use trial::{FixtureStep, TrialSpec};
 use types::{Outcome, Problem};
 use workload::{Phase, Work};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -25,7 +26,6 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::child::run_trial;
 use super::environment;
 use super::home::DataFolder;
-use super::message::{FixtureStep, TrialSpec};
 use crate::interrupt;
 use crate::output::line;
 

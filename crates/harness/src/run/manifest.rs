@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use experiment::{Cell, Experiment, Overrides};
+use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, Overrides};
 use results::{
     CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, RunMode,
 };
+use trial::{clock_cost, harness_cost, seam_costs};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cost::{clock_cost, harness_cost};
-use super::seam::seam_costs;
 use super::{doctor, engine_info, environment};
 
 /// The warning of a quick run.
@@ -54,10 +53,10 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         machine,
         harness: match trials.mode {
             RunMode::Timed if experiment.task.component().is_some() => clock_cost(),
-            RunMode::Timed => harness_cost(trials.sampling, trials.check_stride()),
+            RunMode::Timed => harness_cost(trials.sampling, trials.check_stride(), DEFAULT_INTERVAL_NS),
             RunMode::Counted => HarnessCost::default(),
         },
-        seams: seam_costs(&experiment.cells),
+        seams: seam_costs(experiment.cells.iter().map(|cell| &cell.design)),
         started,
         warnings,
         ..Manifest::default()

@@ -1,37 +1,17 @@
 //! Running experiments: the sweep in the parent process, each trial in a fresh child process.
 
-mod caches;
 mod child;
-mod component;
-mod cost;
 mod doctor;
-mod drive;
 mod engine_info;
 mod environment;
 mod experiments;
 mod fixture;
-mod forecast;
-mod free_memory;
 mod home;
 mod kept;
-mod levels;
-mod limits;
 mod manifest;
 mod memory_limit;
-mod message;
-mod plausibility;
-mod profile;
 mod progress;
 mod rehearsal;
-mod report;
-mod seam;
-mod space;
-mod steadiness;
-mod timeline;
-mod trial;
-mod truth;
-mod usage;
-mod warm_up;
 
 pub(crate) use child::TRIAL_COMMAND;
 pub(crate) use doctor::examine;
@@ -41,6 +21,3 @@ pub(crate) use experiments::{Ending, RunOptions, run_all};
 pub(crate) use fixture::{lock_all as lock_all_fixtures, program_hash};
 pub(crate) use kept::{Kept, kept};
 pub(crate) use manifest::QUICK;
-pub(crate) use message::read_messages;
-pub(crate) use seam::POLICY_COMMAND;
-pub(crate) use trial::run_trial_process;

@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use trial::Step;
 
-use super::message::Step;
 use crate::output::line;
 
 /// How often the bar is drawn anew while nothing is heard of the trial.

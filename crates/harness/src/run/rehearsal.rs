@@ -7,10 +7,10 @@ use std::path::Path;
 
 use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
 use results::targets::create_folder;
+use trial::TrialSpec;
 use types::{Outcome, Problem};
 
 use super::child::run_trial;
-use super::message::TrialSpec;
 use crate::scratch::scratch;
 
 /// What is done: an engine that can do this has understood its options.

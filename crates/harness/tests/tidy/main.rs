@@ -22,10 +22,12 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_axis: &[&str] = &["types", "catalog", "prefetch"];
     let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
     let below_subject = [&below_tree[..], &["results", "measure", "theory", "workload", "tree"]].concat();
+    let measured = ["types", "catalog", "results", "measure", "workload", "tree", "subject", "engines"];
     let over_results = ["report", "plot", "verdict"];
-    let configured = ["types", "catalog", "results", "measure", "workload", "tree", "subject", "engines"];
-    let experiment = [&configured[..], &over_results].concat();
-    let all = [&experiment[..], &below_tree, &["theory", "torture", "experiment"]].concat();
+    let experiment = [&measured[..], &over_results].concat();
+    let trial =
+        [&measured[..], &["bloom", "compaction", "cache", "compression", "storage", "theory"]].concat();
+    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -45,6 +47,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("interleave", ground),
         ("subject", &below_subject),
         ("experiment", &experiment),
+        ("trial", &trial),
         ("harness", &all),
         ("fuzz", &everything),
     ]);

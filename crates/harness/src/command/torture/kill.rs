@@ -15,12 +15,13 @@ use toml::{Table, Value};
 use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
 use torture::{Check, Findings, Subject, Violation};
 use tree::{Design, OpenOptions};
+use trial::take_orders;
 
 use super::{Job, Report, jobs, run_jobs};
 use crate::cli::KillArguments;
+use crate::interrupt;
 use crate::output::line;
 use crate::scratch::{Scratch, scratch};
-use crate::{interrupt, lifeline};
 use types::{Outcome, Problem};
 
 /// The hidden subcommand of a process that is there to be killed.
@@ -279,7 +280,7 @@ impl Drop for Process {
 
 /// The body of a writing process: opens the store and writes until it is killed, or ends with what went wrong.
 pub(crate) fn write_until_killed() {
-    if let Err(message) = lifeline::take_orders().and_then(|orders: Orders| write(&orders)) {
+    if let Err(message) = take_orders().and_then(|orders: Orders| write(&orders)) {
         tell(&format!("{FAILURE}{message}"));
         return;
     }

@@ -7,48 +7,48 @@ use serde::{Deserialize, Serialize};
 
 /// What a trial is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct TrialSpec {
+pub struct TrialSpec {
     /// The engine, as a label.
-    pub(super) engine: String,
+    pub engine: String,
     /// The design, as TOML.
-    pub(super) design: String,
+    pub design: String,
     /// What is done with it, as TOML: a workload, or a component by itself.
-    pub(super) task: String,
+    pub task: String,
     /// Where relative paths of the task start.
-    pub(super) base: PathBuf,
+    pub base: PathBuf,
     /// The seed of the operations.
-    pub(super) seed: u64,
+    pub seed: u64,
     /// Whether time is measured.
-    pub(super) mode: RunMode,
+    pub mode: RunMode,
     /// Every how many operations one is timed.
-    pub(super) sampling: u64,
+    pub sampling: u64,
     /// Every how many operations the answer is kept for checking.
-    pub(super) check: u64,
+    pub check: u64,
     /// The length of an interval of the timeline.
-    pub(super) interval_ns: u64,
+    pub interval_ns: u64,
     /// Where the tree lives, or the files of a component.
-    pub(super) directory: PathBuf,
+    pub directory: PathBuf,
     /// The results folder, for latency logs; nothing where none are wanted.
-    pub(super) results: Option<PathBuf>,
+    pub results: Option<PathBuf>,
     /// The number of the cell.
-    pub(super) cell: u64,
+    pub cell: u64,
     /// The number of the trial.
-    pub(super) trial: u64,
+    pub trial: u64,
     /// The most memory that the process may use, where there is a limit.
     #[serde(default)]
-    pub(super) memory_limit: Option<u64>,
+    pub memory_limit: Option<u64>,
     /// How much free memory is touched before every phase.
     #[serde(default)]
-    pub(super) warm_memory: Option<u64>,
+    pub warm_memory: Option<u64>,
     /// What is done of a fixture, where the experiment has one.
     #[serde(default)]
-    pub(super) fixture: Option<FixtureStep>,
+    pub fixture: Option<FixtureStep>,
 }
 
 /// What a trial's process does with the phases that are a fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum FixtureStep {
+pub enum FixtureStep {
     /// It does them, and no others: it builds the fixture.
     Build {
         /// How many phases there are.
@@ -64,7 +64,7 @@ pub(super) enum FixtureStep {
 /// A line that the trial's process writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Message {
+pub enum Message {
     /// How far the trial is.
     Progress(Step),
     /// The trial is over.
@@ -74,7 +74,7 @@ pub(super) enum Message {
 }
 
 /// A line as what either side reads from the other, if it reads it, in JSON again.
-pub(crate) fn read_messages(line: &str) -> (Option<String>, Option<String>) {
+pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
     let message = serde_json::from_str::<Message>(line).ok();
@@ -86,33 +86,33 @@ pub(crate) fn read_messages(line: &str) -> (Option<String>, Option<String>) {
 
 /// How far a trial is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Step {
+pub struct Step {
     /// The number of the phase.
-    pub(super) phase: usize,
+    pub phase: usize,
     /// The share of it that is done.
-    pub(super) share: f64,
+    pub share: f64,
     /// Whether its operations are done and its answers are being checked.
-    pub(super) checking: bool,
+    pub checking: bool,
 }
 
 /// What a trial measured.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct TrialReport {
+pub struct TrialReport {
     /// The rows of `runs.csv`, without the identity of cell and trial.
-    pub(super) rows: Vec<Measurements>,
+    pub rows: Vec<Measurements>,
     /// The rows of `timeline.csv`, likewise.
-    pub(super) timeline: Vec<Measurements>,
+    pub timeline: Vec<Measurements>,
     /// The rows of `levels.csv`, likewise.
     #[serde(default)]
-    pub(super) levels: Vec<Measurements>,
+    pub levels: Vec<Measurements>,
     /// For each phase, what was meant and what came out.
-    pub(super) streams: Vec<Stream>,
+    pub streams: Vec<Stream>,
     /// Wrong answers, described.
-    pub(super) wrong: Vec<String>,
+    pub wrong: Vec<String>,
     /// For each phase, the operations that each thread did, where it built a fixture.
     #[serde(default)]
-    pub(super) done: Vec<Vec<u64>>,
+    pub done: Vec<Vec<u64>>,
     /// The version of the engine as it tells it itself, where the code tells it.
     #[serde(default)]
-    pub(super) engine_version: Option<String>,
+    pub engine_version: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! What calls to components in other languages and processes cost, measured before the run.
 
 use catalog::{Choice, Seam};
-use experiment::Cell;
 use measure::Clock;
 use results::SeamCost;
+use tree::Design;
 
 /// Measurements, of which the least counts: what disturbs a measurement only adds to it.
 const REPEATS: usize = 15;
@@ -20,7 +20,7 @@ const SEAMS: [(&str, SeamOf); 4] = [
 ];
 
 /// The hidden subcommand of a process whose policy has no job.
-pub(crate) const POLICY_COMMAND: &str = "policy-process";
+pub const POLICY_COMMAND: &str = "policy-process";
 
 /// The seam of a compaction policy, with this program at the other end.
 fn seam_of_policy(choice: &Choice) -> Option<Seam> {
@@ -28,12 +28,12 @@ fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
 }
 
-/// The cost of every seam that a design of these cells has; none for designs of built-in components.
-pub(super) fn seam_costs(cells: &[Cell]) -> Vec<SeamCost> {
+/// The cost of every seam that one of these designs has; none for designs of built-in components.
+pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
     let mut costs: Vec<SeamCost> = Vec::new();
     let clock = Clock::new();
-    for (cell, (axis, seam_of)) in cells.iter().flat_map(|cell| SEAMS.map(|seam| (cell, seam))) {
-        let Some(seam) = seam_of(cell.design.choice(axis)) else { continue };
+    for (design, (axis, seam_of)) in designs.flat_map(|design| SEAMS.map(|seam| (design, seam))) {
+        let Some(seam) = seam_of(design.choice(axis)) else { continue };
         if !costs.iter().any(|cost| cost.axis == axis && cost.call == seam.call) {
             costs.push(cost(seam, &clock));
         }

@@ -73,15 +73,15 @@ fn file_in_memory() -> io::Result<std::fs::File> {
 }
 
 /// What free memory costs this process: the first bytes, and the same again.
-pub(super) struct Cost {
+pub struct Cost {
     /// Bytes per second into pages that nobody has used lately.
-    pub(super) first: f64,
+    pub first: f64,
     /// Bytes per second into pages given up a moment ago.
-    pub(super) again: f64,
+    pub again: f64,
 }
 
 /// Measures what free memory costs; `None` where the system does not let it.
-pub(super) fn cost() -> Option<Cost> {
+pub fn cost() -> Option<Cost> {
     let rate = || {
         let begun = Instant::now();
         touch_small_pages(SAMPLE_BYTES).ok()?;

@@ -20,26 +20,26 @@ const REPEATS: usize = 200;
 
 /// What nothing that is measured can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Limits {
+pub struct Limits {
     /// Bytes that all memory, or the first caches of all cores, carry per second.
-    pub(super) bytes_per_second: f64,
+    pub bytes_per_second: f64,
     /// Cycles of one processor per second.
-    pub(super) cycles_per_second: f64,
+    pub cycles_per_second: f64,
     /// The shortest time between two readings of the clock, in nanoseconds.
-    pub(super) clock_ns: f64,
+    pub clock_ns: f64,
     /// Where the limits come from.
-    pub(super) derived: Derived,
+    pub derived: Derived,
 }
 
 /// Where limits come from, for words: what is beyond them is more than this.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Derived {
+pub struct Derived {
     /// The bytes per second.
-    pub(super) bytes: &'static str,
+    pub bytes: &'static str,
     /// The cycles.
-    pub(super) cycles: &'static str,
+    pub cycles: &'static str,
     /// The clock.
-    pub(super) clock: &'static str,
+    pub clock: &'static str,
 }
 
 impl Derived {
@@ -61,11 +61,11 @@ impl Derived {
 impl Limits {
     /// Of any machine in use: twelve channels of DDR5-6400 have 0.6 of these bytes, no processor has as many cycles, and
     /// no clock tells less apart.
-    pub(super) const OF_ANY: Self =
+    pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
     /// Of this machine; once per process, in some milliseconds.
-    pub(super) fn of_this_machine() -> Self {
+    pub fn of_this_machine() -> Self {
         static MEASURED: OnceLock<Limits> = OnceLock::new();
         *MEASURED.get_or_init(|| {
             let (clock, cores) = (Clock::new(), std::thread::available_parallelism().map_or(1, usize::from));

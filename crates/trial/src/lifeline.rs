@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 ///
 /// # Errors
 /// A line that does not say what to do.
-pub(crate) fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
+pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
     let mut text = String::new();
     let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
     let orders = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));

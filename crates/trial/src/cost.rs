@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use experiment::DEFAULT_INTERVAL_NS;
 use measure::{Clock, Histogram};
 use results::{HarnessCost, OperationCost, RunMode};
 use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
@@ -33,8 +32,9 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures it, for runs that time every `sampling`-th operation and keep every `check`-th answer.
-pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
+/// Measures it, for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a timeline of
+/// intervals of so many nanoseconds.
+pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
     let mut samplings = SAMPLINGS.to_vec();
@@ -42,13 +42,7 @@ pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
         samplings.push(sampling);
     }
     let cost = |sampling| {
-        let drive = Drive {
-            mode: RunMode::Timed,
-            sampling,
-            check,
-            interval_ns: DEFAULT_INTERVAL_NS,
-            rate: Rate::Closed,
-        };
+        let drive = Drive { mode: RunMode::Timed, sampling, check, interval_ns, rate: Rate::Closed };
         let costs = (0..REPEATS).filter_map(|_| operation_ns(drive, &phase, &clock).ok()?);
         Some(OperationCost { sampling, operation_ns: costs.reduce(f64::min)? })
     };
@@ -61,7 +55,7 @@ pub(super) fn harness_cost(sampling: u64, check: u64) -> HarnessCost {
 }
 
 /// What reading the clock takes. Components are timed in slices, and each says what its own loop takes.
-pub(super) fn clock_cost() -> HarnessCost {
+pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {
         clock: Some(clock.source().to_owned()),

@@ -6,8 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use catalog::Limit;
-use engines::{OpenStore, Opening};
-use experiment::{engine, read_engine};
+use engines::{CATALOG, Engine, OpenStore, Opening};
 use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
@@ -19,24 +18,23 @@ use workload::{
 };
 
 use super::drive::{Drive, Driven};
+use super::failure::TrialResult;
 use super::forecast::Forecast;
+use super::measured::Measured;
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
-use super::report::{Measured, PhaseReport, PhaseRows};
+use super::report::{PhaseReport, PhaseRows};
 use super::timeline::Sample;
 use super::truth::Truth;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
-use super::{caches, free_memory, profile};
-use crate::lifeline;
+use super::{caches, free_memory, lifeline, profile};
 
 /// How often the process says how far it is.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-pub(super) type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
 /// The body of the trial's process: reads the specification from the first line of standard input, writes
 /// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
-pub(crate) fn run_trial_process() -> bool {
+pub fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
         let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
@@ -59,9 +57,14 @@ fn send(message: &Message) {
 
 fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
     let meter = Meter::begin(spec.mode);
-    let engine = engine(&read_engine(&Value::String(spec.engine.clone()))?);
+    let engine = engine(&spec.engine)?;
     let store = OpenStore::open(engine, opening(&spec)?)?;
     Trial::new(spec, workload, store, meter, send)?.run()
+}
+
+/// The engine that a label names.
+fn engine(label: &str) -> TrialResult<Box<dyn Engine>> {
+    Ok(CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned()))?)?)
 }
 
 /// Returns how a tree runs in the mode of a trial.
@@ -452,13 +455,12 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use engines::{Engine, EngineOptions, EngineStats, Identity, Missing, Store};
+    use engines::{EngineOptions, EngineStats, Identity, Missing, Store};
     use results::columns as c;
     use tempfile::TempDir;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
     use super::*;
-    use experiment::DEFAULT_INTERVAL_NS;
 
     const WORKLOAD: &str = r#"
         [[phase]]
@@ -588,7 +590,7 @@ mod tests {
             mode: RunMode::Counted,
             sampling: 1,
             check: 1,
-            interval_ns: DEFAULT_INTERVAL_NS,
+            interval_ns: 1_000_000_000,
             directory: folder.path().join("tree"),
             results: Some(folder.path().to_owned()),
             cell: 0,
@@ -597,7 +599,7 @@ mod tests {
             warm_memory: None,
             fixture: None,
         };
-        let tree = engine(&read_engine(&Value::String(spec.engine.clone())).unwrap());
+        let tree = engine(&spec.engine).unwrap();
         let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec).unwrap()).unwrap();
         let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()

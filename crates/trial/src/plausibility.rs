@@ -131,12 +131,7 @@ fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
 
 /// Marks the rows of a trial that exceed a bound, and takes the residual out of those where it is chance: the phases of
 /// the marked ones, each with its words.
-pub(super) fn mark(
-    design: &Design,
-    rows: &mut [Row],
-    streams: &[Stream],
-    limits: Limits,
-) -> Vec<(String, String)> {
+pub fn mark(design: &Design, rows: &mut [Row], streams: &[Stream], limits: Limits) -> Vec<(String, String)> {
     let mut facts = Facts::of(design, limits);
     let mut marked = Vec::new();
     for row in rows {
@@ -383,8 +378,8 @@ fn told(row: &Row, metric: &Metric) -> Option<String> {
 mod tests {
     use results::{Schema, Value};
 
-    use super::super::limits::Derived;
     use super::*;
+    use crate::limits::Derived;
 
     /// A row that all rules take for possible.
     const POSSIBLE: &str = "loop=closed ops=10000 seconds=0.1 ops_per_second=100000 mean_ns=9000 p50_ns=8000 \

@@ -11,7 +11,7 @@ use theory::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_pr
 use tree::Design;
 use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
 
-use super::report::Measured;
+use super::measured::Measured;
 use super::space;
 
 /// The most flushes that a policy without a form is simulated for.

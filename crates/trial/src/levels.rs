@@ -3,7 +3,7 @@
 use results::columns::ALL;
 use results::{Measurements, columns as c, formulas, levels as l};
 
-use super::report::{Measured, identity};
+use super::measured::{Measured, identity};
 
 /// The rows of a phase, one per level that holds anything or of which anything was counted. None of an engine that tells
 /// no levels apart.

@@ -6,9 +6,9 @@ use subject::{Bench, Component, PhaseResult};
 use toml::Table;
 use tree::Design;
 
+use super::failure::TrialResult;
+use super::measured::identity;
 use super::message::{Message, Step, TrialReport, TrialSpec};
-use super::report::identity;
-use super::trial::TrialResult;
 
 /// Does a trial; `tell` hears how far it is.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {

@@ -13,6 +13,9 @@ pub(crate) use torture::{
     TortureCommand,
 };
 
+/// The hidden subcommand of a process that is there to be killed.
+pub(crate) const WRITER_COMMAND: &str = "writer-process";
+
 /// The wind tunnel for LSM-trees.
 ///
 /// An LSM-tree is assembled from swappable components as a TOML file says, driven by a seeded workload, and
@@ -71,13 +74,13 @@ pub(crate) enum Command {
     /// Print the manual page
     Man,
     /// The process of one trial: reads its task from standard input
-    #[command(name = crate::run::TRIAL_COMMAND, hide = true)]
+    #[command(name = run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
     /// The process of a compaction policy that has no job: reads shapes from standard input
     #[command(name = trial::POLICY_COMMAND, hide = true)]
     PolicyProcess,
     /// A process that writes to a store until it is killed: reads its orders from standard input
-    #[command(name = crate::command::WRITER_COMMAND, hide = true)]
+    #[command(name = WRITER_COMMAND, hide = true)]
     WriterProcess,
 }
 

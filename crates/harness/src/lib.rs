@@ -5,16 +5,13 @@
 
 #[doc(hidden)]
 pub use measure::allocation;
+mod build_info;
 mod charts;
 mod cli;
 mod command;
 #[doc(hidden)]
 pub mod hostile;
-mod interrupt;
 mod output;
-mod process;
-mod run;
-mod scratch;
 mod workbench;
 
 use std::process::ExitCode;
@@ -23,9 +20,11 @@ use clap::Parser;
 
 pub use {bloom, cache, catalog, compaction, compression, fence, memtable, storage, tree, types, workload};
 
+use build_info::build_info;
 use cli::{Cli, Command, OverrideArguments, RunArguments};
 use experiment::Overrides;
-use run::{Ending, RunOptions};
+use output::CONSOLE;
+use run::{Ending, RunOptions, interrupt};
 use types::Outcome;
 pub use workbench::Workbench;
 
@@ -113,7 +112,8 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         true => "plots".into(),
         false => out.join("charts"),
     });
-    let options = RunOptions { out, plots, resume, allow_debug, overrides: overrides(changes) };
+    let (overrides, build) = (overrides(changes), build_info());
+    let options = RunOptions { out, plots, resume, allow_debug, overrides, console: CONSOLE, build };
     Ok(match run::run_all(&configs, &options)? {
         Ending::Done => 0,
         Ending::WrongAnswers => BAD_ANSWER,

@@ -2,7 +2,11 @@
 
 use std::io::{ErrorKind, Write};
 
+use run::Console;
 use types::{Outcome, Problem};
+
+/// The two streams, as a run prints to them.
+pub(crate) const CONSOLE: Console = Console { line, print };
 
 /// Writes an answer to standard output; a reader that has seen enough is no error.
 pub(crate) fn print(text: &str) -> Outcome<()> {

@@ -1,12 +1,11 @@
 //! `lsmbench calibrate`: what verdicts of this machine are worth.
 
+use run::{Programs, scratch};
 use types::{Outcome, Problem};
 use verdict::{Calibration, calibrate as run};
 
 use crate::cli::CalibrateArguments;
-use crate::output::print;
-use crate::process::Programs;
-use crate::scratch::scratch;
+use crate::output::{line, print};
 
 /// The largest slowdown that makes sense, in percent.
 const MOST_PERCENT: f64 = 300.0;
@@ -31,6 +30,6 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
         slowdowns: &slowdowns,
         options,
         work: work.path(),
-        runner: &Programs,
+        runner: &Programs { line },
     })?)
 }

@@ -7,12 +7,12 @@ use experiment::{Cell, Estimate, Experiment, Overrides};
 use plot::format_value;
 use report::{FigureSource, Sheet, Way};
 use results::Unit;
+use run::{engine_info, introduction};
 use types::Outcome;
 use verdict::noisy_baselines;
 use workload::{Extent, Plan, Profile};
 
 use crate::output::print;
-use crate::run::{engine_info, introduction};
 
 /// Prints an experiment as [`described`].
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {

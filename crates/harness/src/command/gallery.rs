@@ -6,13 +6,13 @@ use std::path::{Component, Path, PathBuf};
 use experiment::{Experiment, Overrides};
 use results::Folder;
 use results::targets::{check_file, check_folder};
+use run::interrupt;
 use types::{Outcome, Problem};
 use verdict::sentences;
 
 use super::report::{files_below, missing_run};
 use crate::charts::charts;
 use crate::cli::GalleryArguments;
-use crate::interrupt;
 use crate::output::print;
 
 /// Where the gallery begins and ends on its page.

@@ -1,6 +1,7 @@
 //! `lsmbench report`: the claims of documents beside what their experiments measure.
 
 mod documents;
+mod found;
 mod note;
 mod published;
 mod trimmed;
@@ -9,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use experiment::{AnswerFile, Experiment, Overrides};
+use found::Found;
 use note::note;
 use plot::Width;
 use published::{Published, publish};
@@ -18,15 +20,16 @@ use report::{
 };
 use results::targets::check_folder;
 use results::{Folder, Manifest, RunMode, Table, verdicts};
+use run::interrupt;
+use run::{Ending, RunOptions, run_all};
 use toml::Value;
 use types::{Outcome, Problem};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::build_info::build_info;
 use crate::charts::charts;
 use crate::cli::ReportArguments;
-use crate::interrupt;
-use crate::output::{line, print};
-use crate::run::{Ending, RunOptions, run_all};
+use crate::output::{CONSOLE, line, print};
 
 /// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
@@ -193,6 +196,8 @@ pub(super) fn missing_run(
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
         overrides: overrides.clone(),
+        console: CONSOLE,
+        build: build_info(),
     };
     match run_all(&[path.to_owned()], &options) {
         Ok(Ending::Done | Ending::WrongAnswers | Ending::Interrupted) => Ok(None),
@@ -201,14 +206,6 @@ pub(super) fn missing_run(
             Ok(Some(problem.to_string()))
         }
     }
-}
-
-/// An experiment with what it left.
-struct Found<'a> {
-    experiment: &'a Experiment,
-    folder: Folder,
-    /// The rows, or why there are none.
-    rows: Result<(Manifest, Table), String>,
 }
 
 /// The results of an experiment; `absent` says why it has none where it could not run.

@@ -22,12 +22,12 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let below_axis: &[&str] = &["types", "catalog", "prefetch"];
     let below_tree = [&axes[..], &["storage", "prefetch"], ground].concat();
     let below_subject = [&below_tree[..], &["results", "measure", "theory", "workload", "tree"]].concat();
-    let measured = ["types", "catalog", "results", "measure", "workload", "tree", "subject", "engines"];
-    let over_results = ["report", "plot", "verdict"];
-    let experiment = [&measured[..], &over_results].concat();
-    let trial =
-        [&measured[..], &["bloom", "compaction", "cache", "compression", "storage", "theory"]].concat();
-    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial"]].concat();
+    let stores = ["types", "catalog", "results", "measure", "workload", "tree", "engines"];
+    let experiment = [&stores[..], &["subject", "plot", "report", "verdict"]].concat();
+    let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
+    let trial = [&stores[..], &["subject"], &components].concat();
+    let run = [&stores[..], &["storage", "plot", "verdict", "experiment", "trial"]].concat();
+    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "run"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -48,6 +48,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("subject", &below_subject),
         ("experiment", &experiment),
         ("trial", &trial),
+        ("run", &run),
         ("harness", &all),
         ("fuzz", &everything),
     ]);
@@ -215,8 +216,7 @@ fn tools_over_results_build_without_the_tree() {
 }
 
 /// The crates whose files still stand in circles.
-const IN_CIRCLES: [&str; 7] =
-    ["harness", "engines", "compression", "bloom", "cache", "compaction", "subject"];
+const IN_CIRCLES: [&str; 6] = ["engines", "compression", "bloom", "cache", "compaction", "subject"];
 
 #[test]
 fn arrows_between_files_point_down() {

@@ -10,7 +10,7 @@ use results::{Folder, Manifest, Table};
 use verdict::copy_rows;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Found;
+use super::found::Found;
 use super::trimmed::{Seals, trimmed};
 use crate::output::line;
 use types::{Outcome, Problem};

@@ -3,9 +3,8 @@
 
 use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
+use run::QUICK;
 use verdict::{Names, kept_manifest};
-
-use crate::run::QUICK;
 
 /// The seals of the tables that are kept.
 #[derive(Default)]

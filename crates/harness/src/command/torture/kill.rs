@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
+use run::interrupt;
+use run::{Scratch, scratch};
 use serde::{Deserialize, Serialize};
 use storage::{Purpose, Storage};
 use toml::{Table, Value};
@@ -17,15 +19,10 @@ use torture::{Check, Findings, Subject, Violation};
 use tree::{Design, OpenOptions};
 use trial::take_orders;
 
-use super::{Job, Report, jobs, run_jobs};
-use crate::cli::KillArguments;
-use crate::interrupt;
+use super::jobs::{Job, Report, jobs, run_jobs};
+use crate::cli::{KillArguments, WRITER_COMMAND};
 use crate::output::line;
-use crate::scratch::{Scratch, scratch};
 use types::{Outcome, Problem};
-
-/// The hidden subcommand of a process that is there to be killed.
-pub(crate) const WRITER_COMMAND: &str = "writer-process";
 
 /// The back ends that keep files, which the stores have in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, Overrides};
 use results::{
-    CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest, RunMode,
+    BuildInfo, CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest,
+    RunMode,
 };
 use trial::{clock_cost, harness_cost, seam_costs};
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,10 +13,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{doctor, engine_info, environment};
 
 /// The warning of a quick run.
-pub(crate) const QUICK: &str = "this is a quick run: smaller than the experiment means, and no answer to it";
+pub const QUICK: &str = "this is a quick run: smaller than the experiment means, and no answer to it";
 
-/// The manifest of a run that begins now and writes to `out`.
-pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) -> Manifest {
+/// The manifest of a run by a program of this `build` that begins now and writes to `out`.
+pub(super) fn begin(
+    experiment: &Experiment,
+    overrides: &Overrides,
+    build: &BuildInfo,
+    out: &Path,
+) -> Manifest {
     let trials = &experiment.trials;
     let mut machine = environment::machine_info(out);
     machine.findings = doctor::examine(&machine, out);
@@ -49,7 +55,7 @@ pub(super) fn begin(experiment: &Experiment, overrides: &Overrides, out: &Path) 
         quick: overrides.quick,
         components: components(&experiment.cells),
         cells,
-        build: environment::build_info(),
+        build: build.clone(),
         machine,
         harness: match trials.mode {
             RunMode::Timed if experiment.task.component().is_some() => clock_cost(),
@@ -75,8 +81,8 @@ fn doubts(machine: &MachineInfo) -> Vec<String> {
 }
 
 /// The manifest of a run that goes on now.
-pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment) -> Manifest {
-    let by = if manifest.build == environment::build_info() { "" } else { ", by another build" };
+pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &BuildInfo) -> Manifest {
+    let by = if manifest.build == *build { "" } else { ", by another build" };
     manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
     describe(&mut manifest, experiment);
     manifest

@@ -14,19 +14,19 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Takes over Ctrl-C, hang-up and termination.
-pub(crate) fn install() {
+pub fn install() {
     // Without the handler the process just ends, which loses no more than the cell in hand.
     let _ = ctrlc::set_handler(|| REQUESTED.store(true, Ordering::Release));
 }
 
 /// Whether the user wants the program to end.
-pub(crate) fn is_requested() -> bool {
+pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Acquire)
 }
 
 /// A reader that is at its end when the user wants the program to end, even while it waits for more. It must not
 /// hold back bytes that it has read: it waits for those that are still to come.
-pub(crate) struct UntilInterrupted<R>(pub(crate) R);
+pub struct UntilInterrupted<R>(pub R);
 
 impl<R: Read + AsFd> Read for UntilInterrupted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use trial::Step;
 
-use crate::output::line;
-
 /// How often the bar is drawn anew while nothing is heard of the trial.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -22,6 +20,8 @@ pub(super) struct Progress {
     trials_done: usize,
     seconds_done: f64,
     trial: TrialProgress,
+    /// Prints a line, where there is no bar or above it.
+    line: fn(&str),
 }
 
 /// The trial that runs.
@@ -35,7 +35,7 @@ struct TrialProgress {
 
 impl Progress {
     /// Progress towards `trials` trials that were estimated to take `seconds`.
-    pub(super) fn new(experiment: &str, trials: usize, seconds: f64) -> Self {
+    pub(super) fn new(experiment: &str, trials: usize, seconds: f64, line: fn(&str)) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style =
                 ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % · {eta} left · {wide_msg}");
@@ -44,7 +44,7 @@ impl Progress {
             bar.enable_steady_tick(TICK);
             bar.with_style(style).with_prefix(experiment.to_owned())
         });
-        Self { bar, trials, trials_done: 0, seconds_done: 0.0, trial: TrialProgress::default() }
+        Self { bar, trials, trials_done: 0, seconds_done: 0.0, trial: TrialProgress::default(), line }
     }
 
     /// A trial begins.
@@ -76,7 +76,7 @@ impl Progress {
         }
         let seconds = self.trial.started.map_or(0.0, |started| started.elapsed().as_secs_f64());
         let width = self.trials.to_string().len();
-        line(&format!(
+        (self.line)(&format!(
             "  {:>width$} of {}: {}, {seconds:.1} s",
             self.trials_done, self.trials, self.trial.what
         ));
@@ -85,8 +85,8 @@ impl Progress {
     /// Tells something, above the bar where there is one.
     pub(super) fn tell(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| line(text)),
-            None => line(text),
+            Some(bar) => bar.suspend(|| (self.line)(text)),
+            None => (self.line)(text),
         }
     }
 }

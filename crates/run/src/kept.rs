@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 use results::{Folder, Manifest};
 use types::{Outcome, Problem};
 
-use super::fixture::{BEGUN, FIXTURES, read_record};
-use super::home::remove_folder;
+use super::fixture::{BEGUN, read_record};
+use super::home::{FIXTURES, remove_folder};
 
 /// A fixture that an output folder keeps, or what is left of one whose building was killed.
-pub(crate) struct Kept {
+pub struct Kept {
     /// Its name.
-    pub(crate) hash: String,
+    pub hash: String,
     folder: PathBuf,
     /// What it takes on the file system.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// When it was built, RFC 3339; nothing of one that was never whole.
-    pub(crate) built: Option<String>,
+    pub built: Option<String>,
     /// Whether a run builds it now.
-    pub(crate) is_in_work: bool,
+    pub is_in_work: bool,
     /// Whether a run of this program may take it.
-    pub(crate) is_current: bool,
+    pub is_current: bool,
     /// Who had it made: experiment, cell and phases; empty where it does not say.
-    pub(crate) made_by: String,
+    pub made_by: String,
     /// The experiments whose results began from it.
-    pub(crate) experiments: Vec<String>,
+    pub experiments: Vec<String>,
 }
 
 /// The fixtures in an output folder, by their names; `program` is the hash of this program.
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub(crate) fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
+pub fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
     let root = out.join(FIXTURES);
     let manifests = manifests(out)?;
     let entries = match root.read_dir() {
@@ -72,7 +72,7 @@ impl Kept {
     ///
     /// # Errors
     /// If the file system refuses.
-    pub(crate) fn remove(&self) -> Outcome<()> {
+    pub fn remove(&self) -> Outcome<()> {
         remove_folder(&self.folder)?;
         // Whoever waits for the lock finds that there is nothing, and builds.
         let _ = std::fs::remove_file(self.folder.with_extension("lock"));

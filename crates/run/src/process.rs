@@ -11,13 +11,16 @@ use rustix::process::{Pid, Signal, kill_process};
 use types::{Outcome, Problem};
 use verdict::Runner;
 
-use crate::{interrupt, output};
+use crate::interrupt;
 
 /// How soon an interruption is passed on.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
 /// Builds of this program, run as users start them.
-pub(crate) struct Programs;
+pub struct Programs {
+    /// Prints a line about the progress.
+    pub line: fn(&str),
+}
 
 impl Runner for Programs {
     fn run(&self, program: Option<&Path>, arguments: &[String], out: &Path) -> Outcome<Folder> {
@@ -28,7 +31,7 @@ impl Runner for Programs {
     }
 
     fn tell(&self, text: &str) {
-        output::line(text);
+        (self.line)(text);
     }
 }
 

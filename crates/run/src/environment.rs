@@ -1,27 +1,12 @@
-//! What a result must say of the program and the machine it comes from.
+//! What a result must say of the machine it comes from.
 
 use std::path::Path;
 
 use measure::probe;
-use results::{BuildInfo, MachineInfo};
-
-/// This program: its version, its commit, how it was compiled.
-pub(super) fn build_info() -> BuildInfo {
-    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    BuildInfo {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        git_commit: known(env!("LSMBENCH_GIT_COMMIT")),
-        git_dirty: env!("LSMBENCH_GIT_DIRTY").parse().ok(),
-        rustc: known(env!("LSMBENCH_RUSTC")),
-        flags: known(env!("LSMBENCH_FLAGS")),
-        target: known(env!("LSMBENCH_TARGET")),
-        profile: known(env!("LSMBENCH_PROFILE")),
-        debug_assertions: cfg!(debug_assertions),
-    }
-}
+use results::MachineInfo;
 
 /// This machine, and the file system that `folder` is on.
-pub(crate) fn machine_info(folder: &Path) -> MachineInfo {
+pub fn machine_info(folder: &Path) -> MachineInfo {
     let (file_system, device) = mount_of(folder).unzip();
     MachineInfo {
         cpu: cpu_model(),

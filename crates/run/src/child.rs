@@ -11,30 +11,34 @@ use types::{Outcome, Problem};
 
 use super::memory_limit::MemoryLimit;
 use crate::interrupt;
-use crate::output::line as tell;
 
 /// The hidden subcommand of a trial's process.
-pub(crate) const TRIAL_COMMAND: &str = "trial-process";
+pub const TRIAL_COMMAND: &str = "trial-process";
 
 /// How soon an interrupted run ends, whatever the trial is at.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a fresh process of this program; `None` where the user has interrupted the run.
-pub(super) fn run_trial(spec: &TrialSpec, mut progress: impl FnMut(Step)) -> Outcome<Option<TrialReport>> {
+/// Runs a trial in a fresh process of this program; `None` where the user has interrupted the run. `line` prints what a
+/// library says on the way.
+pub(super) fn run_trial(
+    spec: &TrialSpec,
+    line: fn(&str),
+    mut progress: impl FnMut(Step),
+) -> Outcome<Option<TrialReport>> {
     let limit = spec.memory_limit.map(MemoryLimit::new).transpose()?;
     let mut process = Process::start(spec, limit.as_ref())?;
     let mut outcome = None;
     loop {
-        let line = process.lines.recv_timeout(LOOK_UP_PERIOD);
+        let said = process.lines.recv_timeout(LOOK_UP_PERIOD);
         if interrupt::is_requested() {
             return Ok(None);
         }
-        match line.as_deref().map(serde_json::from_str) {
+        match said.as_deref().map(serde_json::from_str) {
             Ok(Ok(Message::Progress(step))) => progress(step),
             Ok(Ok(Message::Done(report))) => outcome = Some(Ok(report)),
             Ok(Ok(Message::Failed(message))) => outcome = Some(Err(message)),
-            Ok(Err(_)) if line.as_deref().is_ok_and(|said| !is_message(said)) => {
-                tell(&format!("  {} says: {}", spec.engine, line.as_deref().unwrap_or_default()));
+            Ok(Err(_)) if said.as_deref().is_ok_and(|said| !is_message(said)) => {
+                line(&format!("  {} says: {}", spec.engine, said.as_deref().unwrap_or_default()));
             }
             Ok(Err(error)) => {
                 outcome = Some(Err(format!("its process said what nobody understands: {error}")));

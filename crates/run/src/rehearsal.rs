@@ -11,7 +11,7 @@ use trial::TrialSpec;
 use types::{Outcome, Problem};
 
 use super::child::run_trial;
-use crate::scratch::scratch;
+use super::scratch::scratch;
 
 /// What is done: an engine that can do this has understood its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
@@ -20,17 +20,17 @@ const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 ///
 /// # Errors
 /// Names the cell whose engine cannot run it, with what the engine says.
-pub(super) fn rehearse(experiment: &Experiment, out: &Path) -> Outcome<()> {
+pub(super) fn rehearse(experiment: &Experiment, out: &Path, line: fn(&str)) -> Outcome<()> {
     let mut done = BTreeSet::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).may_reject_options()) {
         if done.insert(cell.subject()) {
-            rehearse_cell(experiment, cell, out)?;
+            rehearse_cell(experiment, cell, out, line)?;
         }
     }
     Ok(())
 }
 
-fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path) -> Outcome<()> {
+fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str)) -> Outcome<()> {
     create_folder(out)?;
     let folder = scratch(Some(out))?;
     let trials = &experiment.trials;
@@ -53,7 +53,7 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path) -> Outcome<()
         fixture: None,
     };
     // An interrupted rehearsal is told by the run that follows it.
-    run_trial(&spec, |_| ()).map(drop).map_err(|problem| {
+    run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {
         let engine = engine_label(&cell.engine);
         Problem::at(&experiment.file, None, format!("{}: {engine} cannot run it: {problem}", cell.label))
     })

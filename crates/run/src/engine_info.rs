@@ -6,7 +6,7 @@ use results::EngineInfo;
 
 /// What the manifest says of the engine of a cell. `None` of an engine that reads the whole design, because the manifest
 /// has the design and the build.
-pub(crate) fn engine_info(cell: &Cell) -> Option<EngineInfo> {
+pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
     if engine.reads_whole_design() {
         return None;
@@ -24,7 +24,7 @@ pub(crate) fn engine_info(cell: &Cell) -> Option<EngineInfo> {
 
 /// What a run says of an engine before it begins: where it comes from, and what the terms of the design are called
 /// there.
-pub(crate) fn introduction(info: &EngineInfo) -> Vec<String> {
+pub fn introduction(info: &EngineInfo) -> Vec<String> {
     let version = info.version.as_deref().unwrap_or("of a version that it tells when it runs");
     let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));
     let (unequal, equal): (Vec<&String>, Vec<&String>) =

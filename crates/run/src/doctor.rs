@@ -54,7 +54,7 @@ struct Subject {
 }
 
 /// Examines this machine for runs whose data lies in `folder`.
-pub(crate) fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
+pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     let subject = Subject { machine: machine.clone(), folder: folder.to_owned() };
     CHECKS.iter().map(|check| check(&subject)).collect()
 }

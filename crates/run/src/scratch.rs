@@ -16,7 +16,7 @@ const PREFIX: &str = ".lsmbench-scratch-";
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
 /// A folder that is held as long as this value lives, and goes with it.
-pub(crate) struct Scratch {
+pub struct Scratch {
     folder: TempDir,
     /// Tells others that somebody works there.
     _lock: Option<File>,
@@ -24,12 +24,12 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Keeps it, under another name, so that nothing takes it for left behind; returns where it is then.
-    pub(crate) fn keep(self) -> PathBuf {
+    pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
             kept.file_name().unwrap_or_default().to_string_lossy().replacen(PREFIX, "lsmbench-kept-", 1);
@@ -45,7 +45,7 @@ impl Scratch {
 ///
 /// # Errors
 /// If there is no such folder, or nothing can be made in it.
-pub(crate) fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
+pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let system = std::env::temp_dir();
     let above = folder.unwrap_or(&system);
     for left in abandoned(above) {

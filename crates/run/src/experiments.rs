@@ -4,44 +4,47 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
+use experiment::{Cell, Estimate, Experiment, Overrides, absences, catalog_order, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use results::targets::{check_folder, create_folder};
 use results::{
-    CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode, Schema, Table,
-    columns as c,
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
+    Schema, Table, columns as c,
 };
 use trial::{Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
 
 use super::child::run_trial;
+use super::console::Console;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
 use super::progress::Progress;
 use super::rehearsal::rehearse;
 use super::{engine_info, environment, manifest, memory_limit};
-use crate::charts::charts;
-use crate::output::{line, print};
 
 /// What the command line says of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct RunOptions {
+pub struct RunOptions {
     /// Where results go: a folder per experiment inside.
-    pub(crate) out: PathBuf,
+    pub out: PathBuf,
     /// Where charts go: a folder per experiment inside.
-    pub(crate) plots: PathBuf,
+    pub plots: PathBuf,
     /// Finish an interrupted run.
-    pub(crate) resume: bool,
+    pub resume: bool,
     /// Run timed experiments although this is a debug build.
-    pub(crate) allow_debug: bool,
+    pub allow_debug: bool,
     /// What changes the experiments.
-    pub(crate) overrides: Overrides,
+    pub overrides: Overrides,
+    /// Where the run prints.
+    pub console: Console,
+    /// What the manifest says of this program.
+    pub build: BuildInfo,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// Everything was done and every answer was right.
     Done,
     /// Some answer was wrong.
@@ -52,7 +55,7 @@ pub(crate) enum Ending {
 
 /// Runs experiments, one after the other. Everything that can be wrong with any of them is found before the
 /// first one starts.
-pub(crate) fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
+pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let experiments: Vec<Experiment> =
         configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
     let mut names = BTreeSet::new();
@@ -64,7 +67,7 @@ pub(crate) fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Endi
     }
     let runs = experiments.iter().map(|experiment| Run::prepare(experiment, options));
     let runs = runs.collect::<Outcome<Vec<_>>>()?;
-    experiments.iter().try_for_each(|experiment| rehearse(experiment, &options.out))?;
+    experiments.iter().try_for_each(|experiment| rehearse(experiment, &options.out, options.console.line))?;
     let mut ending = Ending::Done;
     for run in runs {
         match run.run()? {
@@ -193,10 +196,15 @@ impl<'a> Run<'a> {
 
     fn run(mut self) -> Outcome<Ending> {
         let resumed = self.home.earlier().filter(|_| self.options.resume).cloned();
-        self.home.open(self.options.resume)?;
+        self.home.open(self.options.resume, self.options.console.line)?;
         let manifest = match resumed {
-            Some(manifest) => manifest::resume(manifest, self.experiment),
-            None => manifest::begin(self.experiment, &self.options.overrides, &self.options.out),
+            Some(manifest) => manifest::resume(manifest, self.experiment, &self.options.build),
+            None => manifest::begin(
+                self.experiment,
+                &self.options.overrides,
+                &self.options.build,
+                &self.options.out,
+            ),
         };
         // It says whose folder this is: a run that is killed right behind it can be resumed.
         manifest.write(&self.home.folder().manifest())?;
@@ -204,7 +212,7 @@ impl<'a> Run<'a> {
         books.seal(&self.home.folder().manifest())?;
         self.announce(&books.manifest);
         if self.run_trials(&mut books)? == Ending::Interrupted {
-            line(&format!(
+            (self.options.console.line)(&format!(
                 "interrupted; what is done is in {}; go on with the same command and --resume",
                 self.home.folder().root().display()
             ));
@@ -219,6 +227,7 @@ impl<'a> Run<'a> {
 
     fn announce(&self, manifest: &Manifest) {
         let Experiment { name, question, cells, trials, left_out, .. } = self.experiment;
+        let line = self.options.console.line;
         line(&format!("{name}: {question}"));
         let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
         line(&format!(
@@ -278,7 +287,7 @@ impl<'a> Run<'a> {
         let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
         let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
         create_folder(&folder.histograms())?;
-        let fixtures = Fixtures::new(&self.options.out);
+        let fixtures = Fixtures::new(&self.options.out, self.options.console.line);
         Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
     }
 
@@ -287,7 +296,7 @@ impl<'a> Run<'a> {
         let Experiment { name, cells, task, .. } = self.experiment;
         let turns = self.turns(books);
         let seconds = turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum();
-        let mut progress = Progress::new(name, turns.len(), seconds);
+        let mut progress = Progress::new(name, turns.len(), seconds, self.options.console.line);
         let (mut block, mut failed) = (None, BTreeSet::new());
         for turn in &turns {
             let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
@@ -387,7 +396,7 @@ impl<'a> Run<'a> {
         spec.fixture = fixture
             .map(|fixture| fixture.clone_to(&spec.directory, spec.memory_limit.is_some()))
             .transpose()?;
-        run_trial(&spec, progress)
+        run_trial(&spec, self.options.console.line, progress)
     }
 
     /// What a trial is to do, in a folder of data.
@@ -482,7 +491,8 @@ impl<'a> Run<'a> {
         // Charts say what stands there.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
-        let charts = charts().draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        let charts = Charts { order: catalog_order(), tell: self.options.console.line };
+        let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
         let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
         if manifest.quick {
             let _ = writeln!(text, "  a quick run: smaller than the experiment means, and no answer to it");
@@ -500,7 +510,7 @@ impl<'a> Run<'a> {
                 names.join(", ")
             );
         }
-        print(&text)?;
+        (self.options.console.print)(&text)?;
         let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
         let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
         Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })

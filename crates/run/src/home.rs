@@ -11,11 +11,11 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-use super::fixture::FIXTURES;
-use crate::output::line;
-
 /// Names of folders in the output folder that are no experiment's.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
+
+/// The folder of fixtures in the output folder.
+pub(super) const FIXTURES: &str = "fixtures";
 
 /// Where earlier results go.
 const EARLIER: &str = "earlier";
@@ -104,9 +104,9 @@ impl Home {
     }
 
     /// Makes the folder ready: with what an earlier run left in it where that is to be resumed, else empty.
-    pub(super) fn open(&mut self, resume: bool) -> Outcome<()> {
+    pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
-            self.set_aside()?;
+            self.set_aside(line)?;
         }
         let root = self.folder.root();
         create_folder(root)?;
@@ -126,7 +126,7 @@ impl Home {
 
     /// Moves the results of an earlier run out of the way; nothing is thrown away but the trees of a trial that
     /// was killed.
-    fn set_aside(&mut self) -> Outcome<()> {
+    fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
             self.earlier.take().map_or_else(String::new, |manifest| manifest.started.replace(':', ""));

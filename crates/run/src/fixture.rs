@@ -25,12 +25,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::child::run_trial;
 use super::environment;
-use super::home::DataFolder;
+use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
-use crate::output::line;
-
-/// The folder of fixtures in the output folder.
-pub(super) const FIXTURES: &str = "fixtures";
 
 /// The version of [`Record`] and of what is hashed.
 const VERSION: u64 = 1;
@@ -105,6 +101,8 @@ pub(super) struct Fixtures {
     program: Option<u64>,
     /// Shared by all runs that take fixtures, from the first that they take to their ends: nobody removes one meanwhile.
     held: Option<File>,
+    /// Prints a line about the progress.
+    line: fn(&str),
 }
 
 /// What looking for a fixture comes to.
@@ -119,8 +117,8 @@ pub(super) enum Found {
 
 impl Fixtures {
     /// The fixtures in an output folder.
-    pub(super) fn new(out: &Path) -> Self {
-        Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None }
+    pub(super) fn new(out: &Path, line: fn(&str)) -> Self {
+        Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
     /// The fixture that a cell's trials start from; built if nobody has built it yet. `spec` is what a trial of the
@@ -144,7 +142,7 @@ impl Fixtures {
         let site = Site { folder: self.root.join(&hash), hash: hash.clone(), key, phases };
         let found = match site.folder.exists() {
             true => Some(site.verify()?),
-            false => match site.build(&experiment.name, cell, spec)? {
+            false => match site.build(&experiment.name, cell, spec, self.line)? {
                 Built::Fixture(fixture) => Some(*fixture),
                 Built::Wrong => None,
                 Built::Interrupted => return Ok(Found::Interrupted),
@@ -240,7 +238,7 @@ impl Site {
     }
 
     /// Does the phases on a new store, checks its answers, and keeps it.
-    fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec) -> Outcome<Built> {
+    fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
         let mode = building_mode(cell, spec, self.phases);
@@ -258,7 +256,7 @@ impl Site {
             fixture: Some(FixtureStep::Build { phases: self.phases }),
             ..spec.clone()
         };
-        let Some(report) = run_trial(&spec, |_| {})? else { return Ok(Built::Interrupted) };
+        let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
         if !report.wrong.is_empty() {
             line(&format!("  no fixture of {}: its answers are wrong, as every trial will say", cell.label));
             return Ok(Built::Wrong);
@@ -350,7 +348,7 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
 ///
 /// # Errors
 /// If a run may still take one; names who holds them.
-pub(crate) fn lock_all(out: &Path) -> Outcome<Option<File>> {
+pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let root = out.join(FIXTURES);
     if !root.is_dir() {
         return Ok(None);
@@ -367,7 +365,7 @@ pub(crate) fn lock_all(out: &Path) -> Outcome<Option<File>> {
 }
 
 /// A hash of this program.
-pub(crate) fn program_hash() -> Outcome<u64> {
+pub fn program_hash() -> Outcome<u64> {
     let path = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
     Ok(hash_of(&path)?.1)
 }

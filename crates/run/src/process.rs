@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use results::Folder;
 use rustix::process::{Pid, Signal, kill_process};
-
 use types::{Outcome, Problem};
 use verdict::Runner;
 

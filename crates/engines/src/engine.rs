@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use catalog::Limit;
+pub use results::UNEQUAL;
 use thiserror::Error;
 use tree::Design;
 use workload::TargetError;
@@ -72,9 +73,6 @@ pub trait Engine: Send + Sync {
         false
     }
 }
-
-/// How lines of a mapping begin that name what is not equal.
-pub const UNEQUAL: &str = "not equal: ";
 
 /// Which engine it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

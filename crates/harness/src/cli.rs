@@ -6,13 +6,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
-
-use crate::compare::Format;
+use verdict::Format;
 
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
 };
+
+/// The hidden subcommand of a process that is there to be killed.
+pub(crate) const WRITER_COMMAND: &str = "writer-process";
 
 /// The wind tunnel for LSM-trees.
 ///
@@ -72,13 +74,13 @@ pub(crate) enum Command {
     /// Print the manual page
     Man,
     /// The process of one trial: reads its task from standard input
-    #[command(name = crate::run::TRIAL_COMMAND, hide = true)]
+    #[command(name = run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
     /// The process of a compaction policy that has no job: reads shapes from standard input
-    #[command(name = crate::run::POLICY_COMMAND, hide = true)]
+    #[command(name = trial::POLICY_COMMAND, hide = true)]
     PolicyProcess,
     /// A process that writes to a store until it is killed: reads its orders from standard input
-    #[command(name = crate::command::WRITER_COMMAND, hide = true)]
+    #[command(name = WRITER_COMMAND, hide = true)]
     WriterProcess,
 }
 

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use experiment::{Experiment, Overrides, read_design};
+use trial::read_messages;
+
 use crate::command::described;
-use crate::experiment::{Experiment, Overrides, read_design};
-use crate::run::read_messages;
 
 /// What `lsmbench describe` prints of an experiment file.
 ///

@@ -5,26 +5,13 @@
 
 #[doc(hidden)]
 pub use measure::allocation;
-mod calibration;
+mod build_info;
 mod charts;
 mod cli;
 mod command;
-mod compare;
-mod experiment;
-mod extract;
-mod gate;
-mod history;
 #[doc(hidden)]
 pub mod hostile;
-mod interrupt;
-mod league;
-mod lifeline;
-mod markdown;
 mod output;
-mod process;
-mod run;
-mod scratch;
-mod trial_rows;
 mod workbench;
 
 use std::process::ExitCode;
@@ -33,9 +20,11 @@ use clap::Parser;
 
 pub use {bloom, cache, catalog, compaction, compression, fence, memtable, storage, tree, types, workload};
 
+use build_info::build_info;
 use cli::{Cli, Command, OverrideArguments, RunArguments};
 use experiment::Overrides;
-use run::{Ending, RunOptions};
+use output::CONSOLE;
+use run::{Ending, RunOptions, interrupt};
 use types::Outcome;
 pub use workbench::Workbench;
 
@@ -102,7 +91,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Torture { what } => command::torture(&what).map(ended),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
-        Command::TrialProcess => Ok(if run::run_trial_process() { 0 } else { BAD_REQUEST }),
+        Command::TrialProcess => Ok(if trial::run_trial_process() { 0 } else { BAD_REQUEST }),
         Command::PolicyProcess => {
             // Where the pipe breaks, nobody waits for an answer.
             let done = compaction::answer_without_jobs(std::io::stdin().lock(), std::io::stdout().lock());
@@ -123,7 +112,8 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         true => "plots".into(),
         false => out.join("charts"),
     });
-    let options = RunOptions { out, plots, resume, allow_debug, overrides: overrides(changes) };
+    let (overrides, build) = (overrides(changes), build_info());
+    let options = RunOptions { out, plots, resume, allow_debug, overrides, console: CONSOLE, build };
     Ok(match run::run_all(&configs, &options)? {
         Ending::Done => 0,
         Ending::WrongAnswers => BAD_ANSWER,

@@ -2,7 +2,11 @@
 
 use std::io::{ErrorKind, Write};
 
+use run::Console;
 use types::{Outcome, Problem};
+
+/// The two streams, as a run prints to them.
+pub(crate) const CONSOLE: Console = Console { line, print };
 
 /// Writes an answer to standard output; a reader that has seen enough is no error.
 pub(crate) fn print(text: &str) -> Outcome<()> {
@@ -23,9 +27,4 @@ pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
 /// Writes a line to standard error; there is nobody to tell if that fails.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
-}
-
-/// What stands behind the first of several: ` and 3 more`; nothing where there are no others.
-pub(crate) fn and_more(others: usize) -> String {
-    if others == 0 { String::new() } else { format!(" and {others} more") }
 }

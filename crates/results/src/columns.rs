@@ -12,6 +12,9 @@ pub const ALL: &str = "all";
 /// The path at which engines are swept, and so the name of its column.
 pub const ENGINE: &str = "engine";
 
+/// The root of the paths that an experiment on a component sweeps, and what its name begins with.
+pub const COMPONENT: &str = "component";
+
 columns! {
     /// The columns that say which measurement a row is of. The swept paths follow them.
     IDENTITY

@@ -148,6 +148,9 @@ pub struct CellInfo {
     pub streams: Vec<Stream>,
 }
 
+/// How lines of [`EngineInfo::mapping`] begin that name what is not equal.
+pub const UNEQUAL: &str = "not equal: ";
+
 /// Another engine that ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

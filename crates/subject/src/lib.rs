@@ -58,7 +58,7 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
 pub const SUBJECT: &str = "subject";
 
 /// The table that says what it is put to.
-pub const COMPONENT: &str = "component";
+pub use results::columns::COMPONENT;
 
 /// What `--quick` divides where the experiment does not say.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];

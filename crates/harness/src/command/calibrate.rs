@@ -1,10 +1,11 @@
 //! `lsmbench calibrate`: what verdicts of this machine are worth.
 
-use crate::calibration::{Calibration, calibrate as run};
-use crate::cli::CalibrateArguments;
-use crate::output::print;
-use crate::scratch::scratch;
+use run::{Programs, scratch};
 use types::{Outcome, Problem};
+use verdict::{Calibration, calibrate as run};
+
+use crate::cli::CalibrateArguments;
+use crate::output::{line, print};
 
 /// The largest slowdown that makes sense, in percent.
 const MOST_PERCENT: f64 = 300.0;
@@ -29,5 +30,6 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
         slowdowns: &slowdowns,
         options,
         work: work.path(),
+        runner: &Programs { line },
     })?)
 }

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::cli::{CheckArguments, OverrideArguments};
-use crate::gate::{Against, Goldens, against, check_goldens};
-use crate::output::print;
-use crate::scratch::scratch;
+use run::{Programs, scratch};
 use types::{Outcome, Problem};
+use verdict::{Against, Goldens, against, check_goldens};
+
+use crate::cli::{CheckArguments, OverrideArguments};
+use crate::output::{line, print};
 
 /// Checks counters against goldens, or times against another build, and prints a report; whether nothing got worse.
 pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
@@ -15,8 +16,8 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let report = match &arguments.against {
         None => {
             let (folder, update) = (&*arguments.baseline, arguments.update);
-            let Some(report) = check_goldens(&Goldens { folder, commands, work: work.path(), update })?
-            else {
+            let goldens = Goldens { folder, commands, work: work.path(), update, runner: &Programs { line } };
+            let Some(report) = check_goldens(&goldens)? else {
                 return Ok(true);
             };
             report
@@ -27,6 +28,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
             blocks: arguments.blocks,
             metrics: &arguments.metric,
             work: work.path(),
+            runner: &Programs { line },
         })?,
     };
     print(&report.render(arguments.format))?;

@@ -1,9 +1,10 @@
 //! `lsmbench compare`: what got better and worse from one folder of results to another.
 
-use crate::cli::CompareArguments;
-use crate::compare::{Pairing, Report, Samples};
-use crate::output::print;
 use types::Outcome;
+use verdict::{Pairing, Report, Samples};
+
+use crate::cli::CompareArguments;
+use crate::output::print;
 
 /// Prints what differs; whether nothing got worse.
 pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {

@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use experiment::{Cell, Estimate, Experiment, Overrides};
 use plot::format_value;
 use report::{FigureSource, Sheet, Way};
 use results::Unit;
+use run::{engine_info, introduction};
+use types::Outcome;
+use verdict::noisy_baselines;
 use workload::{Extent, Plan, Profile};
 
-use crate::experiment::{Cell, Estimate, Experiment, Overrides};
 use crate::output::print;
-use crate::run::{engine_info, introduction, noisy_baselines};
-use types::Outcome;
 
 /// Prints an experiment as [`described`].
 pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
@@ -32,7 +33,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         worst.memory_bytes = worst.memory_bytes.max(estimate.memory_bytes);
         let _ = writeln!(text, "#   {} {}", cell.number, cell.label);
     }
-    let twice = noisy_baselines(experiment);
+    let twice = noisy_baselines(&experiment.facts());
     for place in &twice {
         let again = experiment.estimate(&experiment.cells[*place])?;
         seconds += again.seconds() * experiment.trials.count as f64;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::output::print;
-use crate::run::{examine, machine_info};
+use run::{examine, machine_info};
 use types::{Outcome, Problem};
 
 /// Prints what was looked at, for runs whose data lies in `folder`: what is a concern comes with advice.

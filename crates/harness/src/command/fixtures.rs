@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use results::Unit;
+use run::{Kept, kept, lock_all_fixtures, program_hash};
 
 use crate::cli::FixturesArguments;
 use crate::output::{line, print};
-use crate::run::{Kept, kept, lock_all_fixtures, program_hash};
 use types::{Outcome, Problem};
 
 /// Removes fixtures if asked to, and prints those that are there then.

@@ -3,16 +3,17 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
+use experiment::{Experiment, Overrides};
 use results::Folder;
 use results::targets::{check_file, check_folder};
+use run::interrupt;
 use types::{Outcome, Problem};
+use verdict::sentences;
 
 use super::report::{files_below, missing_run};
+use crate::charts::charts;
 use crate::cli::GalleryArguments;
-use crate::experiment::{Experiment, Overrides};
 use crate::output::print;
-use crate::run::sentences;
-use crate::{charts, interrupt};
 
 /// Where the gallery begins and ends on its page.
 const BEGIN: &str = "<!-- gallery -->\n";
@@ -75,7 +76,7 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     let table = results::Table::read(&folder.runs())?;
     let manifest = results::Manifest::read(&folder.manifest())?;
     let first = experiment.charts.get(..1).unwrap_or_default();
-    let charts = charts::charts(&folder, &table, first, &manifest, plot::Width::Full)?;
+    let charts = charts().charts(&folder, &table, first, &manifest, plot::Width::Full)?;
     let (spec, chart) =
         charts.first().ok_or_else(|| Problem::new(format!("{} has no chart to show", experiment.name)))?;
     let cannot = |error| Problem::doing(format!("write into {}", arguments.out.display()), error);
@@ -84,7 +85,7 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
     std::fs::write(&path, chart.svg()).map_err(cannot)?;
     let mut text = format!("**{}** ", experiment.question);
-    text.push_str(&sentences(experiment, &folder)?.join(" "));
+    text.push_str(&sentences(&experiment.facts(), &folder)?.join(" "));
     let link = link(&arguments.page, &path)?;
     let title = spec.title.as_deref().unwrap_or(&experiment.question);
     let _ = writeln!(text, "\n\n![{title}]({link})\n");

@@ -8,9 +8,9 @@ use plot::{Chart, ChartKind, ChartSpec, Context, PlotError};
 use results::targets::{check_file, check_folder, check_name};
 use results::{Folder, Kind, Row, Schema, Table, columns as c};
 use types::{Outcome, Problem};
+use verdict::{Series, add, entries, series};
 
 use crate::cli::HistoryArguments;
-use crate::history::{Series, add, entries, series};
 use crate::output::{line, print};
 
 /// The column of the charts that numbers runs.
@@ -32,7 +32,7 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     plots.as_deref().map_or(Ok(()), check_folder)?;
     if !results.is_empty() {
         check_file(store)?;
-        add(store, results, metric)?;
+        add(store, results, metric, line)?;
     }
     let is_asked = |series: &Series| {
         let [of, ..] = &series.place;
@@ -99,21 +99,6 @@ fn percent(before: f64, after: f64) -> String {
 
 fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
-}
-
-impl Series {
-    /// `ycsb: leveled, phase a, get`.
-    fn name(&self) -> String {
-        let [experiment, label, phase, operation] = &self.place;
-        let mut name = format!("{experiment}: {label}, phase {phase}");
-        if operation != results::columns::ALL {
-            let _ = write!(name, ", {operation}");
-        }
-        if !self.machine.is_empty() {
-            let _ = write!(name, " on {}", self.machine);
-        }
-        name
-    }
 }
 
 /// A chart per experiment, phase, operation, metric and machine: a line per label, and the levels between changes.

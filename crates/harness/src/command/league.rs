@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use results::Folder;
 use results::targets::{check_file, check_folder};
 use types::{Outcome, Problem};
+use verdict::{League, Page, Targets, keep};
 
 use crate::cli::LeagueArguments;
-use crate::league::{League, Page, Targets, keep};
 use crate::output::{line, print};
 
 /// Prints the tables of each folder of results, or writes them into a page; whether the page says what they say.

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use catalog::{Axis, VariantInfo, suggestion};
 use engines::CATALOG;
+use experiment::ENGINE;
 use serde_json::json;
 use subject::{SUBJECT, SUBJECTS};
 use tree::{AXES, axis};
 use types::{Outcome, Problem};
 
 use crate::cli::ListArguments;
-use crate::experiment::ENGINE;
 use crate::output::print;
 
 /// Prints the variants of one axis or of all.

@@ -32,6 +32,6 @@ pub(crate) use meta::{completions, man};
 pub(crate) use plot::plot;
 pub(crate) use report::report;
 pub(crate) use shell::shell;
-pub(crate) use torture::{WRITER_COMMAND, torture, write_until_killed};
+pub(crate) use torture::{torture, write_until_killed};
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

@@ -1,6 +1,7 @@
 //! `lsmbench report`: the claims of documents beside what their experiments measure.
 
 mod documents;
+mod found;
 mod note;
 mod published;
 mod trimmed;
@@ -8,6 +9,8 @@ mod trimmed;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use experiment::{AnswerFile, Experiment, Overrides};
+use found::Found;
 use note::note;
 use plot::Width;
 use published::{Published, publish};
@@ -17,15 +20,16 @@ use report::{
 };
 use results::targets::check_folder;
 use results::{Folder, Manifest, RunMode, Table, verdicts};
+use run::interrupt;
+use run::{Ending, RunOptions, run_all};
 use toml::Value;
 use types::{Outcome, Problem};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::build_info::build_info;
+use crate::charts::charts;
 use crate::cli::ReportArguments;
-use crate::experiment::{AnswerFile, Experiment, Overrides};
-use crate::output::{line, print};
-use crate::run::{Ending, RunOptions, run_all};
-use crate::{charts, interrupt};
+use crate::output::{CONSOLE, line, print};
 
 /// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
@@ -192,6 +196,8 @@ pub(super) fn missing_run(
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
         overrides: overrides.clone(),
+        console: CONSOLE,
+        build: build_info(),
     };
     match run_all(&[path.to_owned()], &options) {
         Ok(Ending::Done | Ending::WrongAnswers | Ending::Interrupted) => Ok(None),
@@ -200,14 +206,6 @@ pub(super) fn missing_run(
             Ok(Some(problem.to_string()))
         }
     }
-}
-
-/// An experiment with what it left.
-struct Found<'a> {
-    experiment: &'a Experiment,
-    folder: Folder,
-    /// The rows, or why there are none.
-    rows: Result<(Manifest, Table), String>,
 }
 
 /// The results of an experiment; `absent` says why it has none where it could not run.
@@ -295,15 +293,15 @@ fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
 
 fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
     let Ok((manifest, table)) = &found.rows else { return Ok(Vec::new()) };
-    let charts = |specs: &[plot::ChartSpec], width| {
-        let drawn = charts::charts(&found.folder, table, specs, manifest, width)?;
+    let drawn = |specs: &[plot::ChartSpec], width| {
+        let drawn = charts().charts(&found.folder, table, specs, manifest, width)?;
         let owned = drawn.into_iter().map(|(spec, chart)| (spec.clone(), chart));
         Ok::<Vec<(plot::ChartSpec, plot::Chart)>, Problem>(owned.collect())
     };
     let (specs, full): (Vec<plot::ChartSpec>, Vec<plot::Chart>) =
-        charts(&found.experiment.charts, Width::Full)?.into_iter().unzip();
+        drawn(&found.experiment.charts, Width::Full)?.into_iter().unzip();
     // Only those that have something to show are drawn again.
-    let phone = charts(&specs, Width::Phone)?;
+    let phone = drawn(&specs, Width::Phone)?;
     let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| Picture {
         name: format!("{}-{}", found.experiment.name, spec.file_stem()),
         title: spec.title.clone().unwrap_or_else(|| found.experiment.question.clone()),

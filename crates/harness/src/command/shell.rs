@@ -7,13 +7,13 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use catalog::Limit;
+use experiment::{read_design, set_design};
+use run::interrupt::{self, UntilInterrupted};
 use tree::{Design, OpenOptions, Tree};
 use types::{Outcome, Problem};
 use workload::{Command, CommandReader, Pairs, PairsError, ReadError};
 
 use crate::cli::ShellArguments;
-use crate::experiment::{read_design, set_design};
-use crate::interrupt::{self, UntilInterrupted};
 use crate::output::line;
 
 /// Opens the store and does what standard input says, until it ends or the user wants the program to end; the

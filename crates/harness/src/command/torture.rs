@@ -1,44 +1,21 @@
 //! `lsmbench torture`: crashes, I/O errors, damage and kills for every design and log mode, and killed runs.
 
+mod designs;
+mod jobs;
 mod kill;
 mod race;
 mod soak;
 mod sweep;
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Instant;
 
-use catalog::Limit;
-use toml::{Table, Value};
-use torture::{Finding, Findings, Subject, crash, damage, errors};
-use tree::{Checksum, Design};
-
-use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
-use crate::experiment::read_design;
-use crate::output::{line, print};
+use jobs::{Report, jobs, leave_out_unchecked, run_jobs};
+use torture::{Subject, crash, damage, errors};
 use types::{Outcome, Problem};
 
-pub(crate) use kill::{WRITER_COMMAND, write_until_killed};
+use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 
-/// Where the shipped designs lie, from the root of the repository.
-const DESIGNS: &str = "configs/designs";
-
-/// A design under one log mode.
-struct Job {
-    design: String,
-    wal: String,
-    tree: Design,
-    subject: Subject,
-}
-
-/// What a job came to, as it is printed.
-struct Report {
-    counts: Vec<u64>,
-    findings: Findings<String>,
-}
+pub(crate) use kill::write_until_killed;
 
 /// Explores, prints a line for each design and log mode, and every violation with the command that leads
 /// there again; whether there was none.
@@ -113,148 +90,4 @@ fn run<P: FromStr<Err = String> + Copy + Sync, T>(
             None => explore(&job.subject),
         }))
     })
-}
-
-/// Does `explore` for jobs; `again` is the argument that leads to a place again.
-fn run_jobs(
-    (command, again): (&str, &str),
-    jobs: &[Job],
-    threads: usize,
-    columns: &[&str],
-    rated: usize,
-    explore: impl Fn(&Job) -> Result<Report, String> + Sync,
-) -> Outcome<bool> {
-    let width = jobs.iter().map(|job| job.design.len()).max().unwrap_or(0).max("design".len());
-    // A place that is not there is refused, and a refusal is no answer: nothing is printed before the first.
-    let mut head = format!("{:<width$}  {:<8}{}\n", "design", "wal", row(columns));
-    let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
-    torture::in_order(jobs, threads, explore, |job, report| {
-        if outcome.is_ok() {
-            outcome = report.map_err(Problem::new).and_then(|report| {
-                totals.iter_mut().zip(&report.counts).for_each(|(total, count)| *total += count);
-                print(&(std::mem::take(&mut head) + &text((command, again), job, width, &report)))
-            });
-        }
-    });
-    outcome?;
-    print(&format!("{:<width$}  {:<8}{}\n", "all", "", row(&totals)))?;
-    let (count, seconds) = (totals[rated], start.elapsed().as_secs_f64());
-    line(&format!("{count} {} in {seconds:.1} s: {:.0} per second", columns[rated], count as f64 / seconds));
-    Ok(totals.last() == Some(&0))
-}
-
-/// Numbers or their names, in columns.
-fn row(cells: &[impl std::fmt::Display]) -> String {
-    cells.iter().fold(String::new(), |mut text, cell| {
-        let _ = write!(text, "  {cell:>12}");
-        text
-    })
-}
-
-/// The line of a job, and its violations.
-fn text((command, again): (&str, &str), job: &Job, width: usize, report: &Report) -> String {
-    let Job { design, wal, .. } = job;
-    let mut text = format!("{design:<width$}  {wal:<8}{}\n", row(&report.counts));
-    for Finding { place, moment, violation } in &report.findings.kept {
-        let _ = writeln!(text, "violation ({moment}): {violation}");
-        let _ = writeln!(text, "  lsmbench torture {command} --design {design} --wal {wal} {again} {place}");
-    }
-    text
-}
-
-/// Takes designs whose blocks have no checksum out of what is damaged, and says so: nothing can tell damage there, as
-/// the documents that such designs follow have it. One that is asked for is refused.
-fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
-    let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
-    let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
-    names.dedup();
-    let why = "block.checksum = none: nothing can tell that their blocks are damaged";
-    if !names.is_empty() && !arguments.design.is_empty() {
-        return Err(Problem::new(format!("design {}: {why}; choose another checksum", names.join(", "))));
-    }
-    if !names.is_empty() {
-        line(&format!("left out: {}: {why}", names.join(", ")));
-    }
-    jobs.retain(|job| !is_unchecked(job));
-    Ok(())
-}
-
-/// Every design under every log mode that is asked for.
-fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
-    let designs = match arguments.design.is_empty() {
-        true => shipped()?,
-        false => arguments.design.iter().map(|name| named(name)).collect::<Outcome<_>>()?,
-    };
-    let modes: Vec<String> = match arguments.wal.is_empty() {
-        true => tree::wal::CATALOG.variants().iter().map(|variant| variant.kind.to_owned()).collect(),
-        false => arguments.wal.clone(),
-    };
-    let mut jobs = Vec::new();
-    for (name, design) in designs {
-        for wal in &modes {
-            let mode = Table::from_iter([("wal".to_owned(), Value::String(wal.clone()))]);
-            let design = design.with(&mode).map_err(|error| Problem::new(error.message))?;
-            let subject = Subject::tree(&name, design.clone())?;
-            jobs.push(Job { design: name.clone(), wal: wal.clone(), tree: design, subject });
-        }
-    }
-    Ok(jobs)
-}
-
-/// A design by the path of its file, or by its name among the shipped ones; small. One that drops data is refused.
-fn named(name: &Path) -> Outcome<(String, Design)> {
-    let shown = name.display().to_string();
-    let file = match name.is_file() {
-        true => Some(name.to_owned()),
-        false => folder().map(|folder| folder.join(format!("{shown}.toml"))).filter(|file| file.is_file()),
-    };
-    let design = match file {
-        Some(file) => read_design(&file)?,
-        None if shown == "default" => Design::default(),
-        None => {
-            let message = format!("there is no design file {shown}, and none of this name in {DESIGNS}");
-            return Err(Problem::new(message));
-        }
-    };
-    if let Some((axis, choice, limit)) =
-        design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
-    {
-        return Err(Problem::new(format!(
-            "design {shown}: torture counts what is lost, but {axis} = {choice} {limit}; choose another one"
-        )));
-    }
-    Ok((shown, torture::small(&design)))
-}
-
-/// All shipped designs by their names, small.
-fn shipped() -> Outcome<Vec<(String, Design)>> {
-    let Some(folder) = folder() else {
-        let message = format!("there is no {DESIGNS} here or above; name a design with --design");
-        return Err(Problem::new(message));
-    };
-    let mut names = Vec::new();
-    collect(&folder, "", &mut names)?;
-    names.sort();
-    names.iter().map(|name| named(Path::new(name))).collect()
-}
-
-/// The names of the design files below a folder.
-fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> {
-    let cannot = |error| Problem::doing(format!("list {}", folder.display()), error);
-    for entry in fs::read_dir(folder).map_err(cannot)? {
-        let path = entry.map_err(cannot)?.path();
-        let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
-        if path.is_dir() {
-            collect(&path, &format!("{prefix}{stem}/"), names)?;
-        } else if path.extension().is_some_and(|ending| ending == "toml") {
-            names.push(format!("{prefix}{stem}"));
-        }
-    }
-    Ok(())
-}
-
-/// The folder of the shipped designs, at the current folder or above it.
-fn folder() -> Option<PathBuf> {
-    let current = std::env::current_dir().ok()?;
-    current.ancestors().map(|above| above.join(DESIGNS)).find(|folder| folder.is_dir())
 }

@@ -4,10 +4,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use experiment::{Experiment, Overrides};
 use types::{Outcome, Problem};
 use workload::{Extent, PhasePlan, Replay, write_operations};
 
-use crate::experiment::{Experiment, Overrides};
 use crate::output::answered;
 
 /// Prints the operations of the first cell, phase after phase.

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use experiment::AnswerFile;
 use report::{Contradiction, Feature, Highlight, Highlighted, Settled, System};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use types::{Outcome, Problem};
-
-use crate::experiment::AnswerFile;
 
 /// The file of contradictions, beside the claims of a document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
@@ -89,7 +88,7 @@ mod tests {
 
     use super::*;
     use crate::cli::Cli;
-    use crate::experiment::{ENGINE, Experiment, Overrides, engine, read_engine};
+    use experiment::{ENGINE, Experiment, Overrides, engine, read_engine};
 
     /// Keys of an experiment that stand by themselves.
     const TOP: [&str; 2] = ["key", "subject"];

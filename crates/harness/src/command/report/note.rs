@@ -1,11 +1,10 @@
 //! What the report says of a run: which one it was, which other engines ran in it, and what makes its numbers doubtful.
 
-use engines::UNEQUAL;
+use experiment::ENGINE;
 use report::{EngineNote, RunNote};
-use results::{EngineInfo, Manifest};
+use results::{EngineInfo, Manifest, UNEQUAL};
 
 use super::trimmed::{left_out, warnings};
-use crate::experiment::ENGINE;
 
 /// What is said of the run that left a manifest.
 pub(super) fn note(manifest: &Manifest) -> RunNote {

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use experiment::{AnswerFile, ENGINE, extended_tables};
 use plot::{ChartFile, ChartKind};
 use results::{Folder, Manifest, Table};
+use verdict::copy_rows;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Found;
+use super::found::Found;
 use super::trimmed::{Seals, trimmed};
-use crate::experiment::{AnswerFile, ENGINE, extended_tables};
-use crate::extract::copy_rows;
 use crate::output::line;
 use types::{Outcome, Problem};
 

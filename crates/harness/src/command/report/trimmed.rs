@@ -1,11 +1,10 @@
 //! What of a manifest is kept in git: what ran, and what a reader of its numbers should know, without the folders and the
 //! state of one machine.
 
+use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
-
-use crate::experiment::ENGINE;
-use crate::extract::{self, Names};
-use crate::run::QUICK;
+use run::QUICK;
+use verdict::{Names, kept_manifest};
 
 /// The seals of the tables that are kept.
 #[derive(Default)]
@@ -23,7 +22,7 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
         runs,
         timeline,
         levels,
-        ..extract::manifest(manifest, &Names::of(manifest))
+        ..kept_manifest(manifest, &Names::of(manifest))
     }
 }
 

@@ -9,22 +9,20 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
+use run::interrupt;
+use run::{Scratch, scratch};
 use serde::{Deserialize, Serialize};
 use storage::{Purpose, Storage};
 use toml::{Table, Value};
 use torture::kill::{Commits, Event, Ledger, Life, Moment, Moments, WRITERS};
 use torture::{Check, Findings, Subject, Violation};
 use tree::{Design, OpenOptions};
+use trial::take_orders;
 
-use super::{Job, Report, jobs, run_jobs};
-use crate::cli::KillArguments;
+use super::jobs::{Job, Report, jobs, run_jobs};
+use crate::cli::{KillArguments, WRITER_COMMAND};
 use crate::output::line;
-use crate::scratch::{Scratch, scratch};
-use crate::{interrupt, lifeline};
 use types::{Outcome, Problem};
-
-/// The hidden subcommand of a process that is there to be killed.
-pub(crate) const WRITER_COMMAND: &str = "writer-process";
 
 /// The back ends that keep files, which the stores have in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
@@ -279,7 +277,7 @@ impl Drop for Process {
 
 /// The body of a writing process: opens the store and writes until it is killed, or ends with what went wrong.
 pub(crate) fn write_until_killed() {
-    if let Err(message) = lifeline::take_orders().and_then(|orders: Orders| write(&orders)) {
+    if let Err(message) = take_orders().and_then(|orders: Orders| write(&orders)) {
         tell(&format!("{FAILURE}{message}"));
         return;
     }

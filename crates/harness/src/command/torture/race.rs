@@ -7,7 +7,8 @@ use torture::Violation;
 use torture::race::{Contestant, Race, RaceSummary};
 use tree::Design;
 
-use super::{named, row, shipped};
+use super::designs::{named, shipped};
+use super::jobs::row;
 use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use run::interrupt;
 use storage::Storage;
 use torture::race::{Contestant, Race};
 use tree::Design;
 
+use super::designs::named;
+use super::jobs::row;
 use super::race::contestant;
-use super::{named, row};
 use crate::cli::SoakArguments;
-use crate::interrupt;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 

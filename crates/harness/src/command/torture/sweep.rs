@@ -9,14 +9,14 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use results::{Folder, Manifest, Row, RunMode, Table, columns as c};
+use run::interrupt;
+use run::{Scratch, scratch};
 use torture::kill::shares;
 use types::{Outcome, Problem};
 
-use super::row;
+use super::jobs::row;
 use crate::cli::SweepArguments;
-use crate::interrupt;
 use crate::output::{line, print};
-use crate::scratch::{Scratch, scratch};
 
 /// What is run: six cells of two trials, so that there is a middle to be killed in.
 const EXPERIMENT: &str = r#"

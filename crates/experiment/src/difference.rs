@@ -1,0 +1,165 @@
+//! What sets two cells apart: how many factors a comparison of them has.
+
+use catalog::{Axis, Choice};
+use engines::EngineOptions;
+use subject::{COMPONENT, Task};
+use toml::{Table, Value};
+use tree::{AXES, own_keys};
+
+use super::cell::Cell;
+use super::engine::engine;
+
+/// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
+/// two kinds has, or that each has at its own default, are part of that one difference.
+pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
+    let mut found = Vec::new();
+    choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
+    match [a, b].iter().all(|cell| engine(&cell.engine).reads_whole_design()) {
+        true => designs(a, b, &mut found),
+        // The terms that an engine is given are all that it reads of a design.
+        false => found.extend(EngineOptions::of(&a.design).differences(&EngineOptions::of(&b.design))),
+    }
+    let (one, other) = (a.task.to_toml(), b.task.to_toml());
+    match &a.task {
+        Task::Workload(_) => {
+            collect("workload", Some(&Value::Table(one)), Some(&Value::Table(other)), &mut found);
+        }
+        Task::Component(_) => collect(COMPONENT, one.get(COMPONENT), other.get(COMPONENT), &mut found),
+    }
+    found
+}
+
+/// Adds what the designs of two trees differ in.
+fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
+    for axis in AXES {
+        choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), found);
+    }
+    let (one, other) = (a.design.to_toml(), b.design.to_toml());
+    for axis in AXES.iter().map(|axis| axis.name()) {
+        let differ = |key: &&str| one[axis].get(key) != other[axis].get(key);
+        found.extend(own_keys(axis).filter(differ).map(|key| format!("{axis}.{key}")));
+    }
+    let is_axis = |key: &str| AXES.iter().any(|axis| axis.name() == key);
+    for key in keys(&one, &other).filter(|key| !is_axis(key)) {
+        collect(key, one.get(key), other.get(key), found);
+    }
+}
+
+/// Adds what two choices on an axis differ in.
+fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
+    let name = axis.name();
+    let defaults = |choice: &Choice| {
+        let mut variants = axis.variants().into_iter();
+        variants
+            .find(|variant| variant.kind == choice.kind())
+            .map(|variant| variant.defaults)
+            .unwrap_or_default()
+    };
+    let (defaults_of_a, defaults_of_b) = (defaults(a), defaults(b));
+    let other_kind = a.kind() != b.kind();
+    let (mut own, mut set) = (Vec::new(), Vec::new());
+    for (key, value) in a.params() {
+        let Some(other) = b.params().get(key).filter(|other| !same(value, other)) else { continue };
+        let at_defaults = defaults_of_a.get(key) == Some(value) && defaults_of_b.get(key) == Some(other);
+        if other_kind && at_defaults { own.push(key.as_str()) } else { set.push(format!("{name}.{key}")) }
+    }
+    if other_kind {
+        found.push(match own[..] {
+            [] => name.to_owned(),
+            _ => format!("{name} (own {})", own.join(", ")),
+        });
+    }
+    found.append(&mut set);
+}
+
+/// Whether two values are one, however each kind spells numbers: 10 is 10.0.
+fn same(a: &Value, b: &Value) -> bool {
+    let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
+        _ => a == b,
+    }
+}
+
+/// Adds the paths below `path` at which two values differ.
+fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<String>) {
+    match (a, b) {
+        (Some(Value::Table(a)), Some(Value::Table(b))) => {
+            for key in keys(a, b) {
+                collect(&format!("{path}.{key}"), a.get(key), b.get(key), found);
+            }
+        }
+        (Some(Value::Array(a)), Some(Value::Array(b))) if a.len() == b.len() => {
+            for (number, (a, b)) in a.iter().zip(b).enumerate() {
+                collect(&format!("{path}.{number}"), Some(a), Some(b), found);
+            }
+        }
+        _ if a != b => found.push(path.to_owned()),
+        _ => {}
+    }
+}
+
+fn keys<'a>(a: &'a Table, b: &'a Table) -> impl Iterator<Item = &'a String> {
+    a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use tree::Design;
+
+    use super::super::engine::{default_engine, read_engine};
+    use super::*;
+
+    fn cell(design: &str, threads: u32) -> Cell {
+        let workload = format!("[[phase]]\nname = \"load\"\ninsert = 10\nthreads = {threads}\n");
+        Cell {
+            number: 0,
+            label: String::new(),
+            swept: Vec::new(),
+            engine: default_engine(),
+            design: Design::default().with(&design.parse().unwrap()).unwrap(),
+            task: Task::from_toml(&workload.parse().unwrap()).unwrap(),
+        }
+    }
+
+    #[test]
+    fn every_setting_that_differs_is_named_once() {
+        let base = cell("", 1);
+        for (design, threads, expected) in [
+            ("", 1, &[][..]),
+            ("bloom = \"standard\"", 1, &["bloom"]),
+            ("bloom = { kind = \"standard\", bits_per_key = 4 }", 1, &["bloom", "bloom.bits_per_key"]),
+            // A size ratio of 10 is one, whether a kind counts in whole numbers or not.
+            ("compaction = \"tiered\"", 1, &["compaction"]),
+            ("compaction = \"leveled\"", 1, &["compaction (own level0_runs)"]),
+            ("compaction = \"tiered(size_ratio=4)\"", 1, &["compaction", "compaction.size_ratio"]),
+            ("compaction.level0_runs = 2", 1, &["compaction.level0_runs"]),
+            ("bloom = \"none\"\nblock = { size = \"8KiB\" }", 1, &["bloom", "block.size"]),
+            ("memtable = { capacity = \"1MiB\" }\nmemory = \"1GiB\"", 1, &["memtable.capacity", "memory"]),
+            ("memtable = { entries = 9, key_range = true }", 1, &["memtable.entries", "memtable.key_range"]),
+            ("memtable = { filter = \"4KiB\" }", 1, &["memtable.filter"]),
+            ("", 2, &["workload.phase.0.threads"]),
+        ] {
+            assert_eq!(differences(&base, &cell(design, threads)), expected, "{design}");
+        }
+    }
+
+    /// Where engines differ, what only our own tree has is part of that one difference.
+    #[test]
+    fn another_engine_is_one_factor_and_each_term_another() {
+        let rocksdb = |design: &str| Cell {
+            engine: read_engine(&Value::String("rocksdb".to_owned())).unwrap(),
+            ..cell(design, 1)
+        };
+        let base = cell("fence = \"binary\"", 1);
+        assert_eq!(differences(&base, &rocksdb("")).len(), 1);
+        assert!(
+            differences(&base, &rocksdb(""))[0].starts_with("engine"),
+            "{:?}",
+            differences(&base, &rocksdb(""))
+        );
+        let found = differences(&base, &rocksdb("block.size = \"8KiB\"\nculling = \"binary\""));
+        assert_eq!(found[1..], ["block.size"]);
+        assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,92 @@
+//! The engines that experiments name: reading them, building them, and what they are called in results.
+
+use std::fmt;
+
+use catalog::{Choice, ChoiceError, Limit};
+use engines::{CATALOG, Engine, Missing};
+use toml::Value;
+
+pub use results::columns::ENGINE;
+
+/// Reads an engine from TOML.
+///
+/// # Errors
+/// Names the parameter at fault.
+pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
+    CATALOG.choose(value)
+}
+
+/// An engine with another value at a path inside it; the empty path stands for the whole of it.
+///
+/// # Errors
+/// As [`read_engine`].
+pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Result<Choice, ChoiceError> {
+    let Some(parameter) = path.first() else { return read_engine(&value) };
+    let mut table = engine.to_toml();
+    if let Value::Table(table) = &mut table {
+        table.insert((*parameter).to_owned(), value);
+    }
+    read_engine(&table)
+}
+
+/// The engine of an experiment that names none.
+pub(crate) fn default_engine() -> Choice {
+    CATALOG.baseline()
+}
+
+/// The engine that a choice names.
+///
+/// # Panics
+/// A choice of another catalog; one that [`read_engine`] gave can be built.
+pub fn engine(choice: &Choice) -> Box<dyn Engine> {
+    CATALOG.build(choice).expect("a choice that exists can be built")
+}
+
+/// Whether the engine that a choice names has this limit.
+pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
+    CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
+}
+
+/// What an engine is called in results: the label that it was given, or its choice.
+pub fn engine_label(engine: &Choice) -> String {
+    let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
+    given.map_or_else(|| engine.label(), str::to_owned)
+}
+
+/// An engine that is not on this machine or not in this build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// What it is called in results.
+    pub engine: String,
+    /// How to get it.
+    missing: Missing,
+}
+
+impl Absence {
+    /// The engine that a choice names, where it is not here.
+    pub(crate) fn of(choice: &Choice) -> Option<Self> {
+        let missing = engine(choice).identify().err()?;
+        Some(Self { engine: engine_label(choice), missing })
+    }
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(text, "engine {} is not here: {}", self.engine, self.missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_those_that_were_given() {
+        let choice = |text: &str| read_engine(&Value::String(text.to_owned())).unwrap();
+        assert_eq!(engine_label(&choice("rocksdb")), "rocksdb");
+        assert_eq!(engine_label(&choice("rocksdb(library=x.so, label=speedb)")), "speedb");
+        assert!(engine(&default_engine()).reads_whole_design());
+        assert!(!engine(&choice("rocksdb")).reads_whole_design());
+        assert!(!is_limited(&default_engine(), Limit::NotDeterministic));
+    }
+}

@@ -1,0 +1,317 @@
+//! What a trial will take: bytes of storage and memory, and about how long.
+
+use std::path::Path;
+
+use catalog::Limit;
+use subject::Cost;
+use tree::Design;
+use types::quantity::{format_bytes, parse_bytes};
+use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Work};
+
+use super::cell::Cell;
+
+/// How much more than its tables a tree may take for a while: a merge of everything has its input and its
+/// output on storage at once, and the log stands beside them.
+const MERGE_FACTOR: f64 = 2.5;
+
+/// Versions of every key that may be on storage at once where the policy names no size ratio.
+const MOST_VERSIONS: f64 = 10.0;
+
+/// The overhead of an entry in a table, in bytes.
+const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
+
+/// Memtables that may be in memory at once: the active one and two that are being flushed.
+const MEMTABLES: f64 = 3.0;
+
+/// The bits per key of filters that are not told by that name.
+const MOST_FILTER_BITS: f64 = 32.0;
+
+/// What the model that answers are checked against takes per key, in bytes.
+const MODEL_BYTES: f64 = 8.0;
+
+/// What it takes per key besides, while keys of a format without order are sorted, in bytes.
+const SORTING_BYTES: f64 = 50.0;
+
+/// The operations per second that an estimate of time assumes.
+const ASSUMED_RATES: [(Kind, f64); 8] = [
+    (Kind::Get, 500e3),
+    (Kind::Put, 400e3),
+    (Kind::Insert, 400e3),
+    (Kind::Delete, 400e3),
+    (Kind::Range, 50e3),
+    (Kind::ReadModifyWrite, 250e3),
+    (Kind::Batch, 10e3),
+    (Kind::MultiGet, 10e3),
+];
+
+/// What one trial of one cell takes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Bytes of storage at the worst moment.
+    pub storage_bytes: f64,
+    /// Bytes of memory: memtables, cache, and the model that answers are checked against.
+    pub memory_bytes: f64,
+    /// Seconds of each phase; a guess.
+    pub phase_seconds: Vec<f64>,
+    /// Keys that there are before each phase of a workload.
+    pub phase_keys: Vec<f64>,
+}
+
+/// What a phase does to the store.
+#[derive(Clone, Copy, Debug, Default)]
+struct PhaseWork {
+    /// Keys that are added.
+    added: f64,
+    /// Entries that are written.
+    written: f64,
+    seconds: f64,
+}
+
+impl Estimate {
+    /// The estimate for a cell that puts a component to the test.
+    pub(crate) fn of_component(cell: &Cell, cost: Cost) -> Self {
+        let Cost { memory_bytes, storage_bytes, phase_seconds } = cost;
+        Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }.stored_by(&cell.design)
+    }
+
+    /// The estimate for a cell whose workload is planned.
+    pub fn of(cell: &Cell, plan: &Plan) -> Self {
+        let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
+        let mut estimate = Self::default();
+        for phase in plan.phases() {
+            let work = PhaseWork::of(phase).times(match phase.phase().rate {
+                Rate::Sustained(search) => f64::from(search.most_probes()),
+                Rate::Closed | Rate::Open { .. } => 1.0,
+            });
+            let entry = plan.format().max_bytes() as f64 + phase.values().mean_bytes() + ENTRY_OVERHEAD_BYTES;
+            estimate.phase_keys.push(keys);
+            keys += work.added;
+            written_bytes += work.written * entry;
+            largest_entry = f64::max(largest_entry, entry);
+            estimate.phase_seconds.push(work.seconds);
+        }
+        let memtables = memtable_bytes(&cell.design, written_bytes);
+        let kept = written_bytes.min(keys * largest_entry * versions(&cell.design) + memtables);
+        let kept = capacity(&cell.design, "compaction").map_or(kept, |most| kept.min(most + memtables));
+        estimate.storage_bytes = kept * MERGE_FACTOR;
+        let sorting = if plan.format().ordered() { 0.0 } else { SORTING_BYTES };
+        let filters = filter_bytes(&cell.design, kept, kept / largest_entry.max(1.0));
+        let cache = capacity(&cell.design, "cache").unwrap_or(0.0);
+        estimate.memory_bytes = memtables + filters + cache + keys * (MODEL_BYTES + sorting);
+        estimate.stored_by(&cell.design)
+    }
+
+    /// With what is stored counted as memory, where the design keeps it there.
+    fn stored_by(mut self, design: &Design) -> Self {
+        if in_memory(design) {
+            self.memory_bytes += std::mem::take(&mut self.storage_bytes);
+        }
+        self
+    }
+
+    /// The estimate of a trial that starts behind so many phases.
+    pub(super) fn without_phases(mut self, phases: usize) -> Self {
+        self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
+        self
+    }
+
+    /// Seconds of all phases.
+    pub fn seconds(&self) -> f64 {
+        self.phase_seconds.iter().sum()
+    }
+
+    /// Refuses what does not fit on the file system of `folder` or in memory, in a sentence.
+    pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
+        let what = format!("cell {} ({})", cell.number, cell.label);
+        match measure::probe::free_bytes(folder) {
+            Some(free) if self.storage_bytes > free as f64 => {
+                return Err(format!(
+                    "{what} may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
+                    rounded(self.storage_bytes),
+                    folder.display(),
+                    rounded(free as f64)
+                ));
+            }
+            _ => {}
+        }
+        match measure::probe::available_memory_bytes() {
+            Some(available) if self.memory_bytes > available as f64 => Err(format!(
+                "{what} may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
+                rounded(self.memory_bytes),
+                rounded(available as f64)
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl PhaseWork {
+    fn of(phase: &PhasePlan) -> Self {
+        match &phase.phase().work {
+            Work::Load(load) => {
+                let keys = phase.operations().unwrap_or(0) as f64 * f64::from(load.batch.unwrap_or(1));
+                Self { added: keys, written: keys, seconds: keys * seconds_of(Kind::Insert) }
+            }
+            Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
+            Work::Text(_) => Self::default(),
+        }
+    }
+
+    /// The same, so often.
+    fn times(self, often: f64) -> Self {
+        Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
+    }
+
+    fn of_mix(mixed: &Mixed, operations: Option<u64>) -> Self {
+        let share = |kind: Kind| mixed.mix.share(kind);
+        let seconds_each: f64 = Kind::ALL.into_iter().map(|kind| share(kind) * seconds_of(kind)).sum();
+        let limit = mixed.time_limit_ns.map_or(f64::INFINITY, |ns| ns as f64 / 1e9);
+        let seconds = operations.map_or(limit, |operations| (operations as f64 * seconds_each).min(limit));
+        let operations = operations.map_or(seconds / seconds_each, |operations| operations as f64);
+        let entries = |kind: Kind| if kind == Kind::Batch { f64::from(mixed.batch) } else { 1.0 };
+        let written: f64 =
+            Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| share(kind) * entries(kind)).sum();
+        Self { added: operations * share(Kind::Insert), written: operations * written, seconds }
+    }
+}
+
+fn seconds_of(kind: Kind) -> f64 {
+    ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
+}
+
+/// Versions of a key that may be on storage at once: without compaction all of them, else a run or a level for
+/// each of what the policy merges together.
+fn versions(design: &Design) -> f64 {
+    let policy = design.choice("compaction");
+    match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
+        ("none", _) => f64::INFINITY,
+        // What has a capacity keeps all of them up to it.
+        _ if capacity(design, "compaction").is_some() => f64::INFINITY,
+        (_, ratio) => ratio.unwrap_or(MOST_VERSIONS).max(2.0),
+    }
+}
+
+/// What memtables take at most: those that there are anyway, and those that pile up before writers have to wait,
+/// which hold no more than is written.
+fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
+    let capacity = design.memtable_capacity.0 as f64;
+    let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
+    capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
+}
+
+/// What filters take: their bits for every entry, and for every table what they begin with.
+fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
+    let choice = design.choice("bloom");
+    if choice.kind() == "none" {
+        return 0.0;
+    }
+    let number = |key| {
+        let value = choice.params().get(key)?;
+        value.as_float().or_else(|| value.as_integer().map(|number| number as f64))
+    };
+    let tables = (stored_bytes / design.options.table.capacity.0 as f64).ceil() + MEMTABLES;
+    let begun = number("initial_keys").unwrap_or(0.0) * tables;
+    (entries + begun) * number("bits_per_key").unwrap_or(MOST_FILTER_BITS) / 8.0
+}
+
+/// The capacity of a choice in bytes, if it has one.
+fn capacity(design: &Design, axis: &str) -> Option<f64> {
+    let capacity = design.choice(axis).params().get("capacity")?.as_str()?;
+    parse_bytes(capacity).ok().map(|bytes| bytes as f64)
+}
+
+fn in_memory(design: &Design) -> bool {
+    let is_gone = |(axis, _, limit): &(&str, _, Limit)| *axis == "storage" && *limit == Limit::NotDurable;
+    design.limits().iter().any(is_gone)
+}
+
+/// Bytes with two or three digits.
+fn rounded(bytes: f64) -> String {
+    let unit = [1u64 << 40, 1 << 30, 1 << 20, 1 << 10]
+        .into_iter()
+        .find(|unit| bytes >= *unit as f64 * 10.0)
+        .unwrap_or(1);
+    format_bytes(((bytes / unit as f64).round() as u64).saturating_mul(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::Workload;
+
+    use super::*;
+    use subject::Task;
+
+    fn estimate(design: &str, workload: &str) -> Estimate {
+        let workload = Workload::from_toml(&workload.parse().unwrap()).unwrap();
+        let design = Design::default().with(&design.parse().unwrap()).unwrap();
+        let plan = Plan::new(&workload, 1, Path::new("")).unwrap();
+        let task = Task::Workload(workload);
+        let engine = super::super::engine::default_engine();
+        Estimate::of(
+            &Cell { number: 0, label: String::new(), swept: Vec::new(), engine, design, task },
+            &plan,
+        )
+    }
+
+    #[test]
+    fn overwriting_takes_space_only_where_nothing_is_merged() {
+        let load = "[[phase]]\nname = \"load\"\ninsert = 1_000_000\n";
+        let overwrite =
+            format!("{load}[[phase]]\nname = \"over\"\noperations = 1_000_000_000\nmix = \"put\"\n");
+        let merged = estimate("", &overwrite).storage_bytes;
+        let kept = estimate("compaction = \"none\"", &overwrite).storage_bytes;
+        assert!(merged < 5e9 && kept > 2e11, "{merged} {kept}");
+        let dropped = estimate("compaction = \"fifo\"", &overwrite).storage_bytes;
+        assert!((2.6e9..4e9).contains(&dropped), "{dropped}");
+        let once = estimate("", load);
+        assert!((2e8..4e8).contains(&once.storage_bytes), "{once:?}");
+        for storage in ["memory", "simulated"] {
+            let in_memory = estimate(&format!("storage = \"{storage}\""), load);
+            assert!(in_memory.storage_bytes < 1.0 && in_memory.memory_bytes > once.memory_bytes + 2e8);
+        }
+        assert!((once.seconds() - 2.5).abs() < 0.1, "{once:?}");
+    }
+
+    #[test]
+    fn what_piles_up_and_what_filters_begin_with_counts() {
+        let load = "[[phase]]\nname = \"load\"\ninsert = 1_000_000\n";
+        let memory = |design: &str| estimate(design, load).memory_bytes;
+        let usual = memory("");
+        let piled_up = memory("stall = { frozen_memtables = 1_000_000_000 }");
+        assert!(
+            (usual + 5e7..usual + 3e8).contains(&piled_up),
+            "what is written is the most: {usual} {piled_up}"
+        );
+        let begun = memory(
+            "bloom = { kind = \"dynamic\", initial_keys = 16_000_000 }\ntable = { capacity = \"64KiB\" }",
+        );
+        assert!(begun > 1e10, "each of thousands of tables begins with as much: {begun}");
+        assert!(memory("bloom = \"none\"") < usual);
+    }
+
+    #[test]
+    fn a_phase_that_ends_after_a_time_takes_that_time() {
+        let timed = "[[phase]]\nname = \"load\"\ninsert = 1000\n[[phase]]\nname = \"puts\"\nseconds = \"30s\"\n\
+                     mix = \"put\"\n";
+        let estimate = estimate("compaction = \"none\"", timed);
+        assert!((estimate.phase_seconds[1] - 30.0).abs() < 1e-9);
+        assert!(estimate.storage_bytes > 1e9, "{estimate:?}");
+    }
+
+    #[test]
+    fn a_huge_plan_is_refused() {
+        let huge =
+            "key = { format = \"u64\", bytes = 16 }\n[[phase]]\nname = \"load\"\ninsert = 4_000_000_000\n";
+        let task = Task::from_toml(&huge.parse().unwrap()).unwrap();
+        let design = Design::default().with(&"memtable.capacity = \"1MiB\"".parse().unwrap()).unwrap();
+        let engine = super::super::engine::default_engine();
+        let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), engine, design, task };
+        let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
+        let message = estimate.check(&cell, Path::new("/")).unwrap_err();
+        assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");
+        let estimate = Estimate { memory_bytes: 1e18, ..Estimate::default() };
+        assert!(estimate.check(&cell, Path::new("/")).unwrap_err().contains("of memory"));
+        let estimate = Estimate { memory_bytes: 1e300, ..Estimate::default() };
+        assert!(estimate.check(&cell, Path::new("/")).unwrap_err().contains("of memory"));
+    }
+}

@@ -1,0 +1,504 @@
+//! From a sweep to cells: every combination assembled, named, and left out where it cannot run.
+
+use std::collections::HashMap;
+
+use catalog::{Choice, Limit, suggestion};
+use engines::EngineOptions;
+use results::RunMode;
+use subject::{COMPONENT, Task};
+use toml::{Table, Value};
+use tree::{Design, axis, own_keys};
+use workload::{CacheState, Phase, Work};
+
+use super::cell::{Cell, LeftOut, absences};
+use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
+use super::sweep::{Factor, Sweep, SweepError};
+use super::{fits, paths};
+
+/// What a sweep starts from.
+pub(super) struct Base<'a> {
+    /// The name of the experiment.
+    pub(super) name: &'a str,
+    pub(super) engine: &'a Choice,
+    pub(super) design: &'a Design,
+    pub(super) task: &'a Task,
+    pub(super) mode: RunMode,
+    /// Whether it runs as far as the machine goes: a claim of a document that needs an engine which is not here cannot
+    /// be judged, and the others can.
+    pub(super) goes_as_far: bool,
+}
+
+impl Sweep {
+    /// The cells, and the combinations that are left out, each with its reason.
+    pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<LeftOut>), SweepError> {
+        let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
+        let names = short_names(&self.factors);
+        let mut applied = vec![false; self.factors.len()];
+        let may_lack = base.goes_as_far || self.asks_for_all_engines();
+        // By the text of design and task, which no two different cells share.
+        let mut numbers = HashMap::new();
+        for combination in self.combinations() {
+            let mut cell = self.assemble(base, &combination, &names)?;
+            for (at, value) in combination.iter().enumerate() {
+                applied[at] |= value.is_some() && !cell.swept[at].is_empty();
+            }
+            let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
+            let same = || {
+                let same: &Cell = &cells[*numbers.get(&text)?];
+                Some(format!("it is the same as cell {}, {}", same.number, same.label))
+            };
+            if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
+                return Err(SweepError::new(ENGINE, reason));
+            }
+            if let Some(reason) = refusal(base.mode, &cell).or_else(same) {
+                let absence = Absence::of(&cell.engine);
+                left_out.push(LeftOut { label: self.describe(&combination), reason, absence });
+            } else {
+                numbers.insert(text, cells.len());
+                cell.number = cells.len() as u64;
+                cells.push(cell);
+            }
+        }
+        if !may_lack && cells.iter().all(|cell| cell.engine == default_engine()) {
+            check_presence(&left_out)?;
+        }
+        match applied.iter().position(|applied| !applied) {
+            Some(at) => Err(base.applies_nowhere(&self.factors[at].path)),
+            None => Ok((cells, left_out)),
+        }
+    }
+
+    /// Whether engines are swept as all that there are.
+    fn asks_for_all_engines(&self) -> bool {
+        self.factors.iter().any(|factor| factor.path == ENGINE && factor.all)
+    }
+
+    /// The values of a combination, as `design.bloom=none, design.bloom.bits_per_key=8`.
+    fn describe(&self, combination: &[Option<&Value>]) -> String {
+        let parts = self.factors.iter().zip(combination).filter_map(|(factor, value)| {
+            value.map(|value| format!("{}={}", factor.path, display(&factor.path, value)))
+        });
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    fn assemble(
+        &self,
+        base: &Base<'_>,
+        combination: &[Option<&Value>],
+        names: &[String],
+    ) -> Result<Cell, SweepError> {
+        let mut parts =
+            Parts { engine: base.engine.clone(), design: base.design.clone(), task: base.task.to_toml() };
+        let mut swept = vec![String::new(); self.factors.len()];
+        // Kinds before their parameters, whatever their order in the file.
+        let mut order: Vec<usize> = (0..self.factors.len()).collect();
+        order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
+        for at in order {
+            let path = &self.factors[at].path;
+            base.check_root(path)?;
+            if !parts.has(path) {
+                continue;
+            }
+            if let Some(value) = combination[at] {
+                swept[at] = display(path, value);
+                parts.apply(path, value.clone())?;
+            } else {
+                swept[at] = base.value(path).map_or_else(String::new, |value| display(path, &value));
+            }
+        }
+        let Parts { engine, design, task } = parts;
+        let task = read_task(&task, self.factors.first().map_or("", |factor| &factor.path))?;
+        let label = self.label((&engine, &design), &swept, names, base.name);
+        Ok(Cell { number: 0, label, swept, engine, design, task })
+    }
+
+    /// What sets a cell apart: the choice on each swept axis, and the other swept values by name.
+    fn label(
+        &self,
+        (engine, design): (&Choice, &Design),
+        swept: &[String],
+        names: &[String],
+        experiment: &str,
+    ) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for (at, factor) in self.factors.iter().enumerate() {
+            let part = match paths::split(&factor.path)[..] {
+                [ENGINE, ..] => engine_label(engine),
+                ["design", ..] if !reads_all(engine) && swept[at].is_empty() => continue,
+                ["design", axis, key] if is_own_key(axis, key) => format!("{}={}", names[at], swept[at]),
+                ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
+                _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
+                _ => continue,
+            };
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        if parts.is_empty() { experiment.to_owned() } else { parts.join(" + ") }
+    }
+}
+
+impl Base<'_> {
+    /// The base's own value at a path.
+    fn value(&self, path: &str) -> Option<Value> {
+        match &paths::split(path)[..] {
+            [ENGINE] => Some(Value::String(self.engine.label())),
+            [ENGINE, parameter] => self.engine.params().get(*parameter).cloned(),
+            ["design", name] if axis(name).is_some() => Some(Value::String(self.design.choice(name).label())),
+            ["design", rest @ ..] => paths::get(&self.design.to_toml(), rest).cloned(),
+            path => paths::get(&self.task.to_toml(), path).cloned(),
+        }
+    }
+
+    /// Refuses a path that leads into nothing that is read.
+    fn check_root(&self, path: &str) -> Result<(), SweepError> {
+        let parts = paths::split(path);
+        let of_workloads = self.task.workload().map(|_| ENGINE);
+        let roots = ["design"].into_iter().chain(of_workloads).chain(self.task.roots().iter().copied());
+        let roots: Vec<&str> = roots.collect();
+        match parts.split_first() {
+            Some((&ENGINE, _)) if of_workloads.is_some() => Ok(()),
+            Some((&"design", rest)) if !rest.is_empty() => match self.task.unread(rest) {
+                Some(reason) => Err(SweepError::new(path, format!("\"{path}\" is swept, but {reason}"))),
+                None => Ok(()),
+            },
+            Some((root, rest)) if roots.contains(root) && !rest.is_empty() => Ok(()),
+            _ => {
+                let hint = suggestion(parts[0], roots.iter().copied());
+                let known: Vec<String> = roots.iter().map(|root| format!("{root}.")).collect();
+                let message =
+                    format!("\"{path}\" is no path to sweep; {hint}paths begin with {}", known.join(" or "));
+                Err(SweepError::new(path, message))
+            }
+        }
+    }
+
+    /// A swept path that changes nothing in any cell.
+    fn applies_nowhere(&self, path: &str) -> SweepError {
+        let parts = paths::split(path);
+        let (name, of) = (parts[parts.len() - 1], &parts[..parts.len() - 1]);
+        let hint = match parts[..] {
+            [ENGINE, name] => {
+                let variants = catalog::Axis::variants(&engines::CATALOG);
+                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
+                parameters(ENGINE, name, known)
+            }
+            ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
+            ["design", axis_name, ..] => {
+                let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
+                let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned());
+                let own = own_keys(axis_name).map(str::to_owned);
+                parameters(axis_name, name, known.chain(own).collect())
+            }
+            _ => {
+                let task = self.task.to_toml();
+                let choice = paths::get(&task, of).and_then(Value::as_table);
+                let known = choice.into_iter().flat_map(Table::keys).filter(|key| *key != "kind");
+                parameters(&of.join("."), name, known.cloned().collect())
+            }
+        };
+        SweepError::new(path, format!("\"{path}\" is swept, but no cell has such a parameter{hint}"))
+    }
+}
+
+/// Refuses what was to compare engines and has none left: those that were named are not here.
+fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
+    let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
+    if absent.is_empty() {
+        return Ok(());
+    }
+    let all = "[sweep] \"engine\" = \"all\" runs those that are";
+    Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
+}
+
+/// What `of` has parameters for, with the one that `name` may have meant.
+fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
+    known.sort();
+    known.dedup();
+    let hint = suggestion(name, known.iter().map(String::as_str));
+    match known.is_empty() {
+        true => format!("; {of} takes none"),
+        false => format!("; {hint}parameters of {of} are {}", known.join(", ")),
+    }
+}
+
+/// The end of each path that tells it from the others: `theta`, or `load.threads` where another phase's threads
+/// are swept too.
+fn short_names(factors: &[Factor]) -> Vec<String> {
+    let paths: Vec<Vec<&str>> = factors.iter().map(|factor| paths::split(&factor.path)).collect();
+    let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
+    let name = |path: &Vec<&str>| {
+        // The last part of an option of the design is too little: `size` of what?
+        let least = if path[0] == "design" { path.len().min(2) } else { 1 };
+        let alone = |length: &usize| {
+            let same =
+                |other: &&Vec<&str>| other.len() >= *length && tail(other, *length) == tail(path, *length);
+            paths.iter().filter(same).count() == 1
+        };
+        tail(path, (least..path.len()).find(alone).unwrap_or(path.len()))
+    };
+    paths.iter().map(name).collect()
+}
+
+/// Whether an engine reads every choice of a design.
+fn reads_all(choice: &Choice) -> bool {
+    engine(choice).reads_whole_design()
+}
+
+/// Why a cell cannot run in this mode, if it cannot.
+fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
+    let component = cell.task.component();
+    if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
+        return Some(reason);
+    }
+    if let Some(reason) = fits::refusal(mode, cell) {
+        return Some(reason);
+    }
+    if !reads_all(&cell.engine) {
+        return None;
+    }
+    let limits = cell.design.limits();
+    let workload = cell.task.workload();
+    let lost = limits.iter().find(|(_, _, limit)| *limit == Limit::NotDurable);
+    let is_cold = |phase: &&Phase| phase.before.cache == CacheState::Cold;
+    let cold = workload.and_then(|workload| workload.phases.iter().find(is_cold));
+    if let Some(((axis, choice, limit), phase)) = lost.zip(cold) {
+        return Some(format!("phase {} begins with cold caches, but {axis} = {choice} {limit}", phase.name));
+    }
+    if mode == RunMode::Timed {
+        return None;
+    }
+    let is_read = |axis: &str| cell.task.unread(&[axis]).is_none();
+    let changing = limits.iter().find(|(axis, _, limit)| *limit == Limit::NotDeterministic && is_read(axis));
+    if let Some((axis, choice, limit)) = changing {
+        return Some(format!("counted mode: {axis} = {choice} {limit}"));
+    }
+    let phases = match &cell.task {
+        Task::Workload(workload) => &workload.phases,
+        Task::Component(component) => {
+            let threads = component.subject().threads();
+            let reason = format!("counted mode: component.threads is {threads}, and 1 is the most");
+            return (threads > 1).then_some(reason);
+        }
+    };
+    phases.iter().find_map(|phase| {
+        let reason = match &phase.work {
+            _ if phase.threads > 1 => format!("has {} threads, and 1 is the most", phase.threads),
+            Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
+                "ends after a time; give it operations, and no seconds".to_owned()
+            }
+            _ => return None,
+        };
+        Some(format!("counted mode: phase {} {reason}", phase.name))
+    })
+}
+
+/// What a cell is put together from, one swept value after the other.
+struct Parts {
+    engine: Choice,
+    design: Design,
+    task: Table,
+}
+
+impl Parts {
+    /// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`, and other
+    /// engines read nothing of a design but its terms.
+    fn has(&self, path: &str) -> bool {
+        let path = paths::split(path);
+        match path[..] {
+            [ENGINE, parameter] => self.engine.params().contains_key(parameter),
+            ["design", ref rest @ ..] if !reads_all(&self.engine) && !EngineOptions::depend_on(rest) => false,
+            ["design", axis, key] if is_own_key(axis, key) => true,
+            ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
+                self.design.choice(axis_name).params().contains_key(parameter)
+            }
+            ["phase" | "key" | COMPONENT, .., parameter] => {
+                let choice = paths::get(&self.task, &path[..path.len() - 1]).and_then(Value::as_table);
+                let kind = if path[0] == "key" { "format" } else { "kind" };
+                choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(parameter))
+            }
+            _ => true,
+        }
+    }
+
+    /// Puts a value at a path whose first word is one that is read.
+    fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
+        let parts = paths::split(path);
+        match parts[..] {
+            [ENGINE, ref rest @ ..] => {
+                self.engine = with_engine(&self.engine, rest, value)
+                    .map_err(|error| SweepError::new(path, error.message))?;
+            }
+            ["design", ref rest @ ..] => {
+                let changed = self.design.with(&paths::nested(rest, value));
+                self.design = changed.map_err(|error| SweepError::new(path, error.message))?;
+            }
+            _ => {
+                let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
+                paths::set(&mut self.task, &parts, value).map_err(missing)?;
+                self.task = read_task(&self.task, path)?.to_toml();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether every choice on an axis has this key, since it is the axis' own.
+fn is_own_key(axis: &str, key: &str) -> bool {
+    own_keys(axis).any(|own| own == key)
+}
+
+fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
+    Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
+}
+
+/// A value as results show it: kinds and sizes as they were written, tables as labels.
+fn display(path: &str, value: &Value) -> String {
+    if path == ENGINE {
+        return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));
+    }
+    let choice = match paths::split(path)[..] {
+        ["design", axis_name] => {
+            axis(axis_name).filter(|_| value.is_table()).and_then(|axis| axis.choose(value).ok())
+        }
+        _ => None,
+    };
+    match (choice, value) {
+        (Some(choice), _) => choice.label(),
+        (None, Value::String(text)) => text.clone(),
+        (None, other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKLOAD: &str = r#"
+        [[phase]]
+        name = "load"
+        insert = 1000
+        [[phase]]
+        name = "look"
+        operations = 1000
+        mix = { get = 1 }
+        keys = { kind = "zipfian", theta = 0.9 }
+    "#;
+
+    fn expand(sweep: &str, mode: RunMode) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+        expand_as_far(sweep, mode, false)
+    }
+
+    fn expand_as_far(
+        sweep: &str,
+        mode: RunMode,
+        goes_as_far: bool,
+    ) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+        let task = Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
+        let design = Design::default();
+        let engine = default_engine();
+        let base = Base { name: "test", engine: &engine, design: &design, task: &task, mode, goes_as_far };
+        let sweep = Sweep::read(&sweep.parse().unwrap()).map_err(|error| error.message)?;
+        sweep.expand(&base).map_err(|error| error.message)
+    }
+
+    fn labels(sweep: &str) -> Vec<String> {
+        let (cells, _) = expand(sweep, RunMode::Timed).unwrap();
+        cells.into_iter().map(|cell| cell.label).collect()
+    }
+
+    #[test]
+    fn labels_tell_cells_apart() {
+        assert_eq!(labels(""), ["test"]);
+        assert_eq!(
+            labels("\"design.bloom.bits_per_key\" = [4, 10]\n\"design.bloom\" = [\"none\", \"standard\"]"),
+            ["none", "standard(bits_per_key=4)", "standard"]
+        );
+        assert_eq!(
+            labels("\"design.block.size\" = [\"4KiB\", \"8KiB\"]"),
+            ["block.size=4KiB", "block.size=8KiB"]
+        );
+        assert_eq!(
+            labels("\"design.memtable.capacity\" = [\"1MiB\", \"2MiB\"]"),
+            ["memtable.capacity=1MiB", "memtable.capacity=2MiB"]
+        );
+        assert_eq!(
+            labels("\"design.memtable.entries\" = [1_000, 0]"),
+            ["memtable.entries=1000", "memtable.entries=0"]
+        );
+        assert_eq!(labels("\"phase.look.keys.theta\" = [0.5, 0.9]"), ["theta=0.5", "theta=0.9"]);
+        assert_eq!(
+            labels("combine = \"zip\"\n\"phase.load.threads\" = [1, 2]\n\"phase.look.threads\" = [1, 1]"),
+            ["load.threads=1 + look.threads=1", "load.threads=2 + look.threads=1"]
+        );
+    }
+
+    #[test]
+    fn parameters_that_a_kind_does_not_have_are_passed_over() {
+        let sweep =
+            "\"phase.look.keys\" = [\"uniform\", \"zipfian\"]\n\"phase.look.keys.theta\" = [0.5, 0.9]";
+        let (cells, left_out) = expand(sweep, RunMode::Timed).unwrap();
+        let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
+        assert_eq!(swept, ["uniform ", "zipfian 0.5", "zipfian 0.9"]);
+        assert_eq!(left_out.len(), 1);
+        assert_eq!(left_out[0].reason, "it is the same as cell 0, keys=uniform");
+        for (path, hint) in [
+            ("design.bloom.bits_per_ky", "did you mean \"bits_per_key\"?"),
+            ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
+            (
+                "phase.look.keys.thta",
+                "did you mean \"theta\"? parameters of phase.look.keys are contiguous, theta",
+            ),
+            ("design.hash.seed", "no cell has such a parameter; hash takes none"),
+        ] {
+            let error = expand(&format!("\"{path}\" = [1, 2]"), RunMode::Timed).unwrap_err();
+            assert!(error.contains(hint), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_ablation_names_the_values_of_its_base() {
+        let sweep = "combine = \"ablate\"\n\"design.cache\" = [\"none\"]\n\"phase.look.keys.theta\" = [0.5]";
+        let (cells, _) = expand(sweep, RunMode::Timed).unwrap();
+        let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
+        assert_eq!(swept, ["quick 0.9", "none 0.9", "quick 0.5"]);
+    }
+
+    #[test]
+    fn counted_mode_leaves_out_what_depends_on_time() {
+        let sweep = "\"design.wal\" = [\"buffered\", \"interval\"]\n\"phase.look.threads\" = [1, 2]";
+        let (cells, left_out) = expand(sweep, RunMode::Counted).unwrap();
+        assert_eq!(cells.len(), 1);
+        let reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
+        assert!(reasons[0].contains("phase look has 2 threads"), "{reasons:?}");
+        assert!(reasons[1].contains("wal = interval depends on time"), "{reasons:?}");
+        assert_eq!(left_out[0].label, "design.wal=buffered, phase.look.threads=2");
+        let (_, left_out) = expand("\"phase.look.seconds\" = [\"1s\"]", RunMode::Counted).unwrap();
+        assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
+    }
+
+    /// Other engines read nothing of a design but its terms, so that a sweep over the rest runs them once.
+    #[test]
+    fn another_engine_runs_once_for_what_it_does_not_read() {
+        let own = std::env::current_exe().unwrap();
+        let rocksdb = format!("{{ kind = \"rocksdb\", library = \"{}\", label = \"other\" }}", own.display());
+        let sweep =
+            format!("\"engine\" = [\"lsmbench\", {rocksdb}]\n\"design.fence\" = [\"binary\", \"eytzinger\"]");
+        let named = expand(&sweep, RunMode::Timed).unwrap_err();
+        assert!(named.contains("engine other is not here"), "no engine is left beside ours: {named}");
+        let (cells, left_out) = expand_as_far(&sweep, RunMode::Timed, true).unwrap();
+        let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
+        assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);
+        // This program is no library of RocksDB: both combinations say so, in the words of the sweep.
+        assert_eq!(left_out.len(), 2);
+        assert_eq!(left_out[0].label, "engine=other, design.fence=binary");
+        assert!(left_out[0].reason.contains("it has no function"));
+        let error = expand("\"engine.librari\" = [\"x\"]", RunMode::Timed).unwrap_err();
+        assert!(error.contains("did you mean \"library\"?"), "{error}");
+        let (_, left_out) = expand("\"engine\" = \"all\"", RunMode::Counted).unwrap();
+        assert!(
+            left_out[0].reason.starts_with("counted mode: engine = rocksdb depends on time"),
+            "{left_out:?}"
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! Which engines cannot run a cell, and on which terms those that can do.
+
+use catalog::Limit;
+use engines::{EngineOptions, UNEQUAL};
+use results::RunMode;
+use workload::Rate;
+
+use super::cell::Cell;
+use super::engine::{engine, engine_label, is_limited};
+
+/// The number of terms of the design that cannot be made equal in the engine of a cell.
+pub(super) fn unequal_terms(cell: &Cell) -> usize {
+    let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
+    lines.iter().filter(|line| line.starts_with(UNEQUAL)).count()
+}
+
+/// Why an experiment that names the engine of this cell is rejected as a whole: counted mode needs an engine whose counters
+/// are the same in every run. `None` where it is not.
+pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
+    let name = engine_label(&cell.engine);
+    (mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic)).then(|| {
+        format!(
+            "trials.mode = \"counted\" runs our own tree alone: {name} {}; say mode = \"timed\", or engine = \
+             \"lsmbench\"",
+            Limit::NotDeterministic
+        )
+    })
+}
+
+/// Why the engine of a cell cannot run it. `None` where it can.
+pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
+    let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
+    if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
+        return Some(format!("counted mode: engine = {engine} {}", Limit::NotDeterministic));
+    }
+    if !built.reads_whole_design() {
+        let limits = cell.design.limits();
+        if let Some((axis, choice, _)) = limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
+        {
+            return Some(format!(
+                "engine {engine} keeps files, and {axis} = {choice} none: give both real storage"
+            ));
+        }
+        if cell.design.to_toml().contains_key("memory") {
+            return Some(format!(
+                "engine {engine} has no terms for design.memory: give memtable.capacity and cache.capacity"
+            ));
+        }
+    }
+    let asks_more = |rate: &Rate| {
+        matches!(rate, Rate::Sustained(search)
+            if search.objective.stalls_ns.is_some() || search.objective.level0_runs.is_some())
+    };
+    let phases = cell.task.workload().map_or(&[][..], |workload| &workload.phases);
+    let asking = phases.iter().find(|phase| asks_more(&phase.rate));
+    if let Some(phase) = asking.filter(|_| !built.reports_levels_and_stalls()) {
+        let name = &phase.name;
+        return Some(format!(
+            "engine {engine}: the objective of phase {name} is about stalls or runs, which only our own tree tells"
+        ));
+    }
+    built.identify().err().map(|missing| missing.to_string())
+}

@@ -1,0 +1,73 @@
+//! Which phases of an experiment are a fixture, and what cannot be one.
+
+use catalog::{Limit, suggestion};
+use subject::Task;
+use workload::{Before, Rate, Work};
+
+use super::cell::Cell;
+use super::engine::{engine, engine_label};
+use super::resolved::Experiment;
+
+impl Experiment {
+    /// How many phases of a task are a fixture, from the first one on.
+    pub fn fixture_phases(&self, task: &Task) -> usize {
+        self.trials.fixture.as_ref().map_or(0, |last| {
+            task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)
+        })
+    }
+}
+
+/// Refuses a fixture that cannot be: a sentence.
+pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
+    let Some(workload) = task.workload() else {
+        return Err("there is no store to keep where a component is put to the test by itself".to_owned());
+    };
+    let phases = task.phases();
+    let Some(place) = phases.iter().position(|phase| phase == last) else {
+        let hint = suggestion(last, phases.iter().map(String::as_str));
+        return Err(format!("there is no phase \"{last}\"; {hint}there are {}", phases.join(", ")));
+    };
+    if place + 1 == phases.len() {
+        return Err(format!("\"{last}\" is the last phase, so nothing would be measured"));
+    }
+    let replay = workload.phases[..=place].iter().find(|phase| matches!(phase.work, Work::Text(_)));
+    if let Some(phase) = replay {
+        let name = &phase.name;
+        return Err(format!("phase \"{name}\" replays a text file, so what it leaves is in no plan"));
+    }
+    let searching = workload.phases[..=place].iter().find(|phase| matches!(phase.rate, Rate::Sustained(_)));
+    if let Some(phase) = searching {
+        let name = &phase.name;
+        return Err(format!("phase \"{name}\" searches for a rate, and does something else each time"));
+    }
+    if let Some(phase) = workload.phases[..=place].iter().find(|phase| phase.before != Before::default()) {
+        let name = &phase.name;
+        return Err(format!(
+            "phase \"{name}\" is not measured, so nothing reads its cache and its warm_up; leave them out"
+        ));
+    }
+    if let Some(cell) = cells.iter().find(|cell| !engine(&cell.engine).stores_can_be_cloned()) {
+        let name = engine_label(&cell.engine);
+        return Err(format!("engine = {name}: only files of our own tree are known to stay as they are"));
+    }
+    let not_durable = cells.iter().find_map(|cell| {
+        let limits = cell.design.limits();
+        limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
+    });
+    not_durable.map_or(Ok(()), |(axis, choice, limit)| {
+        Err(format!("{axis} = {choice} {limit}: there is nothing to clone"))
+    })
+}
+
+/// Refuses a phase of the fixture where a measured one is meant: a sentence.
+pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
+    let phases = task.phases();
+    let place = |name: &str| phases.iter().position(|phase| phase == name);
+    match fixture.and_then(place).zip(place(phase)) {
+        Some((last, place)) if place <= last => Err(format!(
+            "phase \"{phase}\" is part of the fixture, which is built once and not measured; there are {}",
+            phases[last + 1..].join(", ")
+        )),
+        _ => Ok(()),
+    }
+}

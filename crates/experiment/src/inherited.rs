@@ -1,0 +1,39 @@
+//! What kinds that are swept by their bare names take over from the base design: the settings that it changes and that
+//! they have too, so that kinds are compared alike. It is told, since a reader may take a bare name for its defaults.
+
+use catalog::Axis;
+use tree::axis;
+
+use super::cell::Cell;
+use super::paths;
+use super::resolved::Experiment;
+
+impl Experiment {
+    /// A sentence for each swept axis of which some cell has a setting that the base gives to another kind.
+    pub fn inherited(&self) -> Vec<String> {
+        let swept = self.sweep.factors.iter().filter_map(|factor| match paths::split(&factor.path)[..] {
+            ["design", name] => axis(name),
+            _ => None,
+        });
+        swept.filter_map(|axis| self.inherited_on(axis)).collect()
+    }
+
+    fn inherited_on(&self, axis: &dyn Axis) -> Option<String> {
+        let base = self.design.choice(axis.name());
+        let defaults = axis.variants().iter().find(|variant| variant.kind == base.kind())?.defaults.clone();
+        let changed = base.params().iter().filter(|(key, value)| defaults.get(*key) != Some(*value));
+        let has = |cell: &Cell, key: &str, value| {
+            let choice = cell.design.choice(axis.name());
+            choice.kind() != base.kind() && choice.params().get(key) == Some(value)
+        };
+        let taken = changed.filter(|(key, value)| self.cells.iter().any(|cell| has(cell, key, value)));
+        let taken: Vec<String> = taken.map(|(key, value)| format!("{key} = {value}")).collect();
+        let name = axis.name();
+        (!taken.is_empty()).then(|| {
+            format!(
+                "{name}: kinds of the sweep that have it take {} over from the base design",
+                taken.join(", ")
+            )
+        })
+    }
+}

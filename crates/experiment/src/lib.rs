@@ -1,0 +1,41 @@
+//! Experiment files: from TOML to the cells that will run, with nothing left to look up.
+//!
+//! [`Experiment::load`] reads a file with everything it refers to, applies the [`Overrides`] of the command line, expands
+//! the sweep into [`Cell`]s, and rejects what could not run, with file, line and key. [`Experiment::facts`] tells verdicts
+//! what they must know of it. Nothing here runs.
+
+mod answers;
+mod cell;
+mod compared;
+mod design_file;
+mod difference;
+mod engine;
+mod equal_memory;
+mod estimate;
+mod expand;
+mod facts;
+mod file;
+mod fits;
+mod fixture;
+mod inherited;
+mod load;
+mod outside;
+mod overrides;
+mod paths;
+mod presentation;
+mod reading;
+mod resolved;
+mod sweep;
+mod trials;
+mod verdict_spec;
+
+pub use answers::AnswerFile;
+pub use cell::{Cell, LeftOut, absences};
+pub use design_file::{extended_tables, read_design, set_design};
+pub use engine::{Absence, ENGINE, engine, engine_label, read_engine};
+pub use estimate::Estimate;
+pub use facts::catalog_order;
+pub use outside::files_outside;
+pub use overrides::Overrides;
+pub use resolved::Experiment;
+pub use trials::{DEFAULT_INTERVAL_NS, Trials};

@@ -1,0 +1,466 @@
+//! Reading an experiment file, with everything it refers to, into what will run.
+
+mod task;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use catalog::{Choice, ChoiceError, suggestion};
+use results::{RunMode, Schema};
+use serde::de::DeserializeOwned;
+use subject::{COMPONENT, Task};
+use toml::{Table, Value};
+use tree::{AXES, Design};
+use types::{Outcome, Problem};
+use workload::{KeySource, Phase, Plan, PlanError, Replay, TraceError, Work, Workload};
+
+use super::cell::Cell;
+use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
+use super::engine::{ENGINE, default_engine, read_engine, with_engine};
+use super::expand::Base;
+use super::file::SourceFile;
+use super::overrides::{Overrides, Sets};
+use super::presentation::read_charts;
+use super::resolved::Experiment;
+use super::sweep::{Factor, Sweep, SweepError, read_factor};
+use super::trials::Trials;
+use super::verdict_spec::VerdictSpec;
+use super::{answers, equal_memory, fixture, paths, reading};
+
+/// The keys of an experiment file.
+const KEYS: [&str; 17] = [
+    "question",
+    "extends",
+    ENGINE,
+    "workload",
+    "key",
+    "design",
+    "phase",
+    "subject",
+    "component",
+    "set",
+    "quick",
+    "sweep",
+    "trials",
+    "verdict",
+    "chart",
+    "source",
+    "claim",
+];
+
+/// The most trials of a quick run.
+const QUICK_TRIALS: u64 = 2;
+
+impl Experiment {
+    /// Reads an experiment and checks everything that can be checked before it runs.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with the file, with what it refers to or with an override, with file, line and key.
+    pub fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
+        Loader::new(path, overrides)?.load()
+    }
+}
+
+/// Reads one experiment.
+struct Loader<'a> {
+    file: SourceFile,
+    overrides: &'a Overrides,
+    /// The file that the workload stands in, where it is not the experiment's own.
+    workload_file: Option<SourceFile>,
+    sets: Sets,
+}
+
+impl<'a> Loader<'a> {
+    fn new(path: &Path, overrides: &'a Overrides) -> Outcome<Self> {
+        let file = SourceFile::read(path)?;
+        if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            let hint = suggestion(key, KEYS.into_iter());
+            let message = format!("an experiment has no \"{key}\"; {hint}it has {}", KEYS.join(", "));
+            return Err(file.problem(&[key], message));
+        }
+        if answers::is_computed(&file) {
+            let message = "nothing in this file runs: its claims are computed, which `lsmbench report` does";
+            return Err(file.problem(&[], message));
+        }
+        let sets = Sets::collect(&file, overrides)?;
+        let workload_file = match file.table.get("workload") {
+            None => None,
+            Some(Value::String(name)) => Some(referred(&file, "workload", name)?),
+            Some(_) => {
+                let message = "workload names a file: workload = \"workloads/ycsb-a.toml\"";
+                return Err(file.problem(&["workload"], message));
+            }
+        };
+        Ok(Self { file, overrides, workload_file, sets })
+    }
+
+    pub(super) fn load(self) -> Outcome<Experiment> {
+        let question = self.question()?;
+        let task = self.task()?;
+        let (design, factors) = self.design(&task)?;
+        let engine = self.engine(&task)?;
+        let trials = self.trials(&task)?;
+        self.check_mode(&task, &trials)?;
+        let sweep = self.sweep(factors)?;
+        let name = self.name(&task);
+        let base = Base {
+            name: &name,
+            engine: &engine,
+            design: &design,
+            task: &task,
+            mode: trials.mode,
+            goes_as_far: !answers::read_sheet(&self.file)?.is_empty(),
+        };
+        let (cells, left_out) = sweep.expand(&base).map_err(|error| self.sweep_problem(&error))?;
+        if cells.is_empty() {
+            let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
+            reasons.dedup();
+            let message = format!("nothing is left to run: {}", reasons.join("; "));
+            return Err(self.file.problem(&["sweep"], message));
+        }
+        let mut labels = HashSet::new();
+        if let Some(twice) = cells.iter().find(|cell| !labels.insert(&cell.label)) {
+            let message = format!("two cells are called \"{}\": give one of them another label", twice.label);
+            return Err(self.file.problem(&["sweep"], message));
+        }
+        self.check_fixture(&trials, &task, &cells)?;
+        self.check_memory(&sweep, &cells)?;
+        let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
+        let mut experiment = Experiment {
+            name,
+            file: self.file.path.clone(),
+            question,
+            base,
+            engine,
+            design,
+            task,
+            sweep,
+            cells,
+            left_out,
+            trials,
+            verdict: VerdictSpec::default(),
+            charts: Vec::new(),
+            sheet: answers::read_sheet(&self.file)?,
+        };
+        self.present(&mut experiment)?;
+        self.check_plans(&experiment)?;
+        self.check_files(&experiment)?;
+        Ok(experiment)
+    }
+
+    /// The name: that of the file, and for a component one that no experiment on a tree has.
+    fn name(&self, task: &Task) -> String {
+        let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
+        match task {
+            Task::Workload(_) => stem.into_owned(),
+            Task::Component(_) => format!("{COMPONENT}-{stem}"),
+        }
+    }
+
+    fn question(&self) -> Outcome<String> {
+        match self.file.table.get("question") {
+            Some(Value::String(question)) if !question.trim().is_empty() => Ok(question.clone()),
+            _ => {
+                let message = "an experiment asks a question: question = \"Which …?\"";
+                Err(self.file.problem(&["question"], message))
+            }
+        }
+    }
+
+    /// The base design, and the axes that the `[design]` table sweeps by giving a list or `"all"`.
+    fn design(&self, task: &Task) -> Outcome<(Design, Vec<Factor>)> {
+        let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
+            (Some(path), _) => read_design(path)?,
+            (None, Some(name)) => read_extended(&extended_file(&self.file, name)?, &[])?,
+            (None, None) => Design::default(),
+        };
+        let mut factors = Vec::new();
+        match self.file.table.get("design") {
+            None => {}
+            Some(Value::Table(table)) => {
+                let own;
+                self.check_read(task, table)?;
+                (own, factors) = self.split_swept(table)?;
+                design = design.with(&own).map_err(|error| design_problem(&self.file, &error))?;
+            }
+            Some(_) => return Err(self.file.problem(&["design"], "design is a table: [design]")),
+        }
+        for (path, set) in self.sets.under("design") {
+            if let Some(reason) = task.unread(&path) {
+                return Err(set.problem(&self.file, reason));
+            }
+            let changed = design.with(&paths::nested(&path, set.value.clone()));
+            design = changed.map_err(|error| set.problem(&self.file, error.message))?;
+        }
+        Ok((design, factors))
+    }
+
+    /// The engine that the sweep starts from.
+    fn engine(&self, task: &Task) -> Outcome<Choice> {
+        let mut engine = default_engine();
+        if let Some(value) = self.file.table.get(ENGINE) {
+            engine = read_engine(value).map_err(|error| {
+                let inner = error.key.unwrap_or_default();
+                self.file.problem(&[ENGINE, &inner], error.message)
+            })?;
+        }
+        let mut sets = self.sets.under(ENGINE).peekable();
+        if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
+            let message = "an experiment with a subject runs no engine: leave engine out";
+            return Err(self.file.problem(&[ENGINE], message));
+        }
+        for (path, set) in sets {
+            let changed = with_engine(&engine, &path, set.value.clone());
+            engine = changed.map_err(|error| set.problem(&self.file, error.message))?;
+        }
+        Ok(engine)
+    }
+
+    /// Refuses what a `[design]` table says of components that nothing would read.
+    fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
+        let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
+        let paths = table.keys().flat_map(|key| {
+            std::iter::once(vec![key.as_str()]).chain(inner(key).map(move |inner| vec![key.as_str(), inner]))
+        });
+        for path in paths {
+            if let Some(reason) = task.unread(&path) {
+                let key = ["design"].into_iter().chain(path).collect::<Vec<_>>();
+                return Err(self.file.problem(&key, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The `[design]` table without the axes that it sweeps, and those.
+    fn split_swept(&self, table: &Table) -> Outcome<(Table, Vec<Factor>)> {
+        let (mut own, mut factors) = (Table::new(), Vec::new());
+        for (key, value) in table {
+            let is_axis = AXES.iter().any(|axis| axis.name() == key);
+            if is_axis && (value.is_array() || value.as_str() == Some("all")) {
+                let factor = read_factor(&format!("design.{key}"), value);
+                factors.push(factor.map_err(|error| self.file.problem(&["design", key], error.message))?);
+            } else {
+                own.insert(key.clone(), value.clone());
+            }
+        }
+        Ok((own, factors))
+    }
+
+    /// Refuses a mode in which there is nothing to measure.
+    fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
+        let Some(component) = task.component() else { return Ok(()) };
+        let modes = component.subject().modes();
+        if modes.contains(&trials.mode) {
+            return Ok(());
+        }
+        let what = if trials.mode == RunMode::Counted { "time alone" } else { "counters alone" };
+        let message = format!(
+            "trials.mode is \"{}\", but of subject = \"{}\" {what} is measured; say mode = \"{}\"",
+            trials.mode.name(),
+            component.axis(),
+            modes[0].name()
+        );
+        Err(self.table_problem("trials", "mode", message))
+    }
+
+    /// A problem with a choice of the task, where its value comes from.
+    fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
+        let key = error.key.unwrap_or_default();
+        match self.sets.setter(&key) {
+            Some(set) => set.problem(&self.file, error.message),
+            None => source.problem(&paths::split(&key), error.message),
+        }
+    }
+
+    fn trials(&self, task: &Task) -> Outcome<Trials> {
+        let mut trials: Trials = self.table("trials", &Trials::KEYS)?;
+        let in_file = self.file.table.get("trials").is_some_and(|table| table.get("mode").is_some());
+        let modes = task.component().map(|component| component.subject().modes());
+        if let (Some([only]), false) = (modes, in_file || self.sets.setter("trials.mode").is_some()) {
+            trials.mode = *only;
+        }
+        if self.overrides.quick && self.sets.setter("trials.count").is_none() {
+            trials.count = trials.count.min(QUICK_TRIALS);
+        }
+        trials.count = self.overrides.trials.unwrap_or(trials.count);
+        trials.seed = self.overrides.seed.unwrap_or(trials.seed);
+        trials.check().map_err(|(key, message)| match key {
+            "count" if self.overrides.trials.is_some() => Problem::new(format!("--trials: {message}")),
+            "seed" if self.overrides.seed.is_some() => Problem::new(format!("--seed: {message}")),
+            _ => self.table_problem("trials", key, format!("trials.{key}: {message}")),
+        })?;
+        Ok(trials)
+    }
+
+    /// A plain table of the experiment with its overrides.
+    fn table<T: DeserializeOwned>(&self, name: &str, keys: &[&str]) -> Outcome<T> {
+        let mut table = match self.file.table.get(name) {
+            None => Table::new(),
+            Some(Value::Table(table)) => table.clone(),
+            Some(_) => return Err(self.file.problem(&[name], format!("{name} is a table: [{name}]"))),
+        };
+        for (path, set) in self.sets.under(name) {
+            table.insert(path.join("."), set.value.clone());
+        }
+        reading::read(name, &table, keys, &[])
+            .map_err(|error| self.table_problem(name, &error.key.unwrap_or_default(), error.message))
+    }
+
+    /// A problem with a key of a plain table, where its value comes from.
+    fn table_problem(&self, name: &str, key: &str, message: impl Into<String>) -> Problem {
+        match self.sets.setter(&format!("{name}.{key}")) {
+            Some(set) => set.problem(&self.file, message),
+            None => self.file.problem(&[name, key], message),
+        }
+    }
+
+    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then what is set of it.
+    fn sweep(&self, in_design: Vec<Factor>) -> Outcome<Sweep> {
+        let mut table = match self.file.table.get("sweep") {
+            None => Table::new(),
+            Some(Value::Table(table)) => table.clone(),
+            Some(_) => return Err(self.file.problem(&["sweep"], "sweep is a table: [sweep]")),
+        };
+        for (path, set) in self.sets.under("sweep") {
+            table.insert(path.join("."), set.value.clone());
+        }
+        let is_set = |factor: &Factor| self.sets.setter(&format!("sweep.{}", factor.path)).is_some();
+        let mut sweep = Sweep::read(&table).map_err(|error| self.sweep_problem(&error))?;
+        sweep.factors.splice(..0, in_design.into_iter().filter(|factor| !is_set(factor)));
+        if sweep.factors.is_empty() && self.file.table.contains_key("sweep") {
+            let message = "the sweep is empty; name a path with its values: \
+                           \"design.bloom\" = [\"none\", \"standard\"]";
+            return Err(self.file.problem(&["sweep"], message));
+        }
+        sweep.check().map_err(|error| self.sweep_problem(&error))?;
+        for factor in &sweep.factors {
+            if let Some(set) = self.sets.exactly(&factor.path) {
+                let message = format!(
+                    "\"{path}\" is swept, so setting it does nothing; set the sweep: \
+                     \"sweep.{path}\" = [ … ]",
+                    path = factor.path
+                );
+                return Err(set.problem(&self.file, message));
+            }
+        }
+        Ok(sweep)
+    }
+
+    fn sweep_problem(&self, error: &SweepError) -> Problem {
+        let in_design = || {
+            let (root, key) = error.key.split_once('.')?;
+            let table = self.file.table.get(root)?;
+            (root == "design" && table.get(key).is_some_and(|value| !value.is_table())).then_some([root, key])
+        };
+        let swept = self.file.table.get("sweep").is_some_and(|sweep| sweep.get(&error.key).is_some());
+        let setter = self.sets.setter(&format!("sweep.{}", error.key));
+        if error.key == ENGINE && !swept && setter.is_none() {
+            return match self.sets.setter(ENGINE) {
+                Some(set) => set.problem(&self.file, error.message.clone()),
+                None => self.file.problem(&[ENGINE], error.message.clone()),
+            };
+        }
+        match (setter, in_design().filter(|_| !swept)) {
+            (Some(set), _) => set.problem(&self.file, error.message.clone()),
+            (None, Some(key)) => self.file.problem(&key, error.message.clone()),
+            (None, None) => self.file.problem(&["sweep", &error.key], error.message.clone()),
+        }
+    }
+
+    /// Refuses budgets of memory that are none.
+    fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
+        if sweep.equal_memory {
+            equal_memory::check(cells).map_err(|message| {
+                self.sweep_problem(&SweepError::new("memory", format!("memory = \"equal\": {message}")))
+            })?;
+        }
+        let in_file = self.file.table.get("design").and_then(Value::as_table).into_iter().flatten();
+        let in_file = in_file.map(|(key, value)| (vec![key.as_str()], value));
+        let set = self.sets.under("design").map(|(path, set)| (path, &set.value));
+        let swept = sweep.factors.iter().flat_map(|factor| {
+            let path = paths::split(&factor.path)[1..].to_vec();
+            factor.values.iter().map(move |value| (path.clone(), value))
+        });
+        equal_memory::check_capacity(in_file.chain(set).chain(swept), cells)
+            .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
+    }
+
+    /// Refuses a fixture that cannot be.
+    fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
+        let Some(last) = &trials.fixture else { return Ok(()) };
+        fixture::check(last, task, cells)
+            .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
+    }
+
+    /// Reads how results are shown and judged, held to what there will be.
+    fn present(&self, experiment: &mut Experiment) -> Outcome<()> {
+        let schema = Schema::runs(&experiment.swept())
+            .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
+        experiment.verdict = self.table("verdict", &VerdictSpec::KEYS)?;
+        let (verdict, fixture) = (&experiment.verdict, experiment.trials.fixture.as_deref());
+        let problem =
+            |(key, message)| self.table_problem("verdict", key, format!("verdict.{key}: {message}"));
+        verdict.check(&schema, experiment).map_err(problem)?;
+        if let Some(phase) = &verdict.phase {
+            fixture::check_measured(phase, fixture, &experiment.task)
+                .map_err(|message| problem(("phase", message)))?;
+        }
+        experiment.charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
+        Ok(())
+    }
+
+    /// Makes every cell's workload ready once, so that missing traces and impossible phases come to light.
+    fn check_plans(&self, experiment: &Experiment) -> Outcome<()> {
+        let mut checked = HashSet::new();
+        for workload in experiment.cells.iter().filter_map(|cell| cell.task.workload()) {
+            if checked.insert(workload.to_toml().to_string()) {
+                let plan = Plan::new(workload, experiment.trials.seed, &experiment.base)
+                    .map_err(|error| self.plan_problem(&error, workload))?;
+                plan.phases().iter().filter_map(|phase| phase.text()).try_for_each(Replay::check)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the files that components name, once each.
+    fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
+        let mut checked = HashSet::new();
+        for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {
+            if checked.insert(component.to_toml().to_string()) {
+                let files = component.subject().check_files(&experiment.base);
+                files.map_err(|error| {
+                    let key = error.key.map(|key| format!("{COMPONENT}.{key}"));
+                    self.choice_problem(&self.file, ChoiceError { key, ..error })
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A problem with a workload that reads well and cannot be planned.
+    fn plan_problem(&self, error: &PlanError, workload: &Workload) -> Problem {
+        let source = self.workload_file.as_ref().unwrap_or(&self.file);
+        match error {
+            PlanError::Choice(choice) => self.choice_problem(source, choice.clone()),
+            PlanError::Trace(trace) => {
+                let phase = workload.phases.iter().find(|phase| replays(phase, trace));
+                let key = ["phase", phase.map_or("", |phase| &phase.name), "replay"];
+                source.problem(&key, trace.to_string())
+            }
+        }
+    }
+}
+
+/// Whether it is this phase whose trace is at fault.
+fn replays(phase: &Phase, error: &TraceError) -> bool {
+    match (&phase.work, error) {
+        (
+            Work::Mixed(mixed),
+            TraceError::Read { path, .. }
+            | TraceError::Torn { path, .. }
+            | TraceError::Bomb { path, .. }
+            | TraceError::Empty { path },
+        ) => matches!(&mixed.keys, KeySource::Recorded(trace) if path.ends_with(&trace.file)),
+        _ => false,
+    }
+}

@@ -1,0 +1,115 @@
+//! Reading the base task of an experiment: its workload, or what a component is put to, with all that is set of it.
+
+use catalog::suggestion;
+use subject::{self, COMPONENT, SUBJECT, Task};
+use toml::{Table, Value};
+use types::Outcome;
+
+use super::Loader;
+use crate::file::SourceFile;
+use crate::overrides::SetBy;
+
+/// The parts of a workload.
+const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
+
+/// The parts of an experiment on a component.
+const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
+
+/// By how much `--quick` divides counts and times where the experiment does not say.
+const QUICK_DIVISOR: u64 = 10;
+
+impl Loader<'_> {
+    /// The base task. What is set applies in order: the tables of the file, then the command line, which
+    /// `--quick` does not divide.
+    pub(super) fn task(&self) -> Outcome<Task> {
+        let is_component = self.file.table.contains_key(SUBJECT);
+        let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
+        self.check_kind(is_component)?;
+        let source = self.workload_file.as_ref().unwrap_or(&self.file);
+        if let Some(file) = &self.workload_file {
+            self.check_workload_file(file)?;
+        }
+        let parts = keys.into_iter().filter_map(|key| Some((key.to_owned(), source.table.get(key)?)));
+        let mut table: Table = parts.map(|(key, value)| (key, value.clone())).collect();
+        for by in [SetBy::File, SetBy::Quick, SetBy::CommandLine] {
+            table = self.read_task(source, &table)?.to_toml();
+            if by == SetBy::Quick && self.overrides.quick && !self.file.table.contains_key("quick") {
+                divide(&mut table);
+                subject::divide(&mut table, QUICK_DIVISOR.cast_signed());
+            }
+            self.sets.apply(&self.file, &mut table, &keys, by)?;
+        }
+        self.read_task(source, &table)
+    }
+
+    /// Refuses parts of a workload in an experiment on a component, and the other way round.
+    fn check_kind(&self, is_component: bool) -> Outcome<()> {
+        let names = subject::SUBJECTS.kinds().collect::<Vec<_>>().join(", ");
+        let (wrong, message) = match is_component {
+            true => (
+                &["workload", "key", "phase"][..],
+                "an experiment with a subject has no workload; what the component is put to stands in [component]"
+                    .to_owned(),
+            ),
+            false => (
+                &[COMPONENT][..],
+                format!("[component] needs a subject above it, as subject = \"fence\"; there are {names}"),
+            ),
+        };
+        if let Some(key) = wrong.iter().find(|key| self.file.table.contains_key(**key)) {
+            return Err(self.file.problem(&[key], message));
+        }
+        let set = wrong.iter().find_map(|root| self.sets.under(root).next());
+        set.map_or(Ok(()), |(_, set)| Err(set.problem(&self.file, message)))
+    }
+
+    fn check_workload_file(&self, file: &SourceFile) -> Outcome<()> {
+        if let Some(key) = file.table.keys().find(|key| !WORKLOAD_KEYS.contains(&key.as_str())) {
+            let hint = suggestion(key, WORKLOAD_KEYS.into_iter());
+            let message = format!("a workload file has no \"{key}\"; {hint}it has key and [[phase]]");
+            return Err(file.problem(&[key], message));
+        }
+        match WORKLOAD_KEYS.into_iter().find(|key| self.file.table.contains_key(*key)) {
+            None => Ok(()),
+            Some(own) => {
+                let message = "the workload comes from a file; change single values of it in [set], as \
+                               \"phase.load.insert\" = 1000";
+                Err(self.file.problem(&[own], message))
+            }
+        }
+    }
+
+    fn read_task(&self, source: &SourceFile, table: &Table) -> Outcome<Task> {
+        Task::from_toml(table).map_err(|error| self.choice_problem(source, error))
+    }
+}
+
+/// A tenth of the keys, operations and seconds of a workload that is fully spelt out.
+fn divide(workload: &mut Table) {
+    let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
+    for phase in phases.filter_map(Value::as_table_mut) {
+        for key in ["insert", "operations", "seconds"] {
+            phase.get_mut(key).into_iter().for_each(divide_quantity);
+        }
+        match phase.get_mut("warm_up") {
+            Some(Value::Table(until)) => ["round", "at_most"]
+                .iter()
+                .filter_map(|key| until.get_mut(*key).map(divide_quantity))
+                .collect(),
+            warm_up => warm_up.into_iter().for_each(divide_quantity),
+        }
+    }
+}
+
+/// A tenth of a count or a time.
+fn divide_quantity(value: &mut Value) {
+    match value {
+        Value::Integer(count) => *count = (*count / QUICK_DIVISOR.cast_signed()).max(1),
+        Value::String(time) => {
+            if let Ok(ns) = types::quantity::parse_nanoseconds(time) {
+                *time = types::quantity::format_nanoseconds((ns / QUICK_DIVISOR).max(1));
+            }
+        }
+        _ => {}
+    }
+}

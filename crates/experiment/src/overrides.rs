@@ -1,0 +1,197 @@
+//! What changes an experiment from outside: the command line, and the tables `[set]` and `[quick]`.
+
+use std::path::PathBuf;
+
+use catalog::suggestion;
+use toml::{Table, Value};
+use tree::Design;
+use types::{Outcome, Problem};
+
+use super::engine::ENGINE;
+use super::file::SourceFile;
+use super::paths;
+use super::trials::Trials;
+use super::verdict_spec::VerdictSpec;
+
+/// The first parts of paths that may be set.
+const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
+
+/// What the command line changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Paths and values, as `design.bloom.bits_per_key=12`.
+    pub set: Vec<String>,
+    /// The number of trials.
+    pub trials: Option<u64>,
+    /// The seed.
+    pub seed: Option<u64>,
+    /// Run small: takes the experiment's `[quick]` table, or divides counts and times by ten.
+    pub quick: bool,
+    /// A design file to use in place of the experiment's.
+    pub design: Option<PathBuf>,
+}
+
+/// A value that is set on top of an experiment file.
+#[derive(Clone, Debug)]
+pub(super) struct Set {
+    /// The path as it was given.
+    pub(super) path: String,
+    /// The value.
+    pub(super) value: Value,
+    /// Who sets it.
+    pub(super) by: SetBy,
+}
+
+/// Where an override comes from, in the order in which they apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetBy {
+    /// The table `[set]`.
+    File,
+    /// The table `[quick]`.
+    Quick,
+    /// The command line.
+    CommandLine,
+}
+
+/// All values that are set on top of an experiment file; later ones win.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sets(Vec<Set>);
+
+impl Sets {
+    /// Collects them from the file's tables and the command line.
+    pub(super) fn collect(file: &SourceFile, overrides: &Overrides) -> Outcome<Self> {
+        let mut sets = Self::default();
+        sets.add_table(file, "set", SetBy::File)?;
+        if overrides.quick {
+            sets.add_table(file, "quick", SetBy::Quick)?;
+        }
+        for text in &overrides.set {
+            let (path, value) = split_set(text, "trials.count=5")?;
+            sets.0.push(Set { path, value, by: SetBy::CommandLine });
+        }
+        for set in &sets.0 {
+            let root = paths::split(&set.path)[0];
+            if set.path == root && ROOTS.contains(&root) && root != ENGINE {
+                let message = format!(
+                    "\"{root}\" is a whole table; set a value inside it, as {}; `lsmbench describe` shows what there is",
+                    example(root)
+                );
+                return Err(set.problem(file, message));
+            }
+            if !ROOTS.contains(&root) {
+                let hint = inner_path(&set.path).unwrap_or_else(|| suggestion(root, ROOTS.into_iter()));
+                let roots = ROOTS.map(|root| format!("{root}.")).join(", ");
+                let message = format!("\"{}\" is no path to set; {hint}paths begin with {roots}", set.path);
+                return Err(set.problem(file, message));
+            }
+        }
+        Ok(sets)
+    }
+
+    fn add_table(&mut self, file: &SourceFile, name: &str, by: SetBy) -> Outcome<()> {
+        match file.table.get(name) {
+            None => Ok(()),
+            Some(Value::Table(entries)) => {
+                let set =
+                    |(path, value): (&String, &Value)| Set { path: path.clone(), value: value.clone(), by };
+                self.0.extend(entries.iter().map(set));
+                Ok(())
+            }
+            Some(_) => Err(file.problem(
+                &[name],
+                format!("{name} is a table of paths and values: \"phase.load.insert\" = 1000"),
+            )),
+        }
+    }
+
+    /// Those whose path begins with `root`, in order, each with the parts behind it.
+    pub(super) fn under<'a>(&'a self, root: &'a str) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> {
+        self.0.iter().filter_map(move |set| match paths::split(&set.path).split_first() {
+            Some((first, rest)) if *first == root => Some((rest.to_vec(), set)),
+            _ => None,
+        })
+    }
+
+    /// The last one that set the value at `path`, or a value that it lies in.
+    pub(super) fn setter(&self, path: &str) -> Option<&Set> {
+        self.0.iter().rev().find(|set| {
+            path.strip_prefix(&set.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+
+    /// The last one that set the value at `path` itself.
+    pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
+        self.0.iter().rev().find(|set| set.path == path)
+    }
+
+    /// Puts those under the roots that come from `by` into a table.
+    pub(super) fn apply(
+        &self,
+        file: &SourceFile,
+        table: &mut Table,
+        roots: &[&str],
+        by: SetBy,
+    ) -> Outcome<()> {
+        for set in self.0.iter().filter(|set| set.by == by) {
+            let path = paths::split(&set.path);
+            if roots.contains(&path[0]) {
+                paths::set(table, &path, set.value.clone()).map_err(|message| set.problem(file, message))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Set {
+    /// A problem with this value, where it comes from.
+    pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
+        let table = match self.by {
+            SetBy::File => "set",
+            SetBy::Quick => "quick",
+            SetBy::CommandLine => {
+                let message = message.into();
+                // Where the path is said in front, it is not said again.
+                let said = message.strip_prefix(&format!("{}: ", self.path)).unwrap_or(&message);
+                return Problem::new(format!("--set {}: {said}", self.path));
+            }
+        };
+        file.problem(&[table, &self.path], message)
+    }
+}
+
+/// A path and a value inside a table of experiments.
+fn example(root: &str) -> &'static str {
+    match root {
+        "design" => "design.bloom=blocked",
+        "key" => "key.bytes=16",
+        "phase" => "phase.load.insert=10k",
+        "component" => "component.entries=10k",
+        "sweep" => "sweep.design.bloom='[\"none\", \"blocked\"]'",
+        "verdict" => "verdict.metric=p99_ns",
+        _ => "trials.count=5",
+    }
+}
+
+/// What a path may mean that lacks its first part: `mode` is `trials.mode`, `cache.capacity` is
+/// `design.cache.capacity`.
+fn inner_path(path: &str) -> Option<String> {
+    let first = paths::split(path)[0];
+    let design = Design::default().to_toml();
+    let of_design = design.keys().map(String::as_str).chain(["memory"]);
+    let inner = Trials::KEYS.iter().map(|key| ("trials", *key));
+    let inner = inner.chain(VerdictSpec::KEYS.iter().map(|key| ("verdict", *key)));
+    let (root, _) = inner.chain(of_design.map(|key| ("design", key))).find(|(_, key)| *key == first)?;
+    Some(format!("did you mean \"{root}.{path}\"? "))
+}
+
+/// The two sides of `path=value`; the path may be quoted as in TOML.
+pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.trim().is_empty() => {
+            let value = paths::read_value(value.trim());
+            let value = value.map_err(|message| Problem::new(format!("--set {}: {message}", path.trim())))?;
+            Ok((paths::unquoted(path.trim()), value))
+        }
+        _ => Err(Problem::new(format!("--set {text}: write it as path=value, as --set {example}"))),
+    }
+}

@@ -1,0 +1,171 @@
+//! How results are shown and judged: the `[verdict]` and the `[[chart]]`s of an experiment.
+
+use std::fmt::Write as _;
+
+use catalog::suggestion;
+use plot::{ChartFile, ChartKind, ChartSpec};
+use results::columns::ALL;
+use results::{Schema, columns as c};
+use subject::Task;
+use toml::Value;
+use types::Outcome;
+use workload::Kind;
+
+use super::file::SourceFile;
+use super::fixture::check_measured;
+use super::reading;
+use super::resolved::Experiment;
+use super::verdict_spec::VerdictSpec;
+
+/// The keys of a `[[chart]]`.
+const CHART_KEYS: [&str; 11] =
+    ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
+
+impl VerdictSpec {
+    /// Refuses names of what is not there in the experiment that has this verdict: the key at fault and a sentence.
+    pub(super) fn check(
+        &self,
+        schema: &Schema,
+        experiment: &Experiment,
+    ) -> Result<(), (&'static str, String)> {
+        if let Some(metric) = &self.metric {
+            schema.find(metric).map_err(|error| ("metric", error.to_string()))?;
+        }
+        for metric in &self.also {
+            schema.find(metric).map_err(|error| ("also", error.to_string()))?;
+        }
+        let (task, swept) = (&experiment.task, experiment.swept());
+        known("phase", self.phase.as_deref(), &task.phases()).map_err(|message| ("phase", message))?;
+        known("operation", self.operation.as_deref(), &operations(task))
+            .map_err(|message| ("operation", message))?;
+        for path in self.within.iter().flatten() {
+            known("swept path", Some(path), &swept).map_err(|message| ("within", message))?;
+        }
+        if self.within.is_some() && !swept.is_empty() && experiment.compared_within().len() == swept.len() {
+            let message =
+                "cells that agree in all that is swept are one: leave a path out, and it is compared";
+            return Err(("within", message.to_owned()));
+        }
+        let mut baselines: Vec<String> =
+            experiment.cells.iter().flat_map(|cell| experiment.names_of(cell)).collect();
+        let mut seen = std::collections::HashSet::new();
+        baselines.retain(|name| seen.insert(name.clone()));
+        known("cell", self.baseline.as_deref(), &baselines).map_err(|message| ("baseline", message))
+    }
+}
+
+/// Reads the charts of an experiment and holds their columns and filters to what there will be.
+pub(super) fn read_charts(
+    file: &SourceFile,
+    schema: &Schema,
+    task: &Task,
+    fixture: Option<&str>,
+) -> Outcome<Vec<ChartSpec>> {
+    let tables = match file.table.get("chart") {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(tables)) => tables,
+        Some(_) => return Err(file.problem(&["chart"], "every chart is a table: [[chart]]")),
+    };
+    let mut charts: Vec<ChartSpec> = Vec::new();
+    for (number, table) in tables.iter().enumerate() {
+        let at = |key: &str, message: String| {
+            let number = number.to_string();
+            let key: Vec<&str> = ["chart", &number].into_iter().chain(key.split('.')).collect();
+            file.problem(&key, message)
+        };
+        let chart = read_chart(table).map_err(|error| at(&error.key.unwrap_or_default(), error.message))?;
+        if charts.iter().any(|other| other.file_stem() == chart.file_stem()) {
+            let message = format!("two charts would be called {}; give one a name", chart.file_stem());
+            return Err(at("name", message));
+        }
+        check_chart(&chart, schema, task, fixture).map_err(|(key, message)| at(key, message))?;
+        charts.push(chart);
+    }
+    Ok(charts)
+}
+
+fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
+    let whole = |message: &str| reading::ReadingError { key: None, message: message.to_owned() };
+    let table = table.as_table().ok_or_else(|| whole("every chart is a table: [[chart]]"))?;
+    if !table.contains_key("kind") {
+        return Err(whole("a chart has a kind: kind = \"line\""));
+    }
+    reading::read("chart", table, &CHART_KEYS, &["kind"])
+}
+
+/// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
+fn check_chart(
+    chart: &ChartSpec,
+    schema: &Schema,
+    task: &Task,
+    fixture: Option<&str>,
+) -> Result<(), (&'static str, String)> {
+    if task.component().is_some() && is_own_table(chart.kind) {
+        let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
+        return Err(("kind", message.to_owned()));
+    }
+    if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.kind)) {
+        let message = "file = \"levels\" is for charts of a workload that are no timeline and no cdf";
+        return Err(("file", message.to_owned()));
+    }
+    let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
+    let of_levels = of_levels.map_err(|error| ("file", error.to_string()))?;
+    let schema = if chart.file == Some(ChartFile::Levels) { &of_levels } else { schema };
+    if let (ChartKind::Cdf, Some(y)) = (chart.kind, &chart.y) {
+        return Err(("y", format!("a cdf shows shares of latencies; leave out y = \"{y}\"")));
+    }
+    let phases = task.phases();
+    let (none, timeline) = ([], [c::SECOND.name]);
+    // What a column is called in these kinds that is none of `runs.csv`.
+    let own: &[&str] = match chart.kind {
+        ChartKind::Timeline => &timeline,
+        ChartKind::Cdf => &["service", "response"],
+        _ => &none,
+    };
+    let columns = [("x", &chart.x), ("y", &chart.y), ("series", &chart.series)];
+    for (key, column) in columns {
+        if let Some(column) = column.as_deref().filter(|column| !own.contains(column)) {
+            schema.find(column).map_err(|error| (key, format!("chart.{key}: {error}")))?;
+        }
+    }
+    for (column, values) in &chart.filter {
+        schema.find(column).map_err(|error| ("filter", format!("chart.filter: {error}")))?;
+        for value in values.texts() {
+            let checked = match column.as_str() {
+                "phase" => {
+                    known("phase", Some(&value), &phases).and_then(|()| check_measured(&value, fixture, task))
+                }
+                "operation" => known("operation", Some(&value), &operations(task)),
+                _ => Ok(()),
+            };
+            checked.map_err(|message| ("filter", format!("chart.filter: {message}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a kind of chart is made of files of its own.
+fn is_own_table(kind: ChartKind) -> bool {
+    matches!(kind, ChartKind::Timeline | ChartKind::Cdf)
+}
+
+pub(super) fn operations(task: &Task) -> Vec<&'static str> {
+    match task {
+        Task::Workload(_) => [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).collect(),
+        Task::Component(_) => vec![ALL],
+    }
+}
+
+/// Refuses a name that is not among those there are.
+fn known(what: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };
+    let hint = suggestion(name, names.iter().copied());
+    let mut message = format!("there is no {what} \"{name}\"; {hint}there are ");
+    let most = 12;
+    let _ = write!(message, "{}", names[..names.len().min(most)].join(", "));
+    if names.len() > most {
+        let _ = write!(message, " and {} more; `lsmbench describe` lists them", names.len() - most);
+    }
+    Err(message)
+}

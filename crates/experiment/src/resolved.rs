@@ -1,0 +1,155 @@
+//! An experiment, resolved: nothing is left to look up.
+
+use std::path::{Path, PathBuf};
+
+use catalog::Choice;
+use plot::ChartSpec;
+use report::Sheet;
+use serde::Serialize;
+use subject::{COMPONENT, SUBJECT, Task};
+use toml::{Table, Value};
+use tree::Design;
+use types::{Outcome, Problem};
+use workload::Plan;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::cell::{Cell, LeftOut};
+use super::engine::{ENGINE, default_engine};
+use super::estimate::Estimate;
+use super::outside::files_outside;
+use super::sweep::Sweep;
+use super::trials::{DEFAULT_INTERVAL_NS, Trials};
+use super::verdict_spec::VerdictSpec;
+
+/// An experiment, resolved: nothing is left to look up.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The name: that of the file, with `component-` before it where it has a subject.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// The question it asks.
+    pub question: String,
+    /// Where relative paths of the task start.
+    pub base: PathBuf,
+    /// The engine that the sweep starts from.
+    pub(super) engine: Choice,
+    /// The design that the sweep starts from.
+    pub(super) design: Design,
+    /// The task that the sweep starts from.
+    pub task: Task,
+    /// What is swept, and how.
+    pub(super) sweep: Sweep,
+    /// What runs.
+    pub cells: Vec<Cell>,
+    /// What does not, and why.
+    pub left_out: Vec<LeftOut>,
+    /// How often, from which seed.
+    pub trials: Trials,
+    /// What decides.
+    pub(crate) verdict: VerdictSpec,
+    /// The charts.
+    pub charts: Vec<ChartSpec>,
+    /// The figures of documents that it answers, and their claims.
+    pub sheet: Sheet,
+}
+
+impl Experiment {
+    /// The swept paths, in the order of their columns.
+    pub fn swept(&self) -> Vec<String> {
+        self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
+    }
+
+    /// The plan of a cell's workload; none where it does something else.
+    pub fn plan(&self, cell: &Cell) -> Outcome<Option<Plan>> {
+        let Some(workload) = cell.task.workload() else { return Ok(None) };
+        let plan = Plan::new(workload, self.trials.seed, &self.base);
+        plan.map(Some).map_err(|error| Problem::new(error.to_string()))
+    }
+
+    /// What a trial of a cell takes.
+    pub fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
+        Ok(match (self.plan(cell)?, &cell.task) {
+            (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
+            (None, Task::Component(component)) => Estimate::of_component(cell, component.subject().cost()),
+            (None, Task::Workload(_)) => Estimate::default(),
+        })
+    }
+
+    /// The experiment as one TOML file that stands for itself, wherever it is put.
+    pub fn resolved(&self) -> String {
+        let mut table = Table::new();
+        table.insert("question".to_owned(), Value::String(self.question.clone()));
+        // What is no table stands first, or TOML would take it for a part of the last one.
+        let mut task = with_absolute_files(self.task.to_toml(), &self.base);
+        table.extend(task.remove(SUBJECT).map(|subject| (SUBJECT.to_owned(), subject)));
+        if self.engine != default_engine() {
+            table.insert(ENGINE.to_owned(), Value::String(self.engine.label()));
+        }
+        table.insert("design".to_owned(), Value::Table(self.task.design_toml(&self.design)));
+        table.extend(task);
+        if !self.sweep.factors.is_empty() {
+            table.insert("sweep".to_owned(), Value::Table(self.sweep.to_toml()));
+        }
+        table.insert("trials".to_owned(), plain(&self.trials));
+        table.insert("verdict".to_owned(), plain(&self.verdict));
+        if !self.charts.is_empty() {
+            table.insert("chart".to_owned(), plain(&self.charts));
+        }
+        table.to_string()
+    }
+
+    /// A hash of what is measured and how. It is the same wherever the experiment's files lie.
+    pub fn config_hash(&self) -> String {
+        let Trials { seed, mode, sampling, .. } = self.trials;
+        let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
+        for cell in &self.cells {
+            if cell.engine != default_engine() {
+                text.push_str(&cell.engine.to_toml().to_string());
+            }
+            text.push_str(&cell.task.design_toml(&cell.design).to_string());
+            text.push_str(&files_outside(&cell.design));
+            text.push_str(&cell.task.to_toml().to_string());
+            text.push_str(&cell.swept.join("\n"));
+        }
+        text.extend(self.trials.memory_limit.map(|limit| format!("memory {limit}\n")));
+        text.extend(self.trials.warm_memory.map(|bytes| format!("warm memory {bytes}\n")));
+        text.extend(
+            self.trials
+                .timeline
+                .filter(|interval| interval.0 != DEFAULT_INTERVAL_NS)
+                .map(|interval| format!("timeline {interval}\n")),
+        );
+        text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
+        format!("{:016x}", xxh3_64(text.as_bytes()))
+    }
+}
+
+/// The task with the files of its replays and choices by their whole paths.
+fn with_absolute_files(mut task: Table, base: &Path) -> Table {
+    let mut places: Vec<&mut Value> = Vec::new();
+    for (key, value) in &mut task {
+        match value {
+            Value::Array(phases) if key == "phase" => {
+                places.extend(phases.iter_mut().filter_map(|phase| phase.get_mut("replay")));
+            }
+            Value::Table(params) if key == COMPONENT => {
+                let choices = params.iter_mut().map(|(_, value)| value);
+                places.extend(choices.filter(|value| value.get("kind").is_some()));
+            }
+            _ => {}
+        }
+    }
+    for file in places.into_iter().filter_map(|place| place.get_mut("file")) {
+        let path = file.as_str().map(|file| std::path::absolute(base.join(file)));
+        if let Some(Ok(path)) = path {
+            *file = Value::String(path.to_string_lossy().into_owned());
+        }
+    }
+    task
+}
+
+/// Settings as TOML: they hold nothing that it cannot say.
+fn plain(settings: &impl Serialize) -> Value {
+    Value::try_from(settings).expect("settings are plain values")
+}

@@ -1,0 +1,70 @@
+//! The designs that `lsmbench torture` takes: the shipped ones, or those that are named.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use catalog::Limit;
+use experiment::read_design;
+use tree::Design;
+use types::{Outcome, Problem};
+
+/// Where the shipped designs lie, from the root of the repository.
+const DESIGNS: &str = "configs/designs";
+
+/// A design by the path of its file, or by its name among the shipped ones; small. One that drops data is refused.
+pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
+    let shown = name.display().to_string();
+    let file = match name.is_file() {
+        true => Some(name.to_owned()),
+        false => folder().map(|folder| folder.join(format!("{shown}.toml"))).filter(|file| file.is_file()),
+    };
+    let design = match file {
+        Some(file) => read_design(&file)?,
+        None if shown == "default" => Design::default(),
+        None => {
+            let message = format!("there is no design file {shown}, and none of this name in {DESIGNS}");
+            return Err(Problem::new(message));
+        }
+    };
+    if let Some((axis, choice, limit)) =
+        design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
+    {
+        return Err(Problem::new(format!(
+            "design {shown}: torture counts what is lost, but {axis} = {choice} {limit}; choose another one"
+        )));
+    }
+    Ok((shown, torture::small(&design)))
+}
+
+/// All shipped designs by their names, small.
+pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
+    let Some(folder) = folder() else {
+        let message = format!("there is no {DESIGNS} here or above; name a design with --design");
+        return Err(Problem::new(message));
+    };
+    let mut names = Vec::new();
+    collect(&folder, "", &mut names)?;
+    names.sort();
+    names.iter().map(|name| named(Path::new(name))).collect()
+}
+
+/// The names of the design files below a folder.
+fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> {
+    let cannot = |error| Problem::doing(format!("list {}", folder.display()), error);
+    for entry in fs::read_dir(folder).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
+        if path.is_dir() {
+            collect(&path, &format!("{prefix}{stem}/"), names)?;
+        } else if path.extension().is_some_and(|ending| ending == "toml") {
+            names.push(format!("{prefix}{stem}"));
+        }
+    }
+    Ok(())
+}
+
+/// The folder of the shipped designs, at the current folder or above it.
+fn folder() -> Option<PathBuf> {
+    let current = std::env::current_dir().ok()?;
+    current.ancestors().map(|above| above.join(DESIGNS)).find(|folder| folder.is_dir())
+}

@@ -1,7 +1,0 @@
-//! The gate of a CI run: counters exactly against goldens in git, times against another build in the same session.
-
-mod against;
-mod golden;
-
-pub(crate) use against::{Against, against};
-pub(crate) use golden::{Goldens, check_goldens};

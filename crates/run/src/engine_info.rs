@@ -1,0 +1,35 @@
+//! What a run says of the engine of a cell, before it runs and in the manifest.
+
+use engines::{EngineOptions, Identity, UNEQUAL};
+use experiment::{Cell, engine, engine_label};
+use results::EngineInfo;
+
+/// What the manifest says of the engine of a cell. `None` of an engine that reads the whole design, because the manifest
+/// has the design and the build.
+pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
+    let engine = engine(&cell.engine);
+    if engine.reads_whole_design() {
+        return None;
+    }
+    // A cell whose engine is not there was left out; what goes away later has no identity.
+    let Identity { version, library, doubts } = engine.identify().unwrap_or_default();
+    Some(EngineInfo {
+        name: engine_label(&cell.engine),
+        version,
+        library: library.map(|path| path.to_string_lossy().into_owned()),
+        doubts,
+        mapping: engine.mapping(&EngineOptions::of(&cell.design)),
+    })
+}
+
+/// What a run says of an engine before it begins: where it comes from, and what the terms of the design are called
+/// there.
+pub fn introduction(info: &EngineInfo) -> Vec<String> {
+    let version = info.version.as_deref().unwrap_or("of a version that it tells when it runs");
+    let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));
+    let (unequal, equal): (Vec<&String>, Vec<&String>) =
+        info.mapping.iter().partition(|line| line.starts_with(UNEQUAL));
+    let mut lines = vec![format!("engine {}: {version}{library}", info.name)];
+    lines.extend(equal.into_iter().chain(unequal).map(|line| format!("  {line}")));
+    lines
+}

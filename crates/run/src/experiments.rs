@@ -1,0 +1,556 @@
+//! Running whole experiments: interleaved trials, resuming, charts, and the verdict.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use experiment::{Cell, Estimate, Experiment, Overrides, absences, catalog_order, engine};
+use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
+use results::targets::{check_folder, create_folder};
+use results::{
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
+    Schema, Table, columns as c,
+};
+use trial::{Limits, Step, TrialReport, TrialSpec, mark};
+use types::{Outcome, Problem};
+use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
+
+use super::child::run_trial;
+use super::console::Console;
+use super::fixture::{Fixture, Fixtures, Found};
+use super::home::{DataFolder, Home};
+use super::progress::Progress;
+use super::rehearsal::rehearse;
+use super::{engine_info, environment, manifest, memory_limit};
+
+/// What the command line says of a run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Where results go: a folder per experiment inside.
+    pub out: PathBuf,
+    /// Where charts go: a folder per experiment inside.
+    pub plots: PathBuf,
+    /// Finish an interrupted run.
+    pub resume: bool,
+    /// Run timed experiments although this is a debug build.
+    pub allow_debug: bool,
+    /// What changes the experiments.
+    pub overrides: Overrides,
+    /// Where the run prints.
+    pub console: Console,
+    /// What the manifest says of this program.
+    pub build: BuildInfo,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything was done and every answer was right.
+    Done,
+    /// Some answer was wrong.
+    WrongAnswers,
+    /// The user interrupted it.
+    Interrupted,
+}
+
+/// Runs experiments, one after the other. Everything that can be wrong with any of them is found before the
+/// first one starts.
+pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
+    let experiments: Vec<Experiment> =
+        configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
+    let mut names = BTreeSet::new();
+    if let Some(twice) = experiments.iter().find(|experiment| !names.insert(experiment.name.clone())) {
+        return Err(Problem::new(format!(
+            "two experiments are called \"{}\"; their results would mix: rename a file, or run one at a time",
+            twice.name
+        )));
+    }
+    let runs = experiments.iter().map(|experiment| Run::prepare(experiment, options));
+    let runs = runs.collect::<Outcome<Vec<_>>>()?;
+    experiments.iter().try_for_each(|experiment| rehearse(experiment, &options.out, options.console.line))?;
+    let mut ending = Ending::Done;
+    for run in runs {
+        match run.run()? {
+            Ending::Done => {}
+            Ending::WrongAnswers => ending = Ending::WrongAnswers,
+            Ending::Interrupted => return Ok(Ending::Interrupted),
+        }
+    }
+    Ok(ending)
+}
+
+/// One experiment, ready to run.
+struct Run<'a> {
+    experiment: &'a Experiment,
+    facts: ExperimentFacts<'a>,
+    options: &'a RunOptions,
+    home: Home,
+    schema: Schema,
+    timeline_schema: Schema,
+    levels_schema: Schema,
+    /// Per cell.
+    estimates: Vec<Estimate>,
+}
+
+/// What is written while trials end.
+struct Books {
+    manifest: Manifest,
+    runs: RowWriter,
+    timeline: RowWriter,
+    levels: RowWriter,
+    /// Rows of baselines that run twice.
+    noise: RowWriter,
+    /// What trials start from.
+    fixtures: Fixtures,
+    /// The trials that an earlier run did.
+    finished: BTreeSet<Group>,
+    /// Likewise, of baselines that run twice.
+    finished_noise: BTreeSet<Group>,
+}
+
+/// One trial in the order of the run.
+#[derive(Clone, Copy)]
+struct Turn {
+    /// The place of the cell.
+    cell: usize,
+    group: Group,
+    /// Whether it is a baseline's second run of the block.
+    again: bool,
+}
+
+impl Books {
+    /// Writes the manifest at `path`, with what is to be known of the rows so far.
+    fn seal(&mut self, path: &Path) -> Outcome<()> {
+        self.manifest.runs = Some(self.runs.seal()?);
+        self.manifest.timeline = Some(self.timeline.seal()?);
+        self.manifest.levels = Some(self.levels.seal()?);
+        self.manifest.noise = Some(self.noise.seal()?);
+        Ok(self.manifest.write(path)?)
+    }
+
+    /// Notes which phases of a cell gave implausible numbers; those that did not before, in words.
+    fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
+        let mut new = Vec::new();
+        for (phase, words) in marked {
+            let which = format!("implausible numbers of {label} in phase {phase}: ");
+            if !self.manifest.warnings.iter().any(|warning| warning.starts_with(&which)) {
+                self.manifest.warnings.push(which.clone() + &words);
+                new.push(which + &words);
+            }
+        }
+        new
+    }
+}
+
+impl<'a> Run<'a> {
+    fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
+        if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
+            return Err(Problem::new(
+                "this is a debug build: its times mean nothing; build with --release, or run with --set trials.mode=counted",
+            ));
+        }
+        if let Some(limit) = experiment.trials.memory_limit {
+            memory_limit::check(limit.0)
+                .map_err(|problem| Problem::at(&experiment.file, None, problem.to_string()))?;
+        }
+        let mut estimates = Vec::new();
+        for cell in &experiment.cells {
+            let estimate = experiment.estimate(cell)?;
+            let fits = estimate.check(cell, &options.out);
+            fits.map_err(|message| Problem::at(&experiment.file, None, message))?;
+            estimates.push(estimate);
+        }
+        check_folder(&options.out)?;
+        Charts::check_targets(&experiment.charts, &options.plots.join(&experiment.name))?;
+        let swept = experiment.swept();
+        let run = Self {
+            experiment,
+            facts: experiment.facts(),
+            options,
+            home: Home::inspect(&experiment.name, &options.out)?,
+            schema: Schema::runs(&swept)?,
+            timeline_schema: Schema::timeline(&swept)?,
+            levels_schema: Schema::levels(&swept)?,
+            estimates,
+        };
+        run.check_resume()?;
+        Ok(run)
+    }
+
+    /// Resuming needs the same experiment, and results that can be read.
+    fn check_resume(&self) -> Outcome<()> {
+        let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
+        if earlier.config_hash != self.experiment.config_hash() {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed: the experiment, its overrides or its seed have changed since; run it without --resume",
+                self.home.folder().root().display()
+            )));
+        }
+        let folder = self.home.folder();
+        check_table(&folder.runs(), &self.schema)?;
+        check_table(&folder.noise(), &self.schema)?;
+        check_table(&folder.timeline(), &self.timeline_schema)?;
+        check_table(&folder.levels(), &self.levels_schema)?;
+        Ok(earlier.check_rows(folder)?)
+    }
+
+    fn run(mut self) -> Outcome<Ending> {
+        let resumed = self.home.earlier().filter(|_| self.options.resume).cloned();
+        self.home.open(self.options.resume, self.options.console.line)?;
+        let manifest = match resumed {
+            Some(manifest) => manifest::resume(manifest, self.experiment, &self.options.build),
+            None => manifest::begin(
+                self.experiment,
+                &self.options.overrides,
+                &self.options.build,
+                &self.options.out,
+            ),
+        };
+        // It says whose folder this is: a run that is killed right behind it can be resumed.
+        manifest.write(&self.home.folder().manifest())?;
+        let mut books = self.open_books(manifest)?;
+        books.seal(&self.home.folder().manifest())?;
+        self.announce(&books.manifest);
+        if self.run_trials(&mut books)? == Ending::Interrupted {
+            (self.options.console.line)(&format!(
+                "interrupted; what is done is in {}; go on with the same command and --resume",
+                self.home.folder().root().display()
+            ));
+            return Ok(Ending::Interrupted);
+        }
+        let mut manifest = books.manifest;
+        manifest.ended = Some(environment::now());
+        manifest.machine.load_average_end = environment::load_average();
+        manifest.write(&self.home.folder().manifest())?;
+        self.conclude(&manifest)
+    }
+
+    fn announce(&self, manifest: &Manifest) {
+        let Experiment { name, question, cells, trials, left_out, .. } = self.experiment;
+        let line = self.options.console.line;
+        line(&format!("{name}: {question}"));
+        let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
+        line(&format!(
+            "  {}, {}, {} mode, seed {}{}",
+            counted(cells.len(), "cell"),
+            counted(trials.count as usize, "trial"),
+            trials.mode.name(),
+            trials.seed,
+            cost.map_or_else(String::new, |cost| format!(
+                "; measuring takes {:.0} ns per operation",
+                cost.operation_ns
+            ))
+        ));
+        let mut told: Vec<&str> = Vec::new();
+        for left in left_out {
+            let alike = left_out.iter().filter(|other| other.reason == left.reason).count() - 1;
+            if told.contains(&left.reason.as_str()) {
+                continue;
+            }
+            told.push(&left.reason);
+            let others = and_more(alike);
+            line(&format!("  left out: {}{others}: {}", left.label, left.reason));
+        }
+        self.experiment.inherited().iter().for_each(|sentence| line(&format!("  {sentence}")));
+        let mut told: Vec<&EngineInfo> = Vec::new();
+        for engine in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
+            if !told.contains(&engine) {
+                told.push(engine);
+                engine_info::introduction(engine).iter().for_each(|text| line(&format!("  {text}")));
+            }
+        }
+        for warning in &manifest.warnings {
+            line(&format!("  warning: {warning}"));
+        }
+    }
+
+    fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
+        let folder = self.home.folder();
+        let phases = self.experiment.task.phases();
+        let last_phase = phases.last().map_or("", |phase| phase);
+        let finished_in = |path: &Path| -> Outcome<BTreeSet<Group>> {
+            match self.options.resume && path.exists() {
+                true => Ok(Table::read(path)?.finished(last_phase)),
+                false => Ok(BTreeSet::new()),
+            }
+        };
+        let finished = finished_in(&folder.runs())?;
+        let finished_noise = finished_in(&folder.noise())?;
+        let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
+            match self.options.resume {
+                true => Ok(RowWriter::resume(path, schema, finished)?.0),
+                false => Ok(RowWriter::create(path, schema)?),
+            }
+        };
+        let runs = open(&folder.runs(), &self.schema, &finished)?;
+        let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
+        let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
+        let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
+        create_folder(&folder.histograms())?;
+        let fixtures = Fixtures::new(&self.options.out, self.options.console.line);
+        Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
+    }
+
+    /// Runs the trials that are not done yet.
+    fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
+        let Experiment { name, cells, task, .. } = self.experiment;
+        let turns = self.turns(books);
+        let seconds = turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum();
+        let mut progress = Progress::new(name, turns.len(), seconds, self.options.console.line);
+        let (mut block, mut failed) = (None, BTreeSet::new());
+        for turn in &turns {
+            let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
+            if failed.contains(&turn.cell) {
+                continue;
+            }
+            if block.replace(trial) != Some(trial) && self.is_precise(trial)? {
+                progress.tell(&format!("  {trial} trials say it precisely enough"));
+                break;
+            }
+            let phases = task.phases().into_iter();
+            let phases = phases.zip(self.estimates[turn.cell].phase_seconds.iter().copied()).collect();
+            let again = if turn.again { " again" } else { "" };
+            progress.begin(format!("{}{again}, trial {}", cell.label, trial + 1), phases);
+            let kept = |problem| {
+                let done = "what is done is kept; when this is mended, go on with --resume";
+                Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
+            };
+            let fixture = match self.fixture(cell, turn, books).map_err(kept)? {
+                Found::Fixture(fixture) => Some(fixture),
+                Found::None => None,
+                Found::Interrupted => return Ok(Ending::Interrupted),
+            };
+            let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
+                // An engine that may reject what a cell asks for ends its own part only.
+                Err(problem) if engine(&cell.engine).may_reject_options() => {
+                    let told = format!("{} ends in trial {}: {problem}", cell.label, trial + 1);
+                    progress.tell(&format!("  warning: {told}"));
+                    books.manifest.warnings.push(told);
+                    failed.insert(turn.cell);
+                    continue;
+                }
+                report => report.map_err(kept)?,
+            };
+            let Some(report) = report else { return Ok(Ending::Interrupted) };
+            for wrong in &report.wrong {
+                progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
+            }
+            for mark in self.store(cell, turn, report, books).map_err(kept)? {
+                progress.tell(&format!("  warning: {mark}"));
+            }
+            progress.end();
+        }
+        Ok(Ending::Done)
+    }
+
+    /// The trials that are not done yet, in order: blocks of all cells, each baseline twice in a block where noise
+    /// is measured.
+    fn turns(&self, books: &Books) -> Vec<Turn> {
+        let Experiment { cells, trials, .. } = self.experiment;
+        let twice = noisy_baselines(&self.facts);
+        let places: Vec<usize> = (0..cells.len()).chain(twice).collect();
+        let plan = TrialPlan::new(places.len(), trials.count as usize, trials.seed, Arrangement::Mirrored);
+        let turns = plan.slots.iter().map(|slot| {
+            let cell = places[slot.cell];
+            let group = Group { cell: cells[cell].number, trial: slot.block as u64 };
+            Turn { cell, group, again: slot.cell >= cells.len() }
+        });
+        let is_done = |turn: &Turn| match turn.again {
+            true => books.finished_noise.contains(&turn.group),
+            false => books.finished.contains(&turn.group),
+        };
+        turns.filter(|turn| !is_done(turn)).collect()
+    }
+
+    /// Whether so many blocks, which are done, narrow every interval as far as the experiment asks.
+    fn is_precise(&self, blocks: u64) -> Outcome<bool> {
+        let Some(precision) = self.experiment.trials.precision else { return Ok(false) };
+        Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))
+    }
+
+    /// What the rows so far come to.
+    fn verdicts(&self) -> Outcome<Verdicts<'_>> {
+        let folder = self.home.folder();
+        Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
+    }
+
+    /// The fixture that the trials of a cell start from. The manifest says which one.
+    fn fixture(&self, cell: &Cell, turn: &Turn, books: &mut Books) -> Outcome<Found> {
+        let spec = self.spec(cell, turn, &self.home.data());
+        let found = books.fixtures.of(self.experiment, cell, &spec)?;
+        if let Found::Fixture(fixture) = &found {
+            note_fixture(&mut books.manifest, cell, fixture);
+        }
+        Ok(found)
+    }
+
+    fn run_one(
+        &self,
+        cell: &Cell,
+        turn: &Turn,
+        fixture: Option<&Fixture>,
+        progress: impl FnMut(Step),
+    ) -> Outcome<Option<TrialReport>> {
+        let data = DataFolder::create(self.home.data())?;
+        let mut spec = self.spec(cell, turn, data.path());
+        spec.fixture = fixture
+            .map(|fixture| fixture.clone_to(&spec.directory, spec.memory_limit.is_some()))
+            .transpose()?;
+        run_trial(&spec, self.options.console.line, progress)
+    }
+
+    /// What a trial is to do, in a folder of data.
+    fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
+        let trials = &self.experiment.trials;
+        TrialSpec {
+            engine: cell.engine.label(),
+            design: cell.task.design_toml(&cell.design).to_string(),
+            task: cell.task.to_toml().to_string(),
+            base: self.experiment.base.clone(),
+            seed: trials.seed,
+            mode: trials.mode,
+            sampling: trials.sampling,
+            check: trials.check_stride(),
+            interval_ns: trials.interval_ns(),
+            directory: data.join("tree"),
+            results: (!turn.again).then(|| self.home.folder().root().to_owned()),
+            cell: cell.number,
+            trial: turn.group.trial,
+            memory_limit: trials.memory_limit.map(|limit| limit.0),
+            warm_memory: trials.warm_memory.map(|bytes| bytes.0).filter(|_| trials.mode == RunMode::Timed),
+            fixture: None,
+        }
+    }
+
+    /// Writes the rows of a trial, and says which of them exceed a bound where no trial before it did.
+    fn store(
+        &self,
+        cell: &Cell,
+        turn: &Turn,
+        report: TrialReport,
+        books: &mut Books,
+    ) -> Outcome<Vec<String>> {
+        let rows = |schema: &Schema, rows: &[Measurements]| -> Outcome<Vec<Row>> {
+            rows.iter().map(|row| self.row(schema, cell, turn.group.trial, row)).collect()
+        };
+        let mut runs = rows(&self.schema, &report.rows)?;
+        runs.iter_mut().for_each(Expectation::complete);
+        let limits = self.limits();
+        let marked = mark(&cell.design, &mut runs, &report.streams, limits);
+        let marks = books.note(&cell.label, marked);
+        if turn.again {
+            books.noise.append(&runs)?;
+            books.seal(&self.home.folder().manifest())?;
+            return Ok(marks);
+        }
+        let mut cells = books.manifest.cells.iter_mut();
+        let is_new = |info: &CellInfo| info.cell == cell.number && info.streams.is_empty();
+        if let Some(info) = cells.find(|info| is_new(info)).filter(|_| !report.streams.is_empty()) {
+            info.streams = report.streams;
+            if let (Some(engine), Some(version)) = (&mut info.engine, report.engine_version) {
+                engine.version = Some(version);
+            }
+            books.manifest.write(&self.home.folder().manifest())?;
+        }
+        // The rows that say "this trial is done" are written last.
+        books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
+        books.levels.append(&rows(&self.levels_schema, &report.levels)?)?;
+        books.runs.append(&runs)?;
+        books.seal(&self.home.folder().manifest())?;
+        Ok(marks)
+    }
+
+    /// What bounds the times of this run.
+    fn limits(&self) -> Limits {
+        match self.experiment.trials.mode {
+            RunMode::Timed => Limits::of_this_machine(),
+            RunMode::Counted => Limits::OF_ANY,
+        }
+    }
+
+    fn row(&self, schema: &Schema, cell: &Cell, trial: u64, measured: &Measurements) -> Outcome<Row> {
+        let mut row = Row::new(schema);
+        row.set(&c::EXPERIMENT, self.experiment.name.as_str())
+            .set(&c::CELL, cell.number)
+            .set(&c::LABEL, cell.label.as_str());
+        row.set(&c::TRIAL, trial)
+            .set(&c::MODE, self.experiment.trials.mode.name())
+            .set(&c::SEED, self.experiment.trials.seed);
+        for (path, value) in schema.swept().zip(&cell.swept) {
+            row.set_swept(path, value)?;
+        }
+        row.fill(measured);
+        Ok(row)
+    }
+
+    /// Charts, then the verdict.
+    fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
+        let folder = self.home.folder();
+        let table = Table::read(&folder.runs())?;
+        let verdicts = self.verdicts()?;
+        // Charts say what stands there.
+        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
+        let plots = self.options.plots.join(&self.experiment.name);
+        let charts = Charts { order: catalog_order(), tell: self.options.console.line };
+        let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
+        if manifest.quick {
+            let _ = writeln!(text, "  a quick run: smaller than the experiment means, and no answer to it");
+        }
+        let _ = writeln!(text, "  results  {}", folder.runs().display());
+        for chart in charts {
+            let _ = writeln!(text, "  chart    {}", chart.display());
+        }
+        let absent = absences(&self.experiment.left_out);
+        if !absent.is_empty() {
+            let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
+            let _ = writeln!(
+                text,
+                "  left out {}: not here; the run began with how to get them",
+                names.join(", ")
+            );
+        }
+        (self.options.console.print)(&text)?;
+        let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
+        let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
+        Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
+    }
+}
+
+/// Writes down that a cell's trials start from a fixture; one that was built anew since says so.
+fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
+    let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);
+    let place = place.unwrap_or_else(|| {
+        manifest.fixtures.push(fixture.info.clone());
+        manifest.fixtures.len() - 1
+    });
+    let known = &mut manifest.fixtures[place];
+    if known.files != fixture.info.files {
+        let hash = &known.hash;
+        let warning = format!("the fixture {hash} was built again since: its files are others");
+        (known.files, known.built) = (fixture.info.files.clone(), fixture.info.built.clone());
+        manifest.warnings.push(warning);
+    } else if !known.cells.contains(&cell.number) {
+        known.cells.push(cell.number);
+        known.cells.sort_unstable();
+    }
+}
+
+/// Refuses a file that cannot be continued: one that is damaged, or has other columns.
+fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
+    let is_begun = std::fs::read(path).is_ok_and(|bytes| bytes.contains(&b'\n'));
+    if !is_begun {
+        return Ok(());
+    }
+    let names = |schema: &Schema| schema.columns().iter().map(|column| column.name().to_owned()).collect();
+    let (ours, theirs): (Vec<String>, Vec<String>) = (names(schema), names(Table::read(path)?.schema()));
+    if ours == theirs {
+        return Ok(());
+    }
+    let message = "another version of lsmbench wrote it, with other columns; run it without --resume";
+    Err(Problem::at(path, Some(1), message))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,401 @@
+//! Fixtures: the stores that the first phases of a workload leave, built once and cloned for every trial.
+//!
+//! A fixture is named by a hash of all that decides what is in it: this program, the design as far as it is on
+//! storage, the phases, the seed, the mode it is built in. It lies in `<out>/fixtures/<hash>/`, so that every experiment of that
+//! output folder finds it again. A clone shares the tables, which nobody writes to, by hard links; what the tree
+//! writes to in place (manifest, log, lock) is copied.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File, TryLockError};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use experiment::{Cell, Experiment, files_outside};
+use results::targets::create_folder;
+use results::{FixtureFile, FixtureInfo, RunMode};
+use serde::{Deserialize, Serialize};
+use storage::Held;
+use storage::page_cache::let_go_of;
+use trial::{FixtureStep, TrialSpec};
+use types::{Outcome, Problem};
+use workload::{Phase, Work};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::child::run_trial;
+use super::environment;
+use super::home::{DataFolder, FIXTURES};
+use crate::interrupt;
+
+/// The version of [`Record`] and of what is hashed.
+const VERSION: u64 = 1;
+
+/// What a fixture says of itself.
+const RECORD: &str = "fixture.json";
+
+/// The tree's folder in a fixture.
+const TREE: &str = "tree";
+
+/// What the name of a fixture ends with as long as it is not whole.
+pub(super) const BEGUN: &str = "begun";
+
+/// What decides nothing of what is on storage.
+const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
+
+/// How often a fixture that another run builds is looked at.
+const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
+
+/// The bytes that are hashed at a time.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// `fixture.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    version: u64,
+    /// All that decides what is in the fixture, as it was hashed.
+    key: String,
+    /// When it was built, RFC 3339.
+    pub(super) built: String,
+    /// How long that took.
+    seconds: f64,
+    /// Who had it made: experiment, cell and phases, for people.
+    #[serde(default)]
+    pub(super) made_by: String,
+    /// For each phase, the operations that each thread did.
+    done: Vec<Vec<u64>>,
+    files: Vec<FixtureFile>,
+}
+
+impl Record {
+    /// Whether it was made by the program with this hash, for runs of which it is.
+    pub(super) fn is_of(&self, program: u64) -> bool {
+        self.version == VERSION && self.key.contains(&format!("\nprogram {program:016x}\n"))
+    }
+}
+
+/// What a fixture says of itself, or why it does not.
+pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
+    let text = fs::read_to_string(folder.join(RECORD));
+    let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
+}
+
+/// A fixture whose files are what they were.
+#[derive(Clone, Debug)]
+pub(super) struct Fixture {
+    folder: PathBuf,
+    record: Record,
+    /// What the manifest says of it.
+    pub(super) info: FixtureInfo,
+}
+
+/// The fixtures of a run, made ready when they are first needed.
+pub(super) struct Fixtures {
+    /// Where they lie.
+    root: PathBuf,
+    /// By their hashes; `None` of a store that answered wrongly.
+    ready: BTreeMap<String, Option<Fixture>>,
+    /// A hash of this program.
+    program: Option<u64>,
+    /// Shared by all runs that take fixtures, from the first that they take to their ends: nobody removes one meanwhile.
+    held: Option<File>,
+    /// Prints a line about the progress.
+    line: fn(&str),
+}
+
+/// What looking for a fixture comes to.
+pub(super) enum Found {
+    /// The experiment has none, or the store answered wrongly while it was built: its trials do all phases.
+    None,
+    /// This one; the first time that the run needs it, and with what it said then.
+    Fixture(Box<Fixture>),
+    /// The user has interrupted the run.
+    Interrupted,
+}
+
+impl Fixtures {
+    /// The fixtures in an output folder.
+    pub(super) fn new(out: &Path, line: fn(&str)) -> Self {
+        Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
+    }
+
+    /// The fixture that a cell's trials start from; built if nobody has built it yet. `spec` is what a trial of the
+    /// cell gets, and says where to build.
+    pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
+        let phases = experiment.fixture_phases(&cell.task);
+        if phases == 0 {
+            return Ok(Found::None);
+        }
+        let key = self.key(experiment, cell, spec, phases)?;
+        let hash = format!("{:016x}", xxh3_64(key.as_bytes()));
+        if let Some(ready) = self.ready.get(&hash) {
+            return Ok(ready.clone().map_or(Found::None, |fixture| Found::Fixture(Box::new(fixture))));
+        }
+        if !self.hold()? {
+            return Ok(Found::Interrupted);
+        }
+        let Some(_lock) = lock(create_file(&self.root.join(format!("{hash}.lock")))?, File::try_lock) else {
+            return Ok(Found::Interrupted);
+        };
+        let site = Site { folder: self.root.join(&hash), hash: hash.clone(), key, phases };
+        let found = match site.folder.exists() {
+            true => Some(site.verify()?),
+            false => match site.build(&experiment.name, cell, spec, self.line)? {
+                Built::Fixture(fixture) => Some(*fixture),
+                Built::Wrong => None,
+                Built::Interrupted => return Ok(Found::Interrupted),
+            },
+        };
+        self.ready.insert(hash, found.clone());
+        Ok(found.map_or(Found::None, |fixture| Found::Fixture(Box::new(fixture))))
+    }
+
+    /// Keeps others from removing fixtures, from now on; whether the user let it come to that.
+    fn hold(&mut self) -> Outcome<bool> {
+        if self.held.is_none() {
+            create_folder(&self.root)?;
+            self.held = lock(open_folder(&self.root)?, File::try_lock_shared);
+        }
+        Ok(self.held.is_some())
+    }
+
+    /// All that decides what is in a fixture.
+    fn key(
+        &mut self,
+        experiment: &Experiment,
+        cell: &Cell,
+        spec: &TrialSpec,
+        phases: usize,
+    ) -> Outcome<String> {
+        let program = self.program.map_or_else(program_hash, Ok)?;
+        self.program = Some(program);
+        let mut key = format!("fixture {VERSION}\nprogram {program:016x}\n");
+        let _ = writeln!(key, "mode {}\nseed {}", building_mode(cell, spec, phases).name(), spec.seed);
+        let mut design = cell.design.to_toml();
+        design.retain(|key, _| !IN_MEMORY_ONLY.contains(&key));
+        let _ = writeln!(key, "[design]\n{design}");
+        key.push_str(&files_outside(&cell.design));
+        let Some(workload) = cell.task.workload() else { return Ok(key) };
+        for trace in workload.phases.iter().filter_map(Phase::trace) {
+            let _ = writeln!(key, "trace {:016x}", hash_of(&experiment.base.join(&trace.file))?.1);
+        }
+        let mut first = workload.clone();
+        first.phases.truncate(phases);
+        let _ = writeln!(key, "[workload]\n{}", first.to_toml());
+        Ok(key)
+    }
+}
+
+/// How a fixture is built: as in `counted` mode wherever that can be, so that its shape follows from the operations
+/// alone. A shape that background threads leave is a draw, which clones share: trials would then agree on what they have
+/// by chance, and no interval over them would show it.
+fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
+    let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
+    let ends_by_time = |work: &Work| matches!(work, Work::Mixed(mixed) if mixed.time_limit_ns.is_some());
+    match first.into_iter().any(|phase| phase.threads > 1 || ends_by_time(&phase.work)) {
+        true => spec.mode,
+        false => RunMode::Counted,
+    }
+}
+
+/// Where a fixture lies or will lie.
+struct Site {
+    folder: PathBuf,
+    hash: String,
+    key: String,
+    phases: usize,
+}
+
+/// What building a fixture came to.
+enum Built {
+    Fixture(Box<Fixture>),
+    /// The store answered wrongly.
+    Wrong,
+    Interrupted,
+}
+
+impl Site {
+    /// The fixture that is there, if every byte of it is as it was.
+    fn verify(&self) -> Outcome<Fixture> {
+        let damaged = |what: String| {
+            let folder = self.folder.display();
+            Problem::new(format!("the fixture {folder} is not what was built: {what}; remove the folder"))
+        };
+        let record = read_record(&self.folder).map_err(damaged)?;
+        if record.version != VERSION || record.key != self.key {
+            return Err(damaged("it is of something else".to_owned()));
+        }
+        let found = files_in(&self.folder.join(TREE))?;
+        if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
+            return Err(damaged(format!("{} has changed or is missing", other.name)));
+        }
+        if found.len() != record.files.len() {
+            return Err(damaged("there are other files in it".to_owned()));
+        }
+        Ok(self.fixture(record))
+    }
+
+    /// Does the phases on a new store, checks its answers, and keeps it.
+    fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
+        line(&format!("  building fixture {} of {}", self.hash, cell.label));
+        let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
+        let mode = building_mode(cell, spec, self.phases);
+        if mode == RunMode::Timed {
+            line(
+                "  its shape is a draw that all trials share: phases of several threads, or that end by time",
+            );
+        }
+        let spec = TrialSpec {
+            mode,
+            directory: data.path().join(TREE),
+            results: None,
+            memory_limit: None,
+            warm_memory: None,
+            fixture: Some(FixtureStep::Build { phases: self.phases }),
+            ..spec.clone()
+        };
+        let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
+        if !report.wrong.is_empty() {
+            line(&format!("  no fixture of {}: its answers are wrong, as every trial will say", cell.label));
+            return Ok(Built::Wrong);
+        }
+        let record = Record {
+            version: VERSION,
+            key: self.key.clone(),
+            built: environment::now(),
+            seconds: started.elapsed().as_secs_f64(),
+            made_by: format!("{experiment}, {}: {}", cell.label, self.phase_names(cell)),
+            done: report.done,
+            files: files_in(&spec.directory)?,
+        };
+        let text = serde_json::to_string_pretty(&record).expect("records are plain data");
+        let place = data.path().join(RECORD);
+        fs::write(&place, text)
+            .map_err(|error| Problem::doing(format!("write {}", place.display()), error))?;
+        // The folder has its name when it is whole, and not before.
+        fs::rename(data.path(), &self.folder)
+            .map_err(|error| Problem::doing(format!("keep the fixture {}", self.folder.display()), error))?;
+        Ok(Built::Fixture(Box::new(self.fixture(record))))
+    }
+
+    /// `load, churn`: the phases whose work is in it.
+    fn phase_names(&self, cell: &Cell) -> String {
+        cell.task.phases()[..self.phases].join(", ")
+    }
+
+    fn fixture(&self, record: Record) -> Fixture {
+        let info = FixtureInfo {
+            hash: self.hash.clone(),
+            built: record.built.clone(),
+            seconds: record.seconds,
+            cells: Vec::new(),
+            files: record.files.clone(),
+        };
+        Fixture { folder: self.folder.clone(), record, info }
+    }
+}
+
+impl Fixture {
+    /// Clones it into a new folder, and says from where a trial goes on. Where memory is limited, the page cache lets
+    /// go of it first: a page counts for whoever asked for it first, and that was not the trial.
+    pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
+        create_folder(target)?;
+        for file in &self.record.files {
+            let (from, to) = (self.folder.join(TREE).join(&file.name), target.join(&file.name));
+            if memory_is_limited {
+                let dropped = let_go_of(&from);
+                dropped.map_err(|error| Problem::doing(format!("read {}", from.display()), error))?;
+            }
+            // A file system without links has copies.
+            let linked = is_table(&file.name) && fs::hard_link(&from, &to).is_ok();
+            if !linked {
+                let copied = fs::copy(&from, &to);
+                copied.map_err(|error| Problem::doing(format!("clone {}", from.display()), error))?;
+            }
+        }
+        Ok(FixtureStep::Stands { done: self.record.done.clone() })
+    }
+}
+
+/// Whether a file of a tree is one that nobody writes to once it is there.
+fn is_table(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "table")
+}
+
+fn create_file(path: &Path) -> Outcome<File> {
+    File::create(path).map_err(|error| Problem::doing(format!("create {}", path.display()), error))
+}
+
+fn open_folder(folder: &Path) -> Outcome<File> {
+    File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
+}
+
+/// Waits for a lock of a file; `None` where the user interrupts the run.
+fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
+    loop {
+        match attempt(&file) {
+            Err(TryLockError::WouldBlock) if interrupt::is_requested() => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK_UP_PERIOD),
+            // A file system without locks is no reason not to run.
+            Ok(()) | Err(TryLockError::Error(_)) => return Some(file),
+        }
+    }
+}
+
+/// Keeps runs from taking fixtures of an output folder, as long as the file is open; nothing where there are none.
+///
+/// # Errors
+/// If a run may still take one; names who holds them.
+pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
+    let root = out.join(FIXTURES);
+    if !root.is_dir() {
+        return Ok(None);
+    }
+    let file = open_folder(&root)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
+            "fixtures in {} are in use by a run, {}; wait for it",
+            out.display(),
+            Held::by(&file).user()
+        ))),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(file)),
+    }
+}
+
+/// A hash of this program.
+pub fn program_hash() -> Outcome<u64> {
+    let path = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
+    Ok(hash_of(&path)?.1)
+}
+
+/// The files of a folder by their names, each with its length and hash.
+fn files_in(folder: &Path) -> Outcome<Vec<FixtureFile>> {
+    let reading = |error| Problem::doing(format!("read {}", folder.display()), error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(reading)? {
+        let entry = entry.map_err(reading)?;
+        let (bytes, hash) = hash_of(&entry.path())?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        files.push(FixtureFile { name, bytes, xxh3: format!("{hash:016x}") });
+    }
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}
+
+/// The length of a file and its XXH3-64.
+fn hash_of(path: &Path) -> Outcome<(u64, u64)> {
+    let reading = |error| Problem::doing(format!("read {}", path.display()), error);
+    let mut file = File::open(path).map_err(reading)?;
+    let (mut hash, mut bytes, mut piece) = (Xxh3::new(), 0, vec![0; PIECE_BYTES]);
+    loop {
+        match file.read(&mut piece).map_err(reading)? {
+            0 => return Ok((bytes, hash.digest())),
+            read => {
+                hash.update(&piece[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The results folder of a run: looked at before anything is changed, held by one run at a time, earlier
+//! results moved aside.
+
+use std::fs::{DirEntry, File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use results::targets::{check_name, create_folder, refuse_link};
+use results::{Folder, Manifest};
+use storage::Held;
+use types::{Outcome, Problem};
+
+/// Names of folders in the output folder that are no experiment's.
+const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
+
+/// The folder of fixtures in the output folder.
+pub(super) const FIXTURES: &str = "fixtures";
+
+/// Where earlier results go.
+const EARLIER: &str = "earlier";
+
+/// How often and how long apart a folder is tried to be removed: the process of a trial whose parent was killed
+/// may be about to end.
+const REMOVALS: usize = 20;
+const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
+
+/// The folder of one experiment's results.
+pub(super) struct Home {
+    experiment: String,
+    folder: Folder,
+    /// The output folder that it lies in.
+    out: PathBuf,
+    /// Keeps other runs out.
+    lock: Option<File>,
+    /// What an earlier run left.
+    earlier: Option<Manifest>,
+}
+
+impl Home {
+    /// Looks at the folder of an experiment's results in `out`, and changes nothing.
+    ///
+    /// # Errors
+    /// If it holds what is not this experiment's, or another run writes to it.
+    pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
+        check_name(experiment)?;
+        if RESERVED.contains(&experiment) {
+            let message = format!(
+                "an experiment cannot be called \"{experiment}\": that folder of results is for something else; \
+                 rename its file"
+            );
+            return Err(Problem::new(message));
+        }
+        let folder = Folder::new(out.join(experiment));
+        let mut home = Self {
+            experiment: experiment.to_owned(),
+            folder,
+            out: out.to_owned(),
+            lock: None,
+            earlier: None,
+        };
+        let root = home.folder.root();
+        let holds_something =
+            root.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| !is_begun(&entry)));
+        if holds_something {
+            home.lock = Some(lock(root)?);
+            home.refuse_links()?;
+            home.earlier = Some(home.read_earlier()?);
+        }
+        Ok(home)
+    }
+
+    /// Refuses links in the folder: what a run writes in their place would be written elsewhere.
+    fn refuse_links(&self) -> Outcome<()> {
+        let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
+    }
+
+    fn read_earlier(&self) -> Outcome<Manifest> {
+        let root = self.folder.root().display();
+        let advice = "give --out another folder";
+        if !self.folder.manifest().exists() {
+            return Err(Problem::new(format!("{root} holds files, but no results of a run; {advice}")));
+        }
+        let manifest = Manifest::read(&self.folder.manifest())
+            .map_err(|error| Problem::new(format!("{error}; remove the folder, or {advice}")))?;
+        if manifest.experiment != self.experiment {
+            let other = manifest.experiment;
+            return Err(Problem::new(format!(
+                "{root} holds results of another experiment, {other}; {advice}"
+            )));
+        }
+        Ok(manifest)
+    }
+
+    /// The files of the folder.
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// The manifest of what an earlier run left.
+    pub(super) fn earlier(&self) -> Option<&Manifest> {
+        self.earlier.as_ref()
+    }
+
+    /// Makes the folder ready: with what an earlier run left in it where that is to be resumed, else empty.
+    pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
+        if self.earlier.is_some() && !resume {
+            self.set_aside(line)?;
+        }
+        let root = self.folder.root();
+        create_folder(root)?;
+        if self.lock.is_none() {
+            self.lock = Some(lock(root)?);
+        }
+        // What a run that was killed left behind.
+        remove_begun(root);
+        remove_begun(&self.folder.histograms());
+        remove_folder(&self.data())
+    }
+
+    /// Where trees live while their trials run.
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.root().join("data")
+    }
+
+    /// Moves the results of an earlier run out of the way; nothing is thrown away but the trees of a trial that
+    /// was killed.
+    fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
+        remove_folder(&self.data())?;
+        let started =
+            self.earlier.take().map_or_else(String::new, |manifest| manifest.started.replace(':', ""));
+        let folder = self.out.join(EARLIER);
+        create_folder(&folder)?;
+        let numbered = (1..).map(|number| match number {
+            1 => folder.join(format!("{}-{started}", self.experiment)),
+            _ => folder.join(format!("{}-{started}-{number}", self.experiment)),
+        });
+        let target = numbered.into_iter().find(|target| !target.exists()).expect("some number is free");
+        std::fs::rename(self.folder.root(), &target)
+            .map_err(|error| Problem::doing(format!("move {} aside", self.folder.root().display()), error))?;
+        // The lock went with the folder.
+        self.lock = None;
+        line(&format!("{}: earlier results are now in {}", self.experiment, target.display()));
+        Ok(())
+    }
+}
+
+/// What the names of files begin with that are being written, to be put in their places when they are whole.
+const BEGUN: &[u8] = b".tmp";
+
+fn is_begun(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(BEGUN)
+}
+
+/// Removes the files of a folder that were never put in their places.
+fn remove_begun(folder: &Path) {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    for entry in entries.filter(is_begun) {
+        // They are in nobody's way.
+        let _ = std::fs::remove_file(entry.path());
+    }
+}
+
+/// Locks a folder against other runs, as long as the file is open.
+fn lock(folder: &Path) -> Outcome<File> {
+    let file =
+        File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
+            "{} is being written by another run, {}; wait for it, or give --out another folder",
+            folder.display(),
+            Held::by(&file).user()
+        ))),
+        // A file system without locks is no reason not to run.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// The folder of one trial's data, removed with everything in it when the trial is over.
+pub(super) struct DataFolder(PathBuf);
+
+impl DataFolder {
+    pub(super) fn create(path: PathBuf) -> Outcome<Self> {
+        remove_folder(&path)?;
+        create_folder(&path)?;
+        Ok(Self(path))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for DataFolder {
+    fn drop(&mut self) {
+        // The next run removes what stays.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes a folder, if it is there.
+pub(super) fn remove_folder(folder: &Path) -> Outcome<()> {
+    for again in (0..REMOVALS).rev() {
+        match std::fs::remove_dir_all(folder) {
+            Ok(()) => break,
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && again > 0 => {
+                std::thread::sleep(REMOVAL_PERIOD);
+            }
+            Err(error) => return Err(Problem::doing(format!("remove {}", folder.display()), error)),
+        }
+    }
+    Ok(())
+}

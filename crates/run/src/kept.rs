@@ -1,0 +1,94 @@
+//! The fixtures that an output folder keeps: what they take, who uses them, and their removal. Nothing else removes them,
+//! and those of an earlier build of this program are taken by no run any more.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use results::{Folder, Manifest};
+use types::{Outcome, Problem};
+
+use super::fixture::{BEGUN, read_record};
+use super::home::{FIXTURES, remove_folder};
+
+/// A fixture that an output folder keeps, or what is left of one whose building was killed.
+pub struct Kept {
+    /// Its name.
+    pub hash: String,
+    folder: PathBuf,
+    /// What it takes on the file system.
+    pub bytes: u64,
+    /// When it was built, RFC 3339; nothing of one that was never whole.
+    pub built: Option<String>,
+    /// Whether a run builds it now.
+    pub is_in_work: bool,
+    /// Whether a run of this program may take it.
+    pub is_current: bool,
+    /// Who had it made: experiment, cell and phases; empty where it does not say.
+    pub made_by: String,
+    /// The experiments whose results began from it.
+    pub experiments: Vec<String>,
+}
+
+/// The fixtures in an output folder, by their names; `program` is the hash of this program.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
+    let root = out.join(FIXTURES);
+    let manifests = manifests(out)?;
+    let entries = match root.read_dir() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| Problem::doing(format!("read {}", root.display()), error))?,
+    };
+    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders.into_iter().map(|folder| Kept::of(folder, &manifests, program)).collect())
+}
+
+impl Kept {
+    fn of(folder: PathBuf, manifests: &[Manifest], program: u64) -> Self {
+        let hash = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_whole = folder.extension().is_none_or(|ending| ending != BEGUN);
+        let record = read_record(&folder).ok().filter(|_| is_whole);
+        let begins = |manifest: &&Manifest| manifest.fixtures.iter().any(|fixture| fixture.hash == hash);
+        Self {
+            bytes: engines::disk_bytes(&folder).unwrap_or(0),
+            is_in_work: !is_whole && is_locked(&folder.with_extension("lock")),
+            is_current: record.as_ref().is_some_and(|record| record.is_of(program)),
+            made_by: record.as_ref().map_or_else(String::new, |record| record.made_by.clone()),
+            built: record.map(|record| record.built),
+            experiments: manifests
+                .iter()
+                .filter(begins)
+                .map(|manifest| manifest.experiment.clone())
+                .collect(),
+            hash,
+            folder,
+        }
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn remove(&self) -> Outcome<()> {
+        remove_folder(&self.folder)?;
+        // Whoever waits for the lock finds that there is nothing, and builds.
+        let _ = std::fs::remove_file(self.folder.with_extension("lock"));
+        Ok(())
+    }
+}
+
+/// Whether somebody holds the lock of a fixture.
+fn is_locked(path: &Path) -> bool {
+    let found = File::open(path).ok().map(|file| file.try_lock_shared());
+    matches!(found, Some(Err(TryLockError::WouldBlock)))
+}
+
+/// What the experiments of an output folder say of themselves, as far as it can be read.
+fn manifests(out: &Path) -> Outcome<Vec<Manifest>> {
+    let entries = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
+    let files = entries.flatten().map(|entry| Folder::new(entry.path()).manifest());
+    Ok(files.filter(|file| file.is_file()).filter_map(|file| Manifest::read(&file).ok()).collect())
+}

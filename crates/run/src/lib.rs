@@ -1,0 +1,33 @@
+//! Runs of experiments: the sweep in the parent process, each trial in a fresh child process.
+//!
+//! [`run_all`] checks all experiments, interleaves their trials in mirrored blocks, starts the process of each trial,
+//! writes what it reports, and ends with charts and the verdict. A run that was interrupted goes on where it stopped.
+
+mod child;
+mod console;
+mod doctor;
+mod engine_info;
+mod environment;
+mod experiments;
+mod fixture;
+mod home;
+pub mod interrupt;
+mod kept;
+mod manifest;
+mod memory_limit;
+mod process;
+mod progress;
+mod rehearsal;
+mod scratch;
+
+pub use child::TRIAL_COMMAND;
+pub use console::Console;
+pub use doctor::examine;
+pub use engine_info::{engine_info, introduction};
+pub use environment::machine_info;
+pub use experiments::{Ending, RunOptions, run_all};
+pub use fixture::{lock_all as lock_all_fixtures, program_hash};
+pub use kept::{Kept, kept};
+pub use manifest::QUICK;
+pub use process::Programs;
+pub use scratch::{Scratch, scratch};

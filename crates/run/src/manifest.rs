@@ -1,0 +1,129 @@
+//! What the manifest of a run says.
+
+use std::path::Path;
+
+use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, Overrides};
+use results::{
+    BuildInfo, CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest,
+    RunMode,
+};
+use trial::{clock_cost, harness_cost, seam_costs};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{doctor, engine_info, environment};
+
+/// The warning of a quick run.
+pub const QUICK: &str = "this is a quick run: smaller than the experiment means, and no answer to it";
+
+/// The manifest of a run by a program of this `build` that begins now and writes to `out`.
+pub(super) fn begin(
+    experiment: &Experiment,
+    overrides: &Overrides,
+    build: &BuildInfo,
+    out: &Path,
+) -> Manifest {
+    let trials = &experiment.trials;
+    let mut machine = environment::machine_info(out);
+    machine.findings = doctor::examine(&machine, out);
+    let started = environment::now();
+    let config_hash = experiment.config_hash();
+    let run_id = xxh3_64(format!("{config_hash}{started}{}", std::process::id()).as_bytes());
+    let mut warnings = match trials.mode {
+        RunMode::Timed => doubts(&machine),
+        RunMode::Counted => Vec::new(),
+    };
+    if overrides.quick {
+        warnings.push(QUICK.to_owned());
+    }
+    let cells: Vec<CellInfo> = experiment.cells.iter().map(cell_info).collect();
+    for engine in cells.iter().filter_map(|cell| cell.engine.as_ref()) {
+        let told = engine.doubts.iter().map(|doubt| format!("engine {}: {doubt}", engine.name));
+        let new: Vec<String> = told.filter(|doubt| !warnings.contains(doubt)).collect();
+        warnings.extend(new);
+    }
+    if trials.check_stride() == 0 && experiment.task.workload().is_some() {
+        warnings.push("no answer is checked: trials.check is 0".to_owned());
+    }
+    let mut manifest = Manifest {
+        version: MANIFEST_VERSION,
+        experiment: experiment.name.clone(),
+        run_id: format!("{run_id:016x}"),
+        config_hash,
+        command: std::env::args().collect(),
+        seed: trials.seed,
+        mode: trials.mode.name().to_owned(),
+        quick: overrides.quick,
+        components: components(&experiment.cells),
+        cells,
+        build: build.clone(),
+        machine,
+        harness: match trials.mode {
+            RunMode::Timed if experiment.task.component().is_some() => clock_cost(),
+            RunMode::Timed => harness_cost(trials.sampling, trials.check_stride(), DEFAULT_INTERVAL_NS),
+            RunMode::Counted => HarnessCost::default(),
+        },
+        seams: seam_costs(experiment.cells.iter().map(|cell| &cell.design)),
+        started,
+        warnings,
+        ..Manifest::default()
+    };
+    describe(&mut manifest, experiment);
+    manifest
+}
+
+/// What makes times of this machine doubtful right now. Counters are above all that.
+fn doubts(machine: &MachineInfo) -> Vec<String> {
+    let concerns = machine.findings.iter().filter_map(|finding| {
+        let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
+        Some(format!("{}{value}: {}", finding.check, finding.advice.as_ref()?))
+    });
+    concerns.collect()
+}
+
+/// The manifest of a run that goes on now.
+pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &BuildInfo) -> Manifest {
+    let by = if manifest.build == *build { "" } else { ", by another build" };
+    manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
+    describe(&mut manifest, experiment);
+    manifest
+}
+
+/// Writes down what may change when a run is resumed: more trials, other charts.
+fn describe(manifest: &mut Manifest, experiment: &Experiment) {
+    manifest.question.clone_from(&experiment.question);
+    manifest.resolved = experiment.resolved();
+    manifest.trials = experiment.trials.count;
+    manifest.swept = experiment.swept();
+    manifest.phases = experiment.task.phases();
+    let left_out = experiment.left_out.iter();
+    manifest.left_out =
+        left_out.map(|left| LeftOut { label: left.label.clone(), reason: left.reason.clone() }).collect();
+    manifest.ended = None;
+}
+
+/// The variants that the designs of cells use, in the order of axes and catalogs, each once.
+fn components(cells: &[Cell]) -> Vec<ComponentInfo> {
+    let used = |axis: &str, kind: &str| cells.iter().any(|cell| cell.design.choice(axis).kind() == kind);
+    let of_axis = |axis: &&'static dyn catalog::Axis| {
+        let name = axis.name();
+        let variants = axis.variants().into_iter().filter(move |variant| used(name, variant.kind));
+        variants.map(move |variant| ComponentInfo {
+            axis: name.to_owned(),
+            kind: variant.kind.to_owned(),
+            package: variant.origin.package.to_owned(),
+            version: variant.origin.version.to_owned(),
+        })
+    };
+    tree::AXES.iter().flat_map(of_axis).collect()
+}
+
+fn cell_info(cell: &Cell) -> CellInfo {
+    CellInfo {
+        cell: cell.number,
+        label: cell.label.clone(),
+        swept: cell.swept.clone(),
+        design_hash: format!("{:016x}", xxh3_64(cell.task.design_toml(&cell.design).to_string().as_bytes())),
+        engine: engine_info::engine_info(cell),
+        streams: Vec::new(),
+    }
+}

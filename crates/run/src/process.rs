@@ -1,0 +1,92 @@
+//! A whole run of an experiment by some build of this program, as users start it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use results::Folder;
+use rustix::process::{Pid, Signal, kill_process};
+use types::{Outcome, Problem};
+use verdict::Runner;
+
+use crate::interrupt;
+
+/// How soon an interruption is passed on.
+const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
+
+/// Builds of this program, run as users start them.
+pub struct Programs {
+    /// Prints a line about the progress.
+    pub line: fn(&str),
+}
+
+impl Runner for Programs {
+    fn run(&self, program: Option<&Path>, arguments: &[String], out: &Path) -> Outcome<Folder> {
+        match program {
+            Some(program) => run(program, arguments, out),
+            None => run(&this_program()?, arguments, out),
+        }
+    }
+
+    fn tell(&self, text: &str) {
+        (self.line)(text);
+    }
+}
+
+/// Runs one experiment into an empty folder and returns the folder of its results.
+///
+/// # Errors
+/// If the program cannot be started or refuses, with what it said.
+fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
+    std::fs::create_dir_all(out)
+        .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
+    let told = out.join("stderr");
+    let file =
+        File::create(&told).map_err(|error| Problem::doing(format!("create {}", told.display()), error))?;
+    let mut process = Command::new(program)
+        .arg("run")
+        .args(arguments)
+        .arg("--out")
+        .arg(out)
+        .arg("--plots")
+        .arg(out.join("charts"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(file)
+        .spawn()
+        .map_err(|error| Problem::doing(format!("start {}", program.display()), error))?;
+    let status = wait(&mut process)?;
+    let found = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
+    let mut folders = found.filter_map(|entry| Some(Folder::new(entry.ok()?.path())));
+    let folder = folders.find(|folder| folder.manifest().is_file());
+    // A wrong answer, exit code 1, is a result, and stands in the rows.
+    folder.filter(|_| matches!(status.code(), Some(0 | 1))).ok_or_else(|| {
+        let said = std::fs::read_to_string(&told).unwrap_or_default();
+        let last = said.lines().last().unwrap_or("nothing was said").trim_start_matches("error: ");
+        Problem::new(format!("{} run {}: {last} ({status})", program.display(), arguments.join(" ")))
+    })
+}
+
+/// Waits until a run is over. An interruption is passed on: the run ends in order.
+fn wait(process: &mut Child) -> Outcome<ExitStatus> {
+    let mut is_told = false;
+    loop {
+        let ended = process.try_wait().map_err(|error| Problem::doing("wait for a run", error))?;
+        match ended {
+            Some(_) if is_told => return Err(Problem::new("interrupted: nothing was judged")),
+            Some(status) => return Ok(status),
+            None if interrupt::is_requested() && !is_told => {
+                // One that has just ended needs not be told.
+                let _ = kill_process(Pid::from_child(process), Signal::TERM);
+                is_told = true;
+            }
+            None => std::thread::sleep(LOOK_UP_PERIOD),
+        }
+    }
+}
+
+/// This program.
+fn this_program() -> Outcome<PathBuf> {
+    std::env::current_exe().map_err(|error| Problem::doing("find this program", error))
+}

@@ -1,0 +1,60 @@
+//! A rehearsal: before the first trial, every engine that checks its options only on opening opens an empty store for
+//! each of its cells, in a process of its own. What it rejects (an option, a codec, a kind of cache) is known before an
+//! hour is spent.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
+use results::targets::create_folder;
+use trial::TrialSpec;
+use types::{Outcome, Problem};
+
+use super::child::run_trial;
+use super::scratch::scratch;
+
+/// What is done: an engine that can do this has understood its options.
+const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
+
+/// Rehearses an experiment, in a scratch folder in `out`.
+///
+/// # Errors
+/// Names the cell whose engine cannot run it, with what the engine says.
+pub(super) fn rehearse(experiment: &Experiment, out: &Path, line: fn(&str)) -> Outcome<()> {
+    let mut done = BTreeSet::new();
+    for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).may_reject_options()) {
+        if done.insert(cell.subject()) {
+            rehearse_cell(experiment, cell, out, line)?;
+        }
+    }
+    Ok(())
+}
+
+fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str)) -> Outcome<()> {
+    create_folder(out)?;
+    let folder = scratch(Some(out))?;
+    let trials = &experiment.trials;
+    let spec = TrialSpec {
+        engine: cell.engine.label(),
+        design: cell.task.design_toml(&cell.design).to_string(),
+        task: TASK.to_owned(),
+        base: experiment.base.clone(),
+        seed: trials.seed,
+        mode: trials.mode,
+        sampling: trials.sampling,
+        check: 1,
+        interval_ns: DEFAULT_INTERVAL_NS,
+        directory: folder.path().join("tree"),
+        results: None,
+        cell: cell.number,
+        trial: 0,
+        memory_limit: None,
+        warm_memory: None,
+        fixture: None,
+    };
+    // An interrupted rehearsal is told by the run that follows it.
+    run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {
+        let engine = engine_label(&cell.engine);
+        Problem::at(&experiment.file, None, format!("{}: {engine} cannot run it: {problem}", cell.label))
+    })
+}

@@ -1,0 +1,81 @@
+//! Folders for what runs write on the way, gone when they are over. One whose process was killed is removed by the next
+//! one that makes a folder in the same place.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use types::{Outcome, Problem};
+
+/// What the names of such folders begin with.
+const PREFIX: &str = ".lsmbench-scratch-";
+
+/// A folder that is younger may be one that somebody is about to lock.
+const LEAST_AGE: Duration = Duration::from_mins(1);
+
+/// A folder that is held as long as this value lives, and goes with it.
+pub struct Scratch {
+    folder: TempDir,
+    /// Tells others that somebody works there.
+    _lock: Option<File>,
+}
+
+impl Scratch {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Keeps it, under another name, so that nothing takes it for left behind; returns where it is then.
+    pub fn keep(self) -> PathBuf {
+        let kept = self.folder.keep();
+        let name =
+            kept.file_name().unwrap_or_default().to_string_lossy().replacen(PREFIX, "lsmbench-kept-", 1);
+        let target = kept.with_file_name(name);
+        match std::fs::rename(&kept, &target) {
+            Ok(()) => target,
+            Err(_) => kept,
+        }
+    }
+}
+
+/// A new folder in `folder`, or in that of the system for temporary files; it goes with this value.
+///
+/// # Errors
+/// If there is no such folder, or nothing can be made in it.
+pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
+    let system = std::env::temp_dir();
+    let above = folder.unwrap_or(&system);
+    for left in abandoned(above) {
+        // What cannot be removed is somebody else's.
+        let _ = std::fs::remove_dir_all(left);
+    }
+    let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(above);
+    let folder = made.map_err(|error| {
+        Problem::doing(
+            format!("make a folder in {}", above.display()),
+            format!("{error}; name one that is there"),
+        )
+    })?;
+    let lock = locked(folder.path());
+    Ok(Scratch { folder, _lock: lock })
+}
+
+/// The folders that nobody works in any more.
+fn abandoned(above: &Path) -> Vec<PathBuf> {
+    let entries = above.read_dir().into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    let old = ours.filter(|entry| {
+        let age = entry.metadata().ok().filter(std::fs::Metadata::is_dir);
+        let age = age.and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
+        age.is_some_and(|age| age > LEAST_AGE)
+    });
+    old.map(|entry| entry.path()).filter(|path| locked(path).is_some()).collect()
+}
+
+/// The folder, locked; nothing where another one has it, or where the file system has no locks.
+fn locked(folder: &Path) -> Option<File> {
+    File::open(folder).ok().filter(|file| file.try_lock().is_ok())
+}

@@ -1,0 +1,79 @@
+//! What the harness adds to every operation, measured against a store that does nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use measure::{Clock, Histogram};
+use results::{HarnessCost, OperationCost, RunMode};
+use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
+
+use super::drive::Drive;
+
+/// The samplings of latencies that the cost is always told at, besides the run's own.
+const SAMPLINGS: [u64; 2] = [1, 100];
+
+/// Measurements, of which the least counts: what disturbs a measurement only adds to it.
+const REPEATS: usize = 5;
+
+/// The keys that the measured phase finds.
+const KEYS: u64 = 1_000_000;
+
+/// The workload that the cost is measured with: uniform gets of 16-byte keys, closed loop, one thread.
+const WORKLOAD: &str = r#"
+key = { format = "u64", bytes = 16 }
+[[phase]]
+name = "load"
+insert = 1_000_000
+[[phase]]
+name = "get"
+operations = 200_000
+mix = { get = 1 }
+keys = "uniform"
+"#;
+
+/// Measures it, for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a timeline of
+/// intervals of so many nanoseconds.
+pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
+    let clock = Clock::new();
+    let phase = phase();
+    let mut samplings = SAMPLINGS.to_vec();
+    if !samplings.contains(&sampling) {
+        samplings.push(sampling);
+    }
+    let cost = |sampling| {
+        let drive = Drive { mode: RunMode::Timed, sampling, check, interval_ns, rate: Rate::Closed };
+        let costs = (0..REPEATS).filter_map(|_| operation_ns(drive, &phase, &clock).ok()?);
+        Some(OperationCost { sampling, operation_ns: costs.reduce(f64::min)? })
+    };
+    HarnessCost {
+        clock: Some(clock.source().to_owned()),
+        clock_ns: Some(clock.cost_ns()),
+        record_ns: Some(Histogram::record_cost_ns(&clock)),
+        operations: samplings.into_iter().filter_map(cost).collect(),
+    }
+}
+
+/// What reading the clock takes. Components are timed in slices, and each says what its own loop takes.
+pub fn clock_cost() -> HarnessCost {
+    let clock = Clock::new();
+    HarnessCost {
+        clock: Some(clock.source().to_owned()),
+        clock_ns: Some(clock.cost_ns()),
+        ..HarnessCost::default()
+    }
+}
+
+fn phase() -> Arc<PhasePlan> {
+    let workload = Workload::from_toml(&WORKLOAD.parse().expect("it is TOML")).expect("it is a workload");
+    let plan = Plan::new(&workload, 42, Path::new("")).expect("it can be planned");
+    Arc::clone(plan.phases().last().expect("it has phases"))
+}
+
+/// Nanoseconds per operation in all: generation, timing and recording together.
+fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
+    let from = Extent { keys: KEYS, versions: 1 };
+    let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), None)?;
+    let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
+    Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))
+}

@@ -1,0 +1,251 @@
+//! What theory expects of a phase: of its writes from the policy and the flushes, of its gets from the runs that
+//! there are, of the cache from the law of the keys. A phase to which a form does not apply gets none.
+
+use std::sync::Arc;
+
+use compaction::Load;
+use engines::EngineStats;
+use results::{Measurements, columns as c, counters as n};
+use subject::popularity_of_blocks;
+use theory::{Eviction, Popularity, RunView, blocks_per_absent_get, blocks_per_present_get, growth};
+use tree::Design;
+use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Order, Phase, Standing, Work};
+
+use super::measured::Measured;
+use super::space;
+
+/// The most flushes that a policy without a form is simulated for.
+const MOST_SIMULATED: u64 = 20_000;
+
+/// The part by which merges of different keys may change their bytes, for blocks and filters that are filled otherwise.
+const MOST_RECODED: f64 = 0.1;
+
+/// The share of blocks looked into in vain up to which the requests of a cache follow the law of the keys.
+const MOST_STRAYS: f64 = 0.05;
+
+/// What is expected of the phases of a trial, one after the other.
+pub(super) struct Forecast {
+    design: Design,
+    format: Arc<dyn KeyFormat>,
+    /// Whether every run holds keys from all over, as far as is known.
+    overlaps: bool,
+    /// The law that the cache was asked by last, and of how many keys.
+    warm_with: Option<(String, u64)>,
+    /// The blocks that were computed last: they are the same for phases that ask for keys alike.
+    blocks: Option<(BlocksKey, Option<Popularity>)>,
+}
+
+/// What the popularity of blocks depends on: the law, the keys, and how many are in a block.
+type BlocksKey = (String, u64, u64);
+
+impl Forecast {
+    /// For a tree of this design that takes keys of this format.
+    pub(super) fn new(design: Design, format: &Arc<dyn KeyFormat>) -> Self {
+        let format = Arc::clone(format);
+        Self { design, format, overlaps: true, warm_with: None, blocks: None }
+    }
+
+    /// Takes note of a phase that was done before.
+    pub(super) fn pass(&mut self, phase: &Phase) {
+        self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
+    }
+
+    /// What is expected of a phase on a store that earlier ones left at `from`; to be called for each in turn.
+    /// `live` is how many bytes of live data there are behind it, where that is known.
+    pub(super) fn of_phase(
+        &mut self,
+        phase: &Phase,
+        from: Extent,
+        measured: &Measured,
+        live: Option<u64>,
+    ) -> Measurements {
+        let mut cells = Measurements::default();
+        let own_law = law_of(&phase.work).map(|law| (law, from.keys));
+        if measured.warmed.is_some() {
+            self.warm_with.clone_from(&own_law);
+        } else if phase.before.cache != CacheState::AsIs {
+            self.warm_with = None;
+        }
+        cells.extend(self.writes(phase, measured).unwrap_or_default());
+        let bounds = live.and_then(|live| space::bounds(&self.design, &measured.settled, live));
+        cells.extend(bounds.unwrap_or_default());
+        self.pass(phase);
+        if let Work::Mixed(mixed) = &phase.work {
+            let is_only_gets = Kind::ALL.into_iter().all(|kind| kind == Kind::Get || !mixed.mix.has(kind));
+            let is_still = measured.before.has_levels_of(&measured.burst);
+            if is_only_gets && is_still && measured.burst.sum_of_levels(&c::RUNS).is_some_and(|runs| runs > 0)
+            {
+                cells.extend(self.lookups(measured).unwrap_or_default());
+                cells.extend(self.cache(mixed, from.keys, measured).unwrap_or_default());
+            }
+        }
+        self.warm_with = own_law;
+        cells
+    }
+
+    /// What is expected of a phase that only adds keys to an empty store. `None` of any other, and of an engine that does
+    /// not report what the forms need.
+    fn writes(&self, phase: &Phase, measured: &Measured) -> Option<Measurements> {
+        let Measured { before, settled, .. } = measured;
+        let done = |metric| settled.whole.counted(metric, &before.whole);
+        let is_first =
+            before.whole.count(&c::USER_BYTES_WRITTEN)? == 0 && before.whole.reading(&c::RUNS)? == 0;
+        let (flushes, puts, user_bytes) =
+            (done(&c::FLUSHES)?, done(&n::PUTS)?, done(&c::USER_BYTES_WRITTEN)?);
+        if !is_first || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
+            return None;
+        }
+        // A codec that compresses more the deeper a level is: bytes do not stay what they were when flushed.
+        let (read, written) = (done(&c::COMPACTION_BYTES_READ)?, done(&c::COMPACTION_BYTES_WRITTEN)?);
+        let kept = written as f64 / read.max(1) as f64;
+        if read > 0 && (kept - 1.0).abs() > MOST_RECODED {
+            return None;
+        }
+        let policy = self.design.choice("compaction");
+        let entry_bytes = (user_bytes / puts).max(1);
+        let entries = settled.sum_of_levels(&n::ENTRIES)?.max(1);
+        let load = Load {
+            writes_per_flush: (entries / flushes).max(1),
+            entry_bytes,
+            entries_per_table: (self.design.options.table.capacity.0 / entry_bytes).max(1),
+            distinct_keys: None,
+        };
+        if flushes > MOST_SIMULATED && !theory::has_form(policy, load, flushes) {
+            return None;
+        }
+        let expected = growth(policy, load, flushes).ok()?;
+        let flush_amp = done(&c::FLUSH_BYTES)? as f64 / user_bytes as f64;
+        let mut cells = Measurements::default();
+        cells.set(&c::EXPECTED_WRITE_AMP, expected.write_amp * flush_amp);
+        cells.set(&c::EXPECTED_RUNS, expected.runs).set(&c::EXPECTED_LEVELS, expected.levels);
+        Some(cells)
+    }
+
+    /// What is expected of gets that meet runs which all may have the key. `None` of any other.
+    fn lookups(&self, measured: &Measured) -> Option<Measurements> {
+        let Measured { before, burst, .. } = measured;
+        let done = |metric| burst.whole.counted(metric, &before.whole);
+        let (fpr, gets) = (burst.whole.number(&c::EXPECTED_FPR)?, done(&n::GETS)?);
+        // A fence that reads blocks to find one looks into more than the form counts.
+        let reads_to_find = done(&n::BLOCKS_SEARCHED)? > done(&c::FENCE_SEARCHES)?;
+        if !self.overlaps || gets == 0 || reads_to_find || burst.sum_of_levels(&n::TOMBSTONES)? > 0 {
+            return None;
+        }
+        let runs = run_views(burst, fpr)?;
+        let share = |count: u64| count as f64 / gets as f64;
+        // What is not found is absent; what is found and not in a memtable is in a run.
+        let (found, from_memtable) = (done(&n::GETS_FOUND)?, done(&n::GETS_FROM_MEMTABLE)?);
+        let absent = share(gets - found);
+        let present = share(found - from_memtable.min(found));
+        let own = blocks_per_present_get(&runs).unwrap_or(0.0);
+        let expected = absent * blocks_per_absent_get(&runs) + present * own;
+        let mut cells = Measurements::default();
+        cells.set(&c::EXPECTED_BLOCKS_PER_GET, expected);
+        Some(cells)
+    }
+
+    /// What is expected of a cache that is asked for blocks by the law of the keys in them. `None` of any other.
+    fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured) -> Option<Measurements> {
+        let Measured { before, burst, .. } = measured;
+        let (requests, bytes) = requests_by_law(before, burst).zip(self.block_bytes(burst))?;
+        let KeySource::Drawn(law) = &mixed.keys else { return None };
+        let held = self.cache_capacity().map(|capacity| capacity as f64 / bytes)?;
+        let bytes_before = before.whole.reading(&c::CACHE_BYTES)?;
+        let held_before = bytes_before as f64 / bytes;
+        let built = KEYS.build(law).ok()?;
+        let blocks = burst.sum_of_levels(&n::BLOCKS)?;
+        let per_block = burst.sum_of_levels(&n::ENTRIES)? as f64 / blocks.max(1) as f64;
+        let eviction = Eviction::of(self.design.choice("cache"));
+        let mut cells = Measurements::default();
+        if built.standing() == Standing::InTurn {
+            let in_turn = Eviction::hit_rate_in_turn(keys as f64, per_block, held, requests);
+            if self.format.ordered() && bytes_before == 0 && eviction.is_some() {
+                cells.set(&c::EXPECTED_HIT_RATE, in_turn);
+            }
+            return Some(cells);
+        }
+        let key = (law.label(), keys, per_block.to_bits());
+        let known = self.blocks.take().filter(|(known, _)| *known == key);
+        let ordered = self.format.ordered();
+        let blocks = known.map_or_else(
+            || popularity_of_blocks(&*built, keys, per_block, ordered),
+            |(_, popularity)| popularity,
+        );
+        if let Some(blocks) = &blocks {
+            cells.set(&c::BEST_STATIC_HIT_RATE, blocks.best_static_share(held));
+            let is_warm = self.warm_with == Some((law.label(), keys)) && bytes_before > 0;
+            let rate = eviction.map(|eviction| match is_warm {
+                true => eviction.hit_rate(blocks, held),
+                false => eviction.hit_rate_between(blocks, held, held_before, (0.0, requests)),
+            });
+            cells.set_some(&c::EXPECTED_HIT_RATE, rate);
+        }
+        self.blocks = Some((key, blocks));
+        Some(cells)
+    }
+
+    /// The mean length of a data block; `None` where blocks in memory are not as long as those in files.
+    fn block_bytes(&self, stats: &EngineStats) -> Option<f64> {
+        let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants()[0].kind;
+        let (bytes, blocks) = (stats.sum_of_levels(&n::BLOCK_BYTES)?, stats.sum_of_levels(&n::BLOCKS)?);
+        is_plain.then(|| bytes as f64 / blocks as f64)
+    }
+
+    /// The bytes that the cache may hold; `None` where it has what others leave.
+    fn cache_capacity(&self) -> Option<u64> {
+        let built = cache::CATALOG.build(self.design.choice("cache")).ok();
+        built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())
+    }
+}
+
+/// The requests for data blocks of gets that nearly all went to the block of their key.
+fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
+    let done = |metric| burst.whole.counted(metric, &before.whole);
+    let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
+    let requests = done(&c::BLOCKS_FROM_CACHE)? + done(&c::BLOCKS_READ)? - pages;
+    let (found, from_memtable) = (done(&n::GETS_FOUND)?, done(&n::GETS_FROM_MEMTABLE)?);
+    let in_runs = found - from_memtable.min(found);
+    let strays = done(&n::BLOCKS_SEARCHED)?.saturating_sub(in_runs) as f64;
+    (requests > 0 && pages == 0 && strays <= MOST_STRAYS * requests as f64).then_some(requests as f64)
+}
+
+/// The runs, the newest first: those of a level are taken as alike, and all filters as the mean one.
+fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
+    let entries = stats.sum_of_levels(&n::ENTRIES)?.max(1) as f64;
+    let mut views = Vec::new();
+    for level in &stats.levels {
+        let (of_level, runs) = (level.reading(&n::ENTRIES)?, level.reading(&c::RUNS)?);
+        let share = of_level as f64 / entries / runs as f64;
+        views.extend(std::iter::repeat_n(RunView { share, fpr }, runs as usize));
+    }
+    Some(views)
+}
+
+/// Whether work adds keys, and does nothing else.
+fn only_adds(work: &Work) -> bool {
+    match work {
+        Work::Load(_) => true,
+        Work::Mixed(mixed) => Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Insert)),
+        Work::Text(_) => false,
+    }
+}
+
+/// Whether the keys that work writes stand anywhere, where keys are ordered by their indexes.
+fn adds_anywhere(work: &Work) -> bool {
+    match work {
+        Work::Load(load) => load.order == Order::Random,
+        Work::Mixed(mixed) => !mixed.mix.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
+        Work::Text(_) => false,
+    }
+}
+
+/// The label of the law that work draws its keys by.
+fn law_of(work: &Work) -> Option<String> {
+    match work {
+        Work::Mixed(mixed) => match &mixed.keys {
+            KeySource::Drawn(law) => Some(law.label()),
+            KeySource::Recorded(_) => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,27 @@
+//! The line between a process of this program and the one that started it: standard input, which ends when the
+//! starter closes it, as it does by dying.
+
+use std::io::{BufRead, Read};
+
+use serde::de::DeserializeOwned;
+
+/// Reads what the process is to do from the first line of standard input, and ends the process when standard
+/// input ends.
+///
+/// # Errors
+/// A line that does not say what to do.
+pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
+    let mut text = String::new();
+    let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
+    let orders = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
+    let watch = std::thread::Builder::new().spawn(end_with_the_starter);
+    watch.map_err(|error| format!("no thread can be started: {error}"))?;
+    orders
+}
+
+/// Ends the process when standard input ends.
+fn end_with_the_starter() {
+    // Whatever is read or goes wrong, the starter is done with this process.
+    let _ = std::io::stdin().lock().read(&mut [0]);
+    std::process::exit(1);
+}

@@ -1,0 +1,63 @@
+//! Everything that was measured of a phase, before it becomes rows.
+
+use engines::EngineStats;
+use results::{Measurements, columns as c, counters as n};
+use workload::{Probed, Rate};
+
+use super::drive::Driven;
+use super::timeline::Sample;
+use super::usage::Usage;
+use super::warm_up::Warmed;
+
+/// Everything that was measured of a phase.
+pub(super) struct Measured {
+    pub(super) driven: Driven,
+    /// The store about every interval of the timeline.
+    pub(super) samples: Vec<Sample>,
+    /// The warm-up before what was measured, where there was one.
+    pub(super) warmed: Option<Warmed>,
+    /// The store before the phase, behind its warm-up.
+    pub(super) before: EngineStats,
+    /// The store when the last operation of the phase had ended.
+    pub(super) burst: EngineStats,
+    /// The store when flushes and compactions had come to an end.
+    pub(super) settled: EngineStats,
+    /// How long that took.
+    pub(super) settle_ns: u64,
+    /// What its files took then, where time is measured.
+    pub(super) disk_bytes: Option<u64>,
+    /// The share of the store's files that the page cache held when the phase began, where it is known.
+    pub(super) page_cache_share: Option<f64>,
+    /// Whether the store's files lie on storage of the operating system.
+    pub(super) is_stored: bool,
+    /// Whether the engine allocates where this program counts it.
+    pub(super) allocates_in_program: bool,
+    /// What the process had used before the phase, when its last operation had ended, and when the store had settled.
+    pub(super) usage: [Usage; 3],
+    /// How fast operations were asked for.
+    pub(super) rate: Rate,
+}
+
+impl Measured {
+    /// What a search for a rate asks of it.
+    pub(super) fn probed(&self) -> Probed {
+        let mut response = measure::Histogram::new();
+        self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
+        let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
+        // A cell that asks for more than response times runs on an engine that reports it.
+        let level0 = stats.filter_map(|stats| stats.levels.first()?.reading(&c::RUNS));
+        Probed {
+            p99_ns: response.quantile(0.99).unwrap_or(0),
+            stalls_ns: self.burst.whole.counted(&n::STALL_NS, &self.before.whole).unwrap_or(0),
+            level0_runs: level0.max().unwrap_or(0),
+        }
+    }
+}
+
+/// The columns that say what a row is of.
+pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Measurements {
+    let mut row = Measurements::default();
+    row.set(&c::PHASE, phase).set(&c::OPERATION, operation);
+    row.set(&c::LOOP, if is_open { "open" } else { "closed" });
+    row
+}

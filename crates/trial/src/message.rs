@@ -1,0 +1,118 @@
+//! What the parent process and the process of a trial say to each other, as JSON lines.
+
+use std::path::PathBuf;
+
+use results::{Measurements, RunMode, Stream};
+use serde::{Deserialize, Serialize};
+
+/// What a trial is to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// The engine, as a label.
+    pub engine: String,
+    /// The design, as TOML.
+    pub design: String,
+    /// What is done with it, as TOML: a workload, or a component by itself.
+    pub task: String,
+    /// Where relative paths of the task start.
+    pub base: PathBuf,
+    /// The seed of the operations.
+    pub seed: u64,
+    /// Whether time is measured.
+    pub mode: RunMode,
+    /// Every how many operations one is timed.
+    pub sampling: u64,
+    /// Every how many operations the answer is kept for checking.
+    pub check: u64,
+    /// The length of an interval of the timeline.
+    pub interval_ns: u64,
+    /// Where the tree lives, or the files of a component.
+    pub directory: PathBuf,
+    /// The results folder, for latency logs; nothing where none are wanted.
+    pub results: Option<PathBuf>,
+    /// The number of the cell.
+    pub cell: u64,
+    /// The number of the trial.
+    pub trial: u64,
+    /// The most memory that the process may use, where there is a limit.
+    #[serde(default)]
+    pub memory_limit: Option<u64>,
+    /// How much free memory is touched before every phase.
+    #[serde(default)]
+    pub warm_memory: Option<u64>,
+    /// What is done of a fixture, where the experiment has one.
+    #[serde(default)]
+    pub fixture: Option<FixtureStep>,
+}
+
+/// What a trial's process does with the phases that are a fixture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FixtureStep {
+    /// It does them, and no others: it builds the fixture.
+    Build {
+        /// How many phases there are.
+        phases: usize,
+    },
+    /// It starts from a clone of it.
+    Stands {
+        /// For each phase, the operations that each thread did.
+        done: Vec<Vec<u64>>,
+    },
+}
+
+/// A line that the trial's process writes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// How far the trial is.
+    Progress(Step),
+    /// The trial is over.
+    Done(TrialReport),
+    /// The trial cannot be done.
+    Failed(String),
+}
+
+/// A line as what either side reads from the other, if it reads it, in JSON again.
+pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
+    let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
+    let spec = serde_json::from_str::<TrialSpec>(line).ok();
+    let message = serde_json::from_str::<Message>(line).ok();
+    (
+        json(spec.map(|spec| serde_json::to_string(&spec))),
+        json(message.map(|read| serde_json::to_string(&read))),
+    )
+}
+
+/// How far a trial is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The number of the phase.
+    pub phase: usize,
+    /// The share of it that is done.
+    pub share: f64,
+    /// Whether its operations are done and its answers are being checked.
+    pub checking: bool,
+}
+
+/// What a trial measured.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TrialReport {
+    /// The rows of `runs.csv`, without the identity of cell and trial.
+    pub rows: Vec<Measurements>,
+    /// The rows of `timeline.csv`, likewise.
+    pub timeline: Vec<Measurements>,
+    /// The rows of `levels.csv`, likewise.
+    #[serde(default)]
+    pub levels: Vec<Measurements>,
+    /// For each phase, what was meant and what came out.
+    pub streams: Vec<Stream>,
+    /// Wrong answers, described.
+    pub wrong: Vec<String>,
+    /// For each phase, the operations that each thread did, where it built a fixture.
+    #[serde(default)]
+    pub done: Vec<Vec<u64>>,
+    /// The version of the engine as it tells it itself, where the code tells it.
+    #[serde(default)]
+    pub engine_version: Option<String>,
+}

@@ -1,0 +1,536 @@
+//! Numbers that cannot be: one rule for each bound of theory or physics. A row that exceeds one is marked with its
+//! words, told, and crowned by no verdict.
+//!
+//! Bounds are generous: what is marked is wrong, or the bound is. A share of draws has an allowance for chance.
+
+use results::{Metric, Row, Stream, Unit, Value, columns as c};
+use tree::{Design, axis};
+
+use super::limits::Limits;
+
+/// Standard deviations that chance is allowed.
+const SIGMAS: f64 = 5.0;
+
+/// What the popularity of blocks is known to, as a share of requests: blocks differ in what they hold.
+const STATIC_SET_ALLOWANCE: f64 = 0.02;
+
+/// A part above what is counted exactly: rounding, trailers, histograms of three digits.
+const SLACK: f64 = 0.02;
+
+/// What bounds go by besides the row.
+#[derive(Clone, Debug)]
+struct Facts {
+    /// What the machine can do.
+    limits: Limits,
+    /// Whether blocks are stored as they are, and no data goes by rule.
+    keeps_bytes: bool,
+    /// Whether some part of the design is an oracle, which bounds of real parts do not bind.
+    is_oracle: bool,
+    /// Whether all filters have the same bits for each key.
+    has_even_filters: bool,
+    /// The least share of values in the bytes of entries that were written so far; keys may be stored as nearly
+    /// nothing.
+    value_share: Option<f64>,
+    /// Bytes of entries that were written so far, and of the files that flushes made of them.
+    entered: f64,
+    flushed: f64,
+    /// The share of the most popular key, by the law of the phase.
+    hottest: Option<f64>,
+}
+
+/// One bound: what exceeds it, in words.
+struct Rule {
+    name: &'static str,
+    check: fn(&Row, &Facts) -> Option<String>,
+}
+
+/// All bounds.
+static RULES: [Rule; 16] = [
+    Rule { name: "share", check: share },
+    Rule { name: "sign", check: sign },
+    Rule { name: "order of percentiles", check: percentiles },
+    Rule { name: "clock", check: clock },
+    Rule { name: "cycles", check: cycles },
+    Rule { name: "bandwidth", check: bandwidth },
+    Rule { name: "time of threads", check: busy },
+    Rule { name: "target rate", check: target_rate },
+    Rule { name: "best possible hit rate", check: best_hit_rate },
+    Rule { name: "best static set", check: best_static_set },
+    Rule { name: "expected false positives", check: expected_fpr },
+    Rule { name: "bits of a filter", check: filter_bits },
+    Rule { name: "books of filters", check: filter_books },
+    Rule { name: "bytes of flushes", check: write_amp },
+    Rule { name: "bytes of merges", check: merges },
+    Rule { name: "bytes of tables", check: space_amp },
+];
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self {
+            limits: Limits::OF_ANY,
+            keeps_bytes: false,
+            is_oracle: false,
+            has_even_filters: false,
+            value_share: None,
+            entered: 0.0,
+            flushed: 0.0,
+            hottest: None,
+        }
+    }
+}
+
+impl Facts {
+    /// Of a cell with this design, on a machine with these limits.
+    fn of(design: &Design, limits: Limits) -> Self {
+        let is_first = |name: &str| {
+            let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
+            variants.first().is_some_and(|first| first.kind == design.choice(name).kind())
+        };
+        let is_oracle = design.choices().any(|(name, choice)| {
+            let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
+            variants.iter().any(|variant| variant.oracle && variant.kind == choice.kind())
+        });
+        let drops = design.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
+        Self {
+            limits,
+            keeps_bytes: is_first("compression") && !drops,
+            is_oracle,
+            has_even_filters: is_first("allocation"),
+            ..Self::default()
+        }
+    }
+
+    /// For a row of a phase whose most popular key has this share, after the rows before it: what they wrote counts.
+    fn advance(&mut self, row: &Row, hottest: Option<f64>) {
+        let number = |metric| row.get(metric).number();
+        if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
+            let share = value / (key + value).max(1.0);
+            self.value_share = Some(self.value_share.map_or(share, |least| least.min(share)));
+        }
+        self.entered += number(&c::USER_BYTES_WRITTEN).unwrap_or(0.0);
+        self.flushed += number(&c::FLUSH_BYTES).unwrap_or(0.0);
+        self.hottest = hottest;
+    }
+
+    /// How many times the bytes of their entries files have, as flushes made them: small tables are half filters, pages
+    /// of an index and footers, which a merge writes anew and does not read.
+    fn beside_entries(&self) -> f64 {
+        if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
+    }
+}
+
+/// The fewest false positives that must be expected for what is measured above them to say something: of a hundred,
+/// chance takes or adds ten.
+const FEWEST_EXPECTED: f64 = 100.0;
+
+/// Whether so many different keys were asked for that the share of false positives is more than the luck of a few.
+fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
+    let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
+    expected * independent_probes(row, facts) >= FEWEST_EXPECTED
+}
+
+/// Marks the rows of a trial that exceed a bound, and takes the residual out of those where it is chance: the phases of
+/// the marked ones, each with its words.
+pub fn mark(design: &Design, rows: &mut [Row], streams: &[Stream], limits: Limits) -> Vec<(String, String)> {
+    let mut facts = Facts::of(design, limits);
+    let mut marked = Vec::new();
+    for row in rows {
+        let phase = row.get(&c::PHASE).to_string();
+        let stream = streams.iter().find(|stream| stream.phase == phase);
+        facts.advance(row, stream.and_then(|stream| stream.intended.hottest_key));
+        if !tells_false_positives(row, &facts) {
+            row.set(&c::FPR_RESIDUAL, Value::Empty);
+        }
+        if let Some(words) = implausible(row, &facts) {
+            row.set(&c::IMPLAUSIBLE, words.as_str());
+            marked.push((phase, words));
+        }
+    }
+    marked
+}
+
+/// The bounds that a row exceeds, in words; `None` where all is within them.
+fn implausible(row: &Row, facts: &Facts) -> Option<String> {
+    let found = RULES.iter().filter_map(|rule| {
+        let words = (rule.check)(row, facts)?;
+        Some(format!("{}: {words}", rule.name))
+    });
+    let found: Vec<String> = found.collect();
+    (!found.is_empty()).then(|| found.join("; "))
+}
+
+/// Columns of parts lie between none and all.
+fn share(row: &Row, _: &Facts) -> Option<String> {
+    let outside = |metric: &&Metric| {
+        let value = row.get(metric).number();
+        metric.unit == Unit::Share && value.is_some_and(|value| !(-1e-9..=1.0 + 1e-9).contains(&value))
+    };
+    let metric = c::METRICS.iter().find(outside)?;
+    Some(format!("{} {} is no share", metric.name, shown(row, metric)?))
+}
+
+/// Nothing but a residual is negative, and nothing is infinite.
+fn sign(row: &Row, _: &Facts) -> Option<String> {
+    let wrong = |metric: &&Metric| {
+        let value = row.get(metric).number();
+        let is_residual = metric.name.ends_with("_residual");
+        value.is_some_and(|value| !value.is_finite() || (value < 0.0 && !is_residual))
+    };
+    let metric = c::METRICS.iter().filter(|metric| metric.unit != Unit::Share).find(wrong)?;
+    Some(format!("{} {}", metric.name, shown(row, metric)?))
+}
+
+/// A larger percentile is no smaller, and waiting only adds to a service time.
+fn percentiles(row: &Row, _: &Facts) -> Option<String> {
+    let orders: [&[&Metric]; 4] = [
+        &[&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::MAX_NS],
+        &[&c::MEAN_NS, &c::MAX_NS],
+        &[&c::RESPONSE_P50_NS, &c::RESPONSE_P99_NS, &c::RESPONSE_P999_NS],
+        &[&c::P50_NS, &c::RESPONSE_P50_NS],
+    ];
+    let exceeds = |pair: &&[&Metric]| {
+        let both = row.get(pair[0]).number().zip(row.get(pair[1]).number());
+        both.is_some_and(|(less, more)| less > more * (1.0 + SLACK))
+    };
+    // In component runs the mean is of slices, and there is no longest.
+    let pair = orders.iter().flat_map(|order| order.windows(2)).find(exceeds)?;
+    Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
+}
+
+/// No operation is shorter than what the clock tells apart; slices of many operations are.
+fn clock(row: &Row, facts: &Facts) -> Option<String> {
+    let Limits { clock_ns, derived, .. } = facts.limits;
+    let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
+    Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
+}
+
+/// An operation that is called for by itself takes a cycle of a processor at least. Entries that one call freezes or
+/// builds are no such.
+fn cycles(row: &Row, facts: &Facts) -> Option<String> {
+    if row.get(&c::P50_NS).is_empty() && row.get(&c::LOOP_NS).is_empty() {
+        return None;
+    }
+    let threads = row.get(&c::THREADS).number().unwrap_or(1.0).max(1.0);
+    let rate = row.get(&c::OPS_PER_SECOND).number()?;
+    let Limits { cycles_per_second, derived, .. } = facts.limits;
+    let most = cycles_per_second * threads;
+    (rate > most)
+        .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} of {threads} threads: {}", derived.cycles))
+}
+
+/// All bytes pass the memory, or a first cache; what a component hands out where it stands is not moved, so that the
+/// limit of any machine holds for it.
+fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
+    let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
+    let written = [
+        &c::USER_BYTES_WRITTEN,
+        &c::WAL_BYTES,
+        &c::FLUSH_BYTES,
+        &c::COMPACTION_BYTES_READ,
+        &c::COMPACTION_BYTES_WRITTEN,
+    ];
+    let seconds = row.get(&c::SECONDS).number().filter(|seconds| *seconds > 0.0);
+    let bytes: f64 = written.into_iter().filter_map(|metric| row.get(metric).number()).sum();
+    let moved = seconds.map(|seconds| ("bytes written and merged per second", bytes / seconds));
+    let held = [(said, Limits::OF_ANY), (moved, facts.limits)].into_iter();
+    let mut exceeding = held.filter_map(|(rate, limits)| Some((rate?, limits)));
+    let ((what, rate), Limits { bytes_per_second: most, derived, .. }) =
+        exceeding.find(|((_, rate), limits)| *rate > limits.bytes_per_second)?;
+    Some(format!("{what} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
+}
+
+/// In a closed loop threads do one operation after the other: their times fit into the phase.
+fn busy(row: &Row, _: &Facts) -> Option<String> {
+    // A sampled mean may meet the few stalls; of a short phase it is not known to twice.
+    const MOST: f64 = 2.0;
+    const LEAST_OPS: f64 = 1000.0;
+    if row.get(&c::TARGET_OPS_PER_SECOND).number().is_some() || row.get(&c::LOOP).to_string() != "closed" {
+        return None;
+    }
+    let number = |metric| row.get(metric).number();
+    let (ops, mean) = (number(&c::OPS)?, number(&c::MEAN_NS)?);
+    // Rows of single kinds do not say how many threads there were.
+    let (seconds, threads) = (number(&c::SECONDS)?, number(&c::THREADS)?);
+    let busy = ops * mean / 1e9;
+    (ops >= LEAST_OPS && busy > MOST * seconds * threads)
+        .then(|| format!("{ops} operations of {mean:.0} ns took {threads} threads {seconds:.3} s"))
+}
+
+/// No more is done than was asked for.
+fn target_rate(row: &Row, _: &Facts) -> Option<String> {
+    const LEAST_OPS: f64 = 1000.0;
+    let number = |metric| row.get(metric).number();
+    let (rate, target) = (number(&c::OPS_PER_SECOND)?, number(&c::TARGET_OPS_PER_SECOND)?);
+    (number(&c::OPS)? >= LEAST_OPS && rate > target * (1.0 + SLACK))
+        .then(|| format!("ops_per_second {rate:.0} > target {target:.0}"))
+}
+
+/// Belady's rule knows the future of the same requests.
+fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
+    // Several threads ask in another order than the one that the rule knows.
+    let threads = row.get(&c::THREADS).number().unwrap_or(1.0);
+    let allowance = if threads > 1.0 { SLACK } else { 1e-9 };
+    let (rate, best) = (row.get(&c::CACHE_HIT_RATE).number()?, row.get(&c::BEST_HIT_RATE).number()?);
+    (rate > best + allowance).then(|| format!("hit rate {rate:.4} > {best:.4}, the best possible"))
+}
+
+/// Of requests that are drawn one by one, no cache hits more than the one that holds the most popular blocks.
+fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
+    let number = |metric| row.get(metric).number();
+    let (rate, best) = (number(&c::CACHE_HIT_RATE)?, number(&c::BEST_STATIC_HIT_RATE)?);
+    let requests = number(&c::BLOCKS_READ).unwrap_or(0.0) + number(&c::BLOCKS_FROM_CACHE).unwrap_or(0.0);
+    let chance = SIGMAS * (best * (1.0 - best) / requests.max(1.0)).max(0.0).sqrt();
+    (rate > best + STATIC_SET_ALLOWANCE + chance)
+        .then(|| format!("hit rate {rate:.4} > {best:.4} of the best static set"))
+}
+
+/// A filter lets through what it expects of itself, within a factor and chance.
+fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
+    const MOST: f64 = 3.0;
+    const LEAST: f64 = 0.1;
+    let number = |metric| row.get(metric).number();
+    let (fpr, expected) = (number(&c::FPR)?, number(&c::EXPECTED_FPR)?);
+    let chance = SIGMAS * (expected / independent_probes(row, facts)).sqrt();
+    if fpr > MOST * expected + chance {
+        return Some(format!("fpr {fpr:.3e} > {MOST} × the expected {expected:.3e}"));
+    }
+    // Where large runs have fewer bits per key than small ones, the mean over runs is not that over probes.
+    (facts.has_even_filters && fpr + chance < LEAST * expected)
+        .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
+}
+
+/// How many probes for absent keys say something of their own: a filter answers for one key alike each time.
+fn independent_probes(row: &Row, facts: &Facts) -> f64 {
+    let number = |metric| row.get(metric).number().unwrap_or(0.0);
+    let answered = number(&c::FILTER_NEGATIVES) + number(&c::FILTER_FALSE_POSITIVES);
+    let probes = if answered > 0.0 { answered } else { number(&c::OPS) };
+    let different = facts.hottest.map_or(f64::INFINITY, |hottest| 1.0 / hottest.max(1e-12));
+    probes.min(different * number(&c::RUNS).max(1.0)).max(1.0)
+}
+
+/// A set of keys that lets a share of 2^−b of all others through takes b bits for each (Carter et al., "Exact and
+/// approximate membership testers", STOC 1978).
+fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
+    let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
+    let least = (-bits).exp2();
+    let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
+    (!facts.is_oracle && fpr + chance < least * (1.0 - SLACK))
+        .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the least that {bits:.1} bits per key allow"))
+}
+
+/// Every probe has one answer.
+fn filter_books(row: &Row, _: &Facts) -> Option<String> {
+    let number = |metric| row.get(metric).number();
+    let probes = number(&c::FILTER_PROBES)?;
+    let answers = number(&c::FILTER_NEGATIVES)? + number(&c::FILTER_FALSE_POSITIVES)?;
+    (answers > probes).then(|| format!("{answers} answers to {probes} filter_probes"))
+}
+
+/// What was written to an empty tree, each key once, and is in no memtable was flushed.
+fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
+    let number = |metric| row.get(metric).number();
+    // There is an expectation where keys were only added.
+    let (amp, _) = (number(&c::WRITE_AMP)?, number(&c::EXPECTED_WRITE_AMP)?);
+    let (user, waiting) = (number(&c::USER_BYTES_WRITTEN)?, number(&c::MEMTABLE_BYTES).unwrap_or(0.0));
+    let flushed = (1.0 - waiting / user).max(0.0) * facts.value_share.unwrap_or(0.0);
+    let is_bound = facts.keeps_bytes && number(&c::FLUSHES)? > 0.0;
+    (is_bound && amp < flushed * (1.0 - SLACK)).then(|| {
+        format!("write_amp {amp:.3} < {flushed:.3} that is in no memtable, with flushes and nothing dropped")
+    })
+}
+
+/// A merge writes the entries that it read, or fewer, and beside them what files have beside entries.
+fn merges(row: &Row, facts: &Facts) -> Option<String> {
+    // Blocks and filters of other runs are filled otherwise.
+    const MOST: f64 = 1.25;
+    let number = |metric| row.get(metric).number();
+    let (read, written) = (number(&c::COMPACTION_BYTES_READ)?, number(&c::COMPACTION_BYTES_WRITTEN)?);
+    (facts.keeps_bytes && written > MOST * facts.beside_entries() * read)
+        .then(|| format!("compaction_bytes_written {written} > compaction_bytes_read {read}"))
+}
+
+/// Data that is alive is in a table or a memtable.
+fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
+    let number = |metric| row.get(metric).number();
+    let (live, tables) = (number(&c::LIVE_BYTES)?, number(&c::TABLE_BYTES)?);
+    let stored = tables + number(&c::MEMTABLE_BYTES).unwrap_or(0.0);
+    let least = live * facts.value_share?;
+    (facts.keeps_bytes && stored < least * (1.0 - SLACK)).then(|| {
+        format!(
+            "space_amp {:.3}: {stored} bytes in tables and memtables hold {live} live ones",
+            tables / live
+        )
+    })
+}
+
+/// A number as the row has it.
+fn shown(row: &Row, metric: &Metric) -> Option<String> {
+    let value = row.get(metric);
+    (!value.is_empty()).then(|| value.to_string())
+}
+
+/// `p50_ns 300`.
+fn told(row: &Row, metric: &Metric) -> Option<String> {
+    Some(format!("{} {}", metric.name, shown(row, metric)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{Schema, Value};
+
+    use super::*;
+    use crate::limits::Derived;
+
+    /// A row that all rules take for possible.
+    const POSSIBLE: &str = "loop=closed ops=10000 seconds=0.1 ops_per_second=100000 mean_ns=9000 p50_ns=8000 \
+        p90_ns=9000 p99_ns=20000 p999_ns=90000 max_ns=100000 threads=1 user_bytes_written=1000000 wal_bytes=1100000 \
+        flush_bytes=900000 compaction_bytes_read=2000000 compaction_bytes_written=1900000 write_amp=2.8 \
+        expected_write_amp=2.9 write_amp_residual=-0.03 flushes=9 memtable_bytes=120000 blocks_read=4000 \
+        blocks_from_cache=6000 cache_hit_rate=0.6 best_hit_rate=0.7 best_static_hit_rate=0.65 filter_probes=100000 \
+        filter_negatives=98000 filter_false_positives=1000 fpr=0.01 expected_fpr=0.009 bits_per_key=10 runs=3 \
+        table_bytes=1000000 live_bytes=900000 space_amp=1.11 realised_key_bytes=16 realised_value_bytes=84";
+
+    fn row(numbers: &str) -> Row {
+        let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
+        for (name, value) in
+            format!("{POSSIBLE} {numbers}").split_whitespace().map(|n| n.split_once('=').unwrap())
+        {
+            let column = c::IDENTITY
+                .iter()
+                .find(|metric| metric.name == name)
+                .or_else(|| results::reference::metric(name));
+            row.set(column.unwrap(), Value::infer(value));
+        }
+        row
+    }
+
+    fn facts() -> Facts {
+        Facts { keeps_bytes: true, has_even_filters: true, value_share: Some(0.84), ..Facts::default() }
+    }
+
+    /// The names of the rules that a row with these numbers breaks.
+    fn broken(numbers: &str, facts: &Facts) -> Vec<&'static str> {
+        let row = row(numbers);
+        RULES.iter().filter(|rule| (rule.check)(&row, facts).is_some()).map(|rule| rule.name).collect()
+    }
+
+    #[test]
+    fn what_is_possible_is_not_marked() {
+        assert_eq!(broken("", &facts()), [""; 0]);
+        assert_eq!(implausible(&row(""), &facts()), None);
+        // Empty cells were not measured: nothing can be said.
+        assert_eq!(implausible(&Row::new(&Schema::runs::<&str>(&[]).unwrap()), &facts()), None);
+    }
+
+    /// What no machine could do is caught on any, and what this one cannot do is caught here, with whose bound it is.
+    #[test]
+    fn measured_limits_are_tighter_and_named() {
+        let derived = Derived { bytes: "this one", cycles: "this one", clock: "this one" };
+        let limits = Limits { bytes_per_second: 1e9, cycles_per_second: 1e7, clock_ns: 20.0, derived };
+        let measured = Facts { limits, ..facts() };
+        for (rule, numbers) in [
+            ("clock", "p50_ns=10 p90_ns=9000"),
+            ("cycles", "ops_per_second=20000000"),
+            ("bandwidth", "wal_bytes=200000000"),
+        ] {
+            assert_eq!(broken(numbers, &facts()), [""; 0], "{numbers}");
+            assert_eq!(broken(numbers, &measured), [rule], "{numbers}");
+            let words = implausible(&row(numbers), &measured).unwrap();
+            assert!(words.contains("this one"), "{words}");
+        }
+    }
+
+    #[test]
+    fn every_rule_catches_its_canary() {
+        let canaries = [
+            ("share", "realised_absent=1.2"),
+            ("sign", "stall_seconds=-0.1"),
+            ("order of percentiles", "p50_ns=9500"),
+            ("order of percentiles", "mean_ns=9000 max_ns=8000 p50_ns=1 p90_ns=1 p99_ns=1 p999_ns=1"),
+            ("order of percentiles", "response_p50_ns=700"),
+            ("clock", "p50_ns=0"),
+            ("cycles", "ops_per_second=20000000000"),
+            ("bandwidth", "megabytes_per_second=2000000"),
+            ("bandwidth", "wal_bytes=200000000000"),
+            ("time of threads", "seconds=0.01"),
+            ("target rate", "target_ops_per_second=50000"),
+            ("best possible hit rate", "cache_hit_rate=0.71 best_static_hit_rate=0.9"),
+            ("best static set", "cache_hit_rate=0.71 best_hit_rate=0.9"),
+            ("expected false positives", "fpr=0.04"),
+            ("expected false positives", "fpr=0.02 expected_fpr=0.5"),
+            ("bits of a filter", "fpr=0.0005 expected_fpr=0.0004 bits_per_key=8"),
+            ("books of filters", "filter_probes=98500"),
+            ("bytes of flushes", "write_amp=0.6"),
+            ("bytes of merges", "compaction_bytes_written=3000000"),
+            ("bytes of tables", "table_bytes=500000"),
+        ];
+        for (rule, numbers) in canaries {
+            assert_eq!(broken(numbers, &facts()), [rule], "{numbers}");
+            let words = implausible(&row(numbers), &facts()).unwrap();
+            assert!(words.starts_with(rule) && words.chars().any(|c| c.is_ascii_digit()), "{words}");
+        }
+        let caught: Vec<&str> = canaries.iter().map(|(rule, _)| *rule).collect();
+        assert!(RULES.iter().all(|rule| caught.contains(&rule.name)), "a rule without a canary");
+    }
+
+    /// Bounds that hold under conditions are none without them.
+    #[test]
+    fn rules_know_what_they_do_not_bind() {
+        let free = [
+            ("write_amp=0.6", Facts { keeps_bytes: false, ..facts() }),
+            ("write_amp=0.6 flushes=0", facts()),
+            ("write_amp=0.4 memtable_bytes=700000", facts()),
+            ("table_bytes=500000", Facts { value_share: None, ..facts() }),
+            ("table_bytes=500000", Facts { keeps_bytes: false, ..facts() }),
+            ("compaction_bytes_written=3000000", Facts { keeps_bytes: false, ..facts() }),
+            // Tables of two blocks each, as tables of 8 KiB are: flushes wrote as much beside entries.
+            ("compaction_bytes_written=3000000", Facts { entered: 1e6, flushed: 1.4e6, ..facts() }),
+            ("fpr=0.0005 expected_fpr=0.0004 bits_per_key=0", Facts { is_oracle: true, ..facts() }),
+            ("fpr=0.0005 expected_fpr=0.02", Facts { has_even_filters: false, ..facts() }),
+            // Half of the probes are for one key, of which a filter is right or wrong for good.
+            ("fpr=0.15", Facts { hottest: Some(0.5), ..facts() }),
+            ("loop=open seconds=0.01", facts()),
+            ("cache_hit_rate=0.71 best_hit_rate=0.705 best_static_hit_rate=0.9 threads=4", facts()),
+            // Chance: 100 requests tell nothing from 0.65 to 0.8.
+            ("cache_hit_rate=0.8 best_hit_rate=0.9 blocks_read=20 blocks_from_cache=80", facts()),
+        ];
+        for (numbers, facts) in free {
+            assert_eq!(broken(numbers, &facts), [""; 0], "{numbers}");
+        }
+    }
+
+    /// A call that freezes a memtable of a million entries takes no time for each.
+    #[test]
+    fn many_entries_of_one_call_are_no_operations() {
+        let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
+        row.set(&c::OPS_PER_SECOND, 2e11).set(&c::THREADS, 1_u64);
+        assert_eq!(implausible(&row, &facts()), None);
+        row.set(&c::LOOP_NS, 0.4);
+        assert!(implausible(&row, &facts()).unwrap().starts_with("cycles: "));
+    }
+
+    #[test]
+    fn a_trial_s_rows_are_marked_by_phase_and_earlier_writes_count() {
+        let mut rows = [row("phase=load"), row("phase=look realised_value_bytes=1000 table_bytes=300000")];
+        let marked = mark(&Design::default(), &mut rows, &[], Limits::OF_ANY);
+        assert_eq!(marked.len(), 1, "{marked:?}");
+        assert!(
+            marked[0].0 == "look" && marked[0].1.starts_with("bytes of tables: space_amp "),
+            "{marked:?}"
+        );
+        assert!(rows[0].get(&c::IMPLAUSIBLE).is_empty());
+        assert_eq!(rows[1].get(&c::IMPLAUSIBLE).to_string(), marked[0].1);
+        // What flushes made of entries in earlier phases counts as well: this one only merges.
+        let merged = "compaction_bytes_written=3100000 user_bytes_written=0 flush_bytes=0 flushes=0";
+        let mut rows =
+            [row("phase=load flush_bytes=1400000 write_amp=3.3"), row(&format!("phase=wait {merged}"))];
+        assert_eq!(mark(&Design::default(), &mut rows, &[], Limits::OF_ANY), []);
+        // Of an oracle it is known by the design.
+        let oracle = Design::default().with(&"bloom = \"perfect\"".parse().unwrap()).unwrap();
+        assert!(
+            Facts::of(&oracle, Limits::OF_ANY).is_oracle
+                && !Facts::of(&Design::default(), Limits::OF_ANY).is_oracle
+        );
+        assert!(Facts::of(&Design::default(), Limits::OF_ANY).keeps_bytes);
+    }
+}

@@ -1,0 +1,298 @@
+//! From what a phase did to rows. What a derived column is made of stands in `results::formulas`.
+
+use std::time::Duration;
+
+use measure::{Clock, PROCESSOR_EVENTS, Summary, allocation};
+use results::columns::ALL;
+use results::{LatencyLog, Measurements, Metric, RunMode, columns as c, counters as n, formulas};
+use workload::{Kind, Phase, Profile, Rate};
+
+use super::drive::KindTotals;
+use super::measured::{Measured, identity};
+use super::timeline::Sample;
+use super::truth::Checked;
+use super::{levels, steadiness};
+
+/// Everything known of one phase of one trial.
+pub(super) struct PhaseReport<'a> {
+    pub(super) phase: &'a Phase,
+    pub(super) mode: RunMode,
+    /// What was asked for of caches.
+    pub(super) cache_state: &'a str,
+    /// The most memory that the process may use.
+    pub(super) memory_limit: Option<u64>,
+    /// How much free memory was touched before the phase.
+    pub(super) warm_memory: Option<u64>,
+    pub(super) measured: &'a Measured,
+    pub(super) checked: &'a Checked,
+    pub(super) profile: &'a Profile,
+}
+
+/// The rows and latencies of a phase, held back until it is known that no answer of the trial was wrong.
+pub(super) struct PhaseRows {
+    /// The name of the phase.
+    pub(super) name: String,
+    /// Wrong answers.
+    pub(super) wrong: u64,
+    checked: u64,
+    is_open: bool,
+    /// The rows of `runs.csv`: one per kind of operation, then that of all.
+    pub(super) rows: Vec<Measurements>,
+    /// The rows of `timeline.csv`.
+    pub(super) timeline: Vec<Measurements>,
+    /// The rows of `levels.csv`.
+    pub(super) levels: Vec<Measurements>,
+    pub(super) latencies: LatencyLog,
+    /// How long the phase took, where time is measured.
+    pub(super) duration: Option<Duration>,
+}
+
+impl PhaseRows {
+    /// Notes what a search for a rate came to in the row of all operations.
+    pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
+        let all = self.rows.last_mut().expect("there is a row of all operations");
+        // A rate that only the end of the search limits is none of the store's: two that reach it are not alike.
+        all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate.filter(|_| limit.is_some()));
+        all.set(&c::RATE_PROBES, probes).set(&c::RATE_LIMIT, limit.unwrap_or("to"));
+    }
+
+    /// Adds what is expected of the phase to the row of all operations.
+    pub(super) fn expect(&mut self, expected: Measurements) {
+        if let Some(all) = self.rows.last_mut() {
+            all.extend(expected);
+        }
+    }
+
+    /// The row of a phase whose store answered wrongly, in this phase or another one: it carries no numbers.
+    pub(super) fn without_numbers(&self) -> Measurements {
+        let mut row = identity(&self.name, ALL, self.is_open);
+        row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
+        row
+    }
+}
+
+impl PhaseReport<'_> {
+    /// All that the phase comes to.
+    pub(super) fn rows(&self, clock: &Clock) -> PhaseRows {
+        let driven = &self.measured.driven;
+        let mut rows: Vec<Measurements> =
+            driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
+        let mut all = KindTotals::default();
+        driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
+        rows.push(self.all_row(&all, clock));
+        let mut latencies = LatencyLog::default();
+        let named = driven.kinds.iter().map(|(kind, totals)| (kind.name(), totals));
+        named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
+        PhaseRows {
+            name: self.phase.name.clone(),
+            wrong: self.checked.wrong,
+            checked: self.checked.answers,
+            is_open: self.target_rate().is_some(),
+            rows,
+            timeline: self.timeline_rows(clock),
+            levels: levels::rows(&self.phase.name, self.target_rate().is_some(), self.measured),
+            latencies,
+            duration: driven.elapsed_ns.map(Duration::from_nanos),
+        }
+    }
+
+    /// Operations due per second, in an open loop.
+    fn target_rate(&self) -> Option<f64> {
+        match self.measured.rate {
+            Rate::Open { per_second } => Some(per_second),
+            Rate::Closed | Rate::Sustained(_) => None,
+        }
+    }
+
+    fn identity(&self, operation: &str) -> Measurements {
+        identity(&self.phase.name, operation, self.target_rate().is_some())
+    }
+
+    fn kind_row(&self, kind: Kind, totals: &KindTotals) -> Measurements {
+        let mut row = self.identity(kind.name());
+        self.set_totals(&mut row, totals);
+        row.set_some(&c::REALISED_SHARE, self.profile.mix.get(kind.name()).copied());
+        finish(&mut row, c::METRICS);
+        row
+    }
+
+    fn set_totals(&self, row: &mut Measurements, totals: &KindTotals) {
+        row.set(&c::OPS, totals.operations);
+        row.set_some(&c::SECONDS, self.seconds());
+        set_service(row, totals.service.summary());
+        if let Some(response) = totals.response.summary() {
+            row.set(&c::RESPONSE_MEAN_NS, response.mean_ns).set(&c::RESPONSE_P50_NS, response.p50_ns);
+            row.set(&c::RESPONSE_P99_NS, response.p99_ns).set(&c::RESPONSE_P999_NS, response.p999_ns);
+        }
+        // Nothing else asks for keys that can be found or missing.
+        if totals.found + totals.missing > 0 {
+            row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
+        }
+        // In counted mode, columns do not depend on how a library of Rust allocates.
+        let is_seen = self.mode == RunMode::Timed && self.measured.allocates_in_program;
+        if is_seen && allocation::are_counted() {
+            row.set(&n::ALLOCATIONS, totals.allocations);
+        }
+    }
+
+    /// The gets of a phase that does nothing else.
+    fn gets_alone(&self) -> Option<u64> {
+        match self.measured.driven.kinds.as_slice() {
+            [(Kind::Get, totals)] => Some(totals.operations),
+            _ => None,
+        }
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
+    }
+
+    fn all_row(&self, all: &KindTotals, clock: &Clock) -> Measurements {
+        let mut row = self.identity(ALL);
+        self.set_totals(&mut row, all);
+        self.set_store(&mut row);
+        row.set_some(&c::DISK_BYTES, self.measured.disk_bytes);
+        self.set_usage(&mut row);
+        self.set_conditions(&mut row, clock);
+        row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
+        row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
+        row.set(&c::THREADS, u64::from(self.phase.threads));
+        row.set_some(&c::TARGET_OPS_PER_SECOND, self.target_rate());
+        self.set_realised(&mut row);
+        finish(&mut row, c::METRICS);
+        row
+    }
+
+    /// What the store reports, and what is known of it without asking it.
+    fn set_store(&self, row: &mut Measurements) {
+        let Measured { before, burst, settled, .. } = self.measured;
+        row.extend(burst.since(before));
+        formulas::settle(row, &settled.since(before));
+        if row.get(&c::USER_BYTES_WRITTEN).is_empty() {
+            row.set_some(&c::USER_BYTES_WRITTEN, self.profile.written_bytes);
+        }
+        row.set_some(&c::LIVE_BYTES, self.checked.live_bytes);
+        row.set_some(&n::GETS_ALONE, self.gets_alone());
+    }
+
+    fn set_usage(&self, row: &mut Measurements) {
+        if self.mode == RunMode::Counted {
+            return;
+        }
+        row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
+        let [before, after, _] = self.measured.usage;
+        row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
+        set_events(row, after.events_since(&before));
+        row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
+        if self.measured.is_stored {
+            self.set_system(row);
+        }
+    }
+
+    /// What the operating system read and wrote.
+    fn set_system(&self, row: &mut Measurements) {
+        let [before, burst, settled] = self.measured.usage;
+        let since = |before: Option<u64>, after: Option<u64>| {
+            before.zip(after).map(|(before, after)| after.saturating_sub(before))
+        };
+        row.set_some(&c::OS_WRITE_BYTES, since(before.os_write_bytes, burst.os_write_bytes));
+        row.set_some(&c::OS_WRITE_BYTES_SETTLED, since(before.os_write_bytes, settled.os_write_bytes));
+        row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
+    }
+
+    /// Under which conditions the phase ran, and whether they lasted.
+    fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
+        let Measured { driven, samples, warmed, .. } = self.measured;
+        row.set(&c::CACHE_STATE, self.cache_state);
+        row.set_some(&c::MEMORY_LIMIT_BYTES, self.memory_limit);
+        row.set_some(&c::WARM_MEMORY_BYTES, self.warm_memory);
+        row.set_some(&c::PAGE_CACHE_SHARE, self.measured.page_cache_share);
+        if let Some(warmed) = warmed {
+            row.set(&c::WARM_UP_OPS, warmed.operations);
+            row.set_some(&c::WARM_UP_STEADY, warmed.is_steady.map(yes_or_no));
+        }
+        let Some(elapsed_ns) = driven.elapsed_ns else { return };
+        row.set_some(&c::WARM_UP_SECONDS, warmed.map(|warmed| warmed.ns as f64 / 1e9));
+        let since_start = |sample: &Sample| clock.ns_between(driven.start, sample.at);
+        if let Some(unsteady) = steadiness::of_phase(&driven.intervals, samples, elapsed_ns, since_start) {
+            row.set(&c::STEADY, yes_or_no(unsteady.is_empty()));
+            let unsteady = unsteady.join(", ");
+            row.set_some(&c::UNSTEADY, (!unsteady.is_empty()).then_some(&*unsteady));
+        }
+    }
+
+    fn set_realised(&self, row: &mut Measurements) {
+        let profile = self.profile;
+        row.set(&c::REALISED_SHARE, 1.0);
+        row.set_some(&c::REALISED_HOT_KEY, profile.hottest_key);
+        row.set_some(&c::REALISED_HOT_1_PERCENT, profile.hottest_1_percent);
+        row.set_some(&c::REALISED_HOT_10_PERCENT, profile.hottest_10_percent);
+        row.set_some(&c::REALISED_ABSENT, profile.absent);
+        row.set_some(&c::REALISED_KEY_BYTES, profile.key_bytes);
+        row.set_some(&c::REALISED_VALUE_BYTES, profile.value_bytes);
+    }
+
+    /// The rows of the phase's timeline. Counters are differences between the samples around each interval.
+    fn timeline_rows(&self, clock: &Clock) -> Vec<Measurements> {
+        let driven = &self.measured.driven;
+        let elapsed_ns = driven.elapsed_ns.unwrap_or(0);
+        let samples = &self.measured.samples;
+        let ns_of = |sample: &Sample| clock.ns_between(driven.start, sample.at);
+        let sample_at = |ns: u64| {
+            let behind = samples.partition_point(|sample| ns_of(sample) < ns);
+            let nearest = samples[behind.saturating_sub(1)..].iter().take(2);
+            nearest.min_by_key(|sample| ns_of(sample).abs_diff(ns))
+        };
+        let mut rows = Vec::new();
+        for interval in &driven.intervals {
+            let (start_ns, end_ns) = (interval.start_ns, interval.end_ns.min(elapsed_ns));
+            let length = end_ns.saturating_sub(start_ns) as f64 / 1e9;
+            let mut row = self.identity(ALL);
+            row.set(&c::SECOND, start_ns as f64 / 1e9).set(&c::OPS, interval.operations);
+            row.set(&c::SECONDS, length);
+            set_service(&mut row, interval.service);
+            if let Some(response) = interval.response {
+                row.set(&c::RESPONSE_P50_NS, response.p50_ns).set(&c::RESPONSE_P99_NS, response.p99_ns);
+                row.set(&c::RESPONSE_P999_NS, response.p999_ns);
+            }
+            if let (Some(start), Some(end)) = (sample_at(start_ns), sample_at(end_ns)) {
+                row.extend(end.stats.since(&start.stats));
+                row.set_some(&c::RSS_PEAK_BYTES, end.rss_peak_bytes);
+            }
+            finish(&mut row, c::TIMELINE_METRICS);
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+fn yes_or_no(answer: bool) -> &'static str {
+    if answer { "true" } else { "false" }
+}
+
+fn push_latencies(log: &mut LatencyLog, name: &str, totals: &KindTotals) {
+    log.push(name, totals.service.as_hdr().clone());
+    if totals.response.count() > 0 {
+        log.push(format!("{name}:response"), totals.response.as_hdr().clone());
+    }
+}
+
+fn set_service(row: &mut Measurements, service: Option<Summary>) {
+    let Some(Summary { mean_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns, .. }) = service else { return };
+    row.set(&c::MEAN_NS, mean_ns).set(&c::P50_NS, p50_ns).set(&c::P90_NS, p90_ns);
+    row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
+}
+
+/// What the processor counted, as far as it is counted.
+fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
+    let [cycles, instructions, references, misses, branch_misses] = events;
+    row.set_some(&c::CPU_CYCLES, cycles).set_some(&c::INSTRUCTIONS, instructions);
+    row.set_some(&c::CPU_CACHE_REFERENCES, references).set_some(&c::CPU_CACHE_MISSES, misses);
+    row.set_some(&c::BRANCH_MISSES, branch_misses);
+}
+
+/// Fills in the derived columns of a row, and leaves the columns of its file.
+fn finish(row: &mut Measurements, columns: &[Metric]) {
+    formulas::derive(row);
+    row.retain(&[c::IDENTITY, columns]);
+}

@@ -1,0 +1,61 @@
+//! What calls to components in other languages and processes cost, measured before the run.
+
+use catalog::{Choice, Seam};
+use measure::Clock;
+use results::SeamCost;
+use tree::Design;
+
+/// Measurements, of which the least counts: what disturbs a measurement only adds to it.
+const REPEATS: usize = 15;
+
+/// The seam behind a choice of an axis, where it has one.
+type SeamOf = fn(&Choice) -> Option<Seam>;
+
+/// The axes that have a variant in another language or process.
+const SEAMS: [(&str, SeamOf); 4] = [
+    ("bloom", bloom::seam),
+    ("compaction", seam_of_policy),
+    ("cache", cache::seam),
+    ("compression", compression::seam),
+];
+
+/// The hidden subcommand of a process whose policy has no job.
+pub const POLICY_COMMAND: &str = "policy-process";
+
+/// The seam of a compaction policy, with this program at the other end.
+fn seam_of_policy(choice: &Choice) -> Option<Seam> {
+    let program = std::env::current_exe().ok()?.to_str()?.to_owned();
+    compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
+}
+
+/// The cost of every seam that one of these designs has; none for designs of built-in components.
+pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
+    let mut costs: Vec<SeamCost> = Vec::new();
+    let clock = Clock::new();
+    for (design, (axis, seam_of)) in designs.flat_map(|design| SEAMS.map(|seam| (design, seam))) {
+        let Some(seam) = seam_of(design.choice(axis)) else { continue };
+        if !costs.iter().any(|cost| cost.axis == axis && cost.call == seam.call) {
+            costs.push(cost(seam, &clock));
+        }
+    }
+    costs
+}
+
+/// Times the calls with the seam and without it in turn.
+fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
+    let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..REPEATS {
+        for (calls, least) in [(&mut seam.through, &mut through_ns), (&mut seam.direct, &mut direct_ns)] {
+            let start = clock.now();
+            calls();
+            let elapsed = clock.ns_between(start, clock.now()) as f64;
+            *least = least.min(elapsed / f64::from(seam.calls));
+        }
+    }
+    SeamCost {
+        axis: seam.axis.to_owned(),
+        kind: seam.kind.to_owned(),
+        call: seam.call.to_owned(),
+        call_ns: through_ns - direct_ns,
+    }
+}

@@ -1,0 +1,628 @@
+//! One trial of one cell, in a process of its own: open a store, do the phases, check the answers, report.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use catalog::Limit;
+use engines::{CATALOG, Engine, OpenStore, Opening};
+use measure::{Clock, Stamp, probe};
+use results::{Folder, Group, RunMode, Stream};
+use subject::Task;
+use toml::{Table, Value};
+use tree::{Design, Mode};
+use workload::replay::{Replay, count_lines};
+use workload::{
+    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, Sustained, Work, Workload,
+};
+
+use super::drive::{Drive, Driven};
+use super::failure::TrialResult;
+use super::forecast::Forecast;
+use super::measured::Measured;
+use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
+use super::report::{PhaseReport, PhaseRows};
+use super::timeline::Sample;
+use super::truth::Truth;
+use super::usage::Meter;
+use super::warm_up::{Begun, Gate, WarmingUp};
+use super::{caches, free_memory, lifeline, profile};
+
+/// How often the process says how far it is.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
+
+/// The body of the trial's process: reads the specification from the first line of standard input, writes
+/// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
+pub fn run_trial_process() -> bool {
+    let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
+        let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
+            Task::Workload(workload) => run_on_store(spec, &workload),
+            Task::Component(component) => super::component::run(&spec, &component, send),
+        };
+        done.map_err(|error| error.to_string())
+    });
+    let done = outcome.is_ok();
+    send(&outcome.map_or_else(Message::Failed, Message::Done));
+    done
+}
+
+fn send(message: &Message) {
+    let line = serde_json::to_string(message).expect("messages are plain data");
+    let mut out = std::io::stdout().lock();
+    // A parent that is gone has no use for the message.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+    let meter = Meter::begin(spec.mode);
+    let engine = engine(&spec.engine)?;
+    let store = OpenStore::open(engine, opening(&spec)?)?;
+    Trial::new(spec, workload, store, meter, send)?.run()
+}
+
+/// The engine that a label names.
+fn engine(label: &str) -> TrialResult<Box<dyn Engine>> {
+    Ok(CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned()))?)?)
+}
+
+/// Returns how a tree runs in the mode of a trial.
+fn tree_mode(mode: RunMode) -> Mode {
+    match mode {
+        RunMode::Timed => Mode::Timed,
+        RunMode::Counted => Mode::Counted,
+    }
+}
+
+/// How the store of a trial is opened.
+fn opening(spec: &TrialSpec) -> TrialResult<Opening> {
+    // The same fixture has the same bytes, wherever the mode allows it.
+    let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
+    let opening = Opening::new(&spec.directory, &design(spec)?);
+    Ok(Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening })
+}
+
+fn design(spec: &TrialSpec) -> TrialResult<Design> {
+    Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
+}
+
+/// Nanoseconds of the process' clock, for the time that writers stall.
+fn monotonic_ns() -> u64 {
+    static ORIGIN: OnceLock<(Clock, Stamp)> = OnceLock::new();
+    let (clock, origin) = ORIGIN.get_or_init(|| {
+        let clock = Clock::new();
+        let now = clock.now();
+        (clock, now)
+    });
+    clock.ns_between(*origin, clock.now())
+}
+
+/// One trial, ready to run.
+struct Trial {
+    spec: TrialSpec,
+    plan: Plan,
+    store: OpenStore,
+    clock: Clock,
+    meter: Meter,
+    design: Design,
+    /// Whether the store's files lie on storage of the operating system.
+    is_stored: bool,
+    truth: Truth,
+    forecast: Forecast,
+    phases: Vec<PhaseRows>,
+    streams: Vec<Stream>,
+    /// Wrong answers, described.
+    wrong: Vec<String>,
+    /// For each phase, the operations that each thread did.
+    done: Vec<Vec<u64>>,
+    /// Where it says how far it is.
+    tell: fn(&Message),
+}
+
+impl Trial {
+    fn new(
+        spec: TrialSpec,
+        workload: &Workload,
+        store: OpenStore,
+        meter: Meter,
+        tell: fn(&Message),
+    ) -> TrialResult<Self> {
+        let plan = Plan::new(workload, spec.seed, &spec.base)?;
+        let design = design(&spec)?;
+        let limits = store.engine().limits(&design);
+        let is_stored = !limits.contains(&Limit::NotDurable);
+        let shadow = Shadow::new(plan.format());
+        let drops = limits.contains(&Limit::DropsData);
+        let truth = Truth::Shadow(if drops { shadow.of_a_store_that_drops() } else { shadow });
+        let forecast = Forecast::new(design.clone(), plan.format());
+        let clock = Clock::new();
+        let (phases, streams, wrong, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self {
+            spec,
+            plan,
+            store,
+            clock,
+            meter,
+            design,
+            is_stored,
+            truth,
+            forecast,
+            phases,
+            streams,
+            wrong,
+            done,
+            tell,
+        })
+    }
+
+    fn run(mut self) -> TrialResult<TrialReport> {
+        let phases = self.plan.phases().to_vec();
+        let mut extent = self.stand_on_fixture(&phases)?;
+        let (first, last) = match &self.spec.fixture {
+            None => (0, phases.len()),
+            Some(FixtureStep::Build { phases }) => (0, *phases),
+            Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
+        };
+        for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
+            let unseen = self.truth.begin(phase, self.store.target())?;
+            self.blame(unseen);
+            self.store = caches::set(phase.phase().before.cache, self.store, &self.spec.directory)?;
+            extent = match (self.spec.mode, phase.phase().rate) {
+                // Where no time is measured, nobody waits for it.
+                (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
+                (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
+                (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
+            };
+        }
+        let unseen = self.truth.verify(self.store.target())?;
+        self.blame(unseen);
+        if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
+            // All of it stands in tables: whatever the mode of the log, a clone holds it.
+            self.store.target().flush()?;
+            self.store.target().settle()?;
+        }
+        self.conclude()
+    }
+
+    /// Takes over what the phases of a fixture wrote: where the next phase starts.
+    fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
+        let mut extent = Extent::default();
+        let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
+        for (phase, done) in phases.iter().zip(done) {
+            let records: Vec<AnswerDigests> =
+                done.iter().map(|operations| AnswerDigests::unkept(*operations)).collect();
+            extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
+            self.forecast.pass(phase.phase());
+        }
+        Ok(extent)
+    }
+
+    /// Does a phase at a rate and checks it: what a search asks of it, and where the next phase starts.
+    fn once(
+        &mut self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        rate: Rate,
+    ) -> TrialResult<(Probed, Extent)> {
+        let measured = self.measure(number, phase, from, rate)?;
+        self.done.push(measured.driven.records.iter().map(AnswerDigests::operations).collect());
+        (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
+        let extent = self.judge(phase, from, &measured)?;
+        Ok((measured.probed(), extent))
+    }
+
+    /// Does a phase at one rate after the other, each on what the last one left, settled. The rows are those of the
+    /// largest rate that holds.
+    fn search(
+        &mut self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        search: Sustained,
+    ) -> TrialResult<Extent> {
+        let (mut extent, mut wrong) = (from, 0);
+        let found = search.search(|per_second| -> TrialResult<_> {
+            let (probed, after) = self.once(number, phase, extent, Rate::Open { per_second })?;
+            extent = after;
+            let rows = self.phases.pop().expect("a phase has rows");
+            let stream = self.streams.pop().expect("a phase has a stream");
+            wrong += rows.wrong;
+            Ok(((rows, stream), search.objective.missed(&probed)))
+        })?;
+        let (mut rows, stream) = found.best.expect("one rate is tried at least");
+        rows.set_found(found.rate, found.limit, found.probes);
+        rows.wrong = wrong;
+        self.phases.push(rows);
+        self.streams.push(stream);
+        Ok(extent)
+    }
+
+    /// Does a phase and takes down everything that is measured of it.
+    fn measure(
+        &self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        rate: Rate,
+    ) -> TrialResult<Measured> {
+        let page_cache_share = match self.spec.mode {
+            RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
+            _ => None,
+        };
+        if let Some(bytes) = self.spec.warm_memory {
+            let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");
+            free_memory::touch(bytes).map_err(doing)?;
+        }
+        let (mut before, mut usage_before) = (self.store.stats(), self.meter.read());
+        let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
+        let warmed = begun.map(|begun| {
+            samples.retain(|sample| sample.at > begun.sample.at);
+            before = begun.sample.stats.clone();
+            usage_before = begun.usage;
+            samples.insert(0, begun.sample);
+            begun.warmed
+        });
+        let usage_after = self.meter.read();
+        let burst = self.store.stats();
+        let settle_start = self.clock.now();
+        self.store.target().settle()?;
+        let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
+        let settled = self.store.stats();
+        let disk_bytes = match self.spec.mode {
+            RunMode::Timed => self.store.disk_bytes(),
+            RunMode::Counted => None,
+        };
+        let usage = [usage_before, usage_after, self.meter.read()];
+        let allocates_in_program = self.store.engine().allocates_in_program();
+        let is_stored = self.is_stored;
+        Ok(Measured {
+            driven,
+            samples,
+            warmed,
+            before,
+            burst,
+            settled,
+            settle_ns,
+            disk_bytes,
+            page_cache_share,
+            is_stored,
+            allocates_in_program,
+            usage,
+            rate,
+        })
+    }
+
+    /// Checks the answers of a phase and makes its rows; where the next phase starts.
+    fn judge(&mut self, phase: &Arc<PhasePlan>, from: Extent, measured: &Measured) -> TrialResult<Extent> {
+        let name = &phase.phase().name;
+        let records = &measured.driven.records;
+        let checked = self.truth.check(phase, from, records, self.plan.format())?;
+        self.wrong.extend(checked.examples.iter().map(|example| format!("phase {name}, {example}")));
+        let profile = profile::realised(phase, from, &measured.driven);
+        self.streams.push(Stream {
+            phase: name.clone(),
+            hash: profile.stream_hash.clone(),
+            intended: profile::as_result(&Profile::intended(phase, from)),
+            realised: profile::as_result(&profile),
+        });
+        let report = PhaseReport {
+            phase: phase.phase(),
+            mode: self.spec.mode,
+            cache_state: &caches::name(phase.phase().before.cache, &self.design),
+            memory_limit: self.spec.memory_limit,
+            warm_memory: self.spec.warm_memory,
+            measured,
+            checked: &checked,
+            profile: &profile,
+        };
+        let mut rows = report.rows(&self.clock);
+        rows.expect(self.forecast.of_phase(phase.phase(), from, measured, checked.live_bytes));
+        self.phases.push(rows);
+        Ok(checked.extent)
+    }
+
+    /// Notes that the store does not hold what it must.
+    fn blame(&mut self, wrong: Option<String>) {
+        let Some(wrong) = wrong else { return };
+        self.wrong.push(wrong);
+        if let Some(last) = self.phases.last_mut() {
+            last.wrong += 1;
+        }
+    }
+
+    /// The report of the trial. A store that gave one wrong answer gets no number at all.
+    fn conclude(self) -> TrialResult<TrialReport> {
+        let engine_version = self.store.version();
+        let (streams, wrong, done) = (self.streams, self.wrong, self.done);
+        let mut report = TrialReport { streams, wrong, done, engine_version, ..TrialReport::default() };
+        if !report.wrong.is_empty() {
+            report.rows = self.phases.iter().map(PhaseRows::without_numbers).collect();
+            return Ok(report);
+        }
+        let folder = self.spec.results.as_ref().map(Folder::new);
+        let group = Group { cell: self.spec.cell, trial: self.spec.trial };
+        for phase in self.phases {
+            if let (Some(folder), Some(duration)) = (&folder, phase.duration) {
+                phase.latencies.write(&folder.histogram(group, &phase.name), duration)?;
+            }
+            report.rows.extend(phase.rows);
+            report.timeline.extend(phase.timeline);
+            report.levels.extend(phase.levels);
+        }
+        Ok(report)
+    }
+
+    /// Does the operations of a phase, while another thread samples the tree and reports progress.
+    fn drive(
+        &self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        rate: Rate,
+    ) -> TrialResult<(Driven, Vec<Sample>, Option<Begun>)> {
+        let done = AtomicU64::new(0);
+        let over = AtomicBool::new(false);
+        let total = match phase.text() {
+            Some(file) => Some(count_lines(file)?),
+            None => phase.operations(),
+        };
+        let way = Way { number, total, time_limit_ns: time_limit_ns(phase) };
+        let drive = Drive {
+            mode: self.spec.mode,
+            sampling: self.spec.sampling,
+            check: if self.truth.is_known() { self.spec.check } else { 0 },
+            interval_ns: self.spec.interval_ns,
+            rate,
+        };
+        let sample = || (self.sample(), self.meter.read());
+        let mode = self.spec.mode;
+        let warming_up = WarmingUp::of(phase, mode, &self.store, (&self.clock, &done), &sample);
+        let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
+        let driven = std::thread::scope(|scope| {
+            let watcher = scope.spawn(|| self.watch(&way, &done, &over));
+            if let Some(warming_up) = &warming_up {
+                scope.spawn(|| warming_up.supervise(&over));
+            }
+            let driven = match phase.text() {
+                Some(file) => Replay::open(file)
+                    .map_err(Into::into)
+                    .and_then(|replay| drive.replay(self.store.target(), phase, replay, &self.clock, &done)),
+                None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gate),
+            };
+            over.store(true, Ordering::Release);
+            watcher.thread().unpark();
+            let samples = watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            TrialResult::Ok((driven?, samples))
+        });
+        let (driven, samples) = driven?;
+        Ok((driven, samples, warming_up.and_then(WarmingUp::into_begun)))
+    }
+
+    fn watch(&self, way: &Way, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
+        let start = self.clock.now();
+        let mut samples = vec![self.sample()];
+        let interval_ns = self.spec.interval_ns;
+        let (mut elapsed_ns, mut next_ns, mut told_ns) = (0, interval_ns, 0);
+        while !over.load(Ordering::Acquire) {
+            // Samples keep to the bounds of intervals, however long one takes.
+            std::thread::park_timeout(PROGRESS_PERIOD.min(Duration::from_nanos(next_ns - elapsed_ns)));
+            elapsed_ns = self.clock.ns_between(start, self.clock.now());
+            if elapsed_ns >= told_ns {
+                let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
+                (self.tell)(&Message::Progress(Step { phase: way.number, share, checking: false }));
+                told_ns = elapsed_ns + PROGRESS_PERIOD.as_nanos() as u64;
+            }
+            if self.spec.mode == RunMode::Timed && elapsed_ns >= next_ns {
+                samples.push(self.sample());
+            }
+            next_ns = (elapsed_ns / interval_ns + 1) * interval_ns;
+        }
+        samples.push(self.sample());
+        samples
+    }
+
+    fn sample(&self) -> Sample {
+        Sample { at: self.clock.now(), stats: self.store.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
+    }
+}
+
+/// How long a phase is, for the progress bar.
+struct Way {
+    /// The number of the phase.
+    number: usize,
+    /// Operations, where they are known.
+    total: Option<u64>,
+    time_limit_ns: Option<u64>,
+}
+
+impl Way {
+    /// The share that is done: of the operations or of the time, whichever will be over first.
+    fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
+        let share =
+            |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);
+        share(done, self.total).max(share(elapsed_ns, self.time_limit_ns)).min(1.0)
+    }
+}
+
+fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
+    match &phase.phase().work {
+        Work::Mixed(mixed) => mixed.time_limit_ns,
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engines::{EngineOptions, EngineStats, Identity, Missing, Store};
+    use results::columns as c;
+    use tempfile::TempDir;
+    use workload::{Scan, Target, TargetError, Write as StoreWrite};
+
+    use super::*;
+
+    const WORKLOAD: &str = r#"
+        [[phase]]
+        name   = "load"
+        insert = 200
+        [[phase]]
+        name       = "look"
+        operations = 500
+        mix        = { get = 8, range = 2 }
+        range      = { kind = "fixed", entries = 3 }
+        [[phase]]
+        name       = "prune"
+        operations = 20
+        mix        = "delete"
+    "#;
+
+    /// What a store may get wrong.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Lie {
+        None,
+        /// A value whose first byte is another one.
+        Value,
+        /// Nothing, where there is something.
+        Miss,
+        /// One entry too few.
+        Range,
+        /// A delete that is forgotten: no answer tells, what is left does.
+        Delete,
+    }
+
+    /// An engine whose stores lie once. All else is our own tree.
+    struct LyingEngine(Box<dyn Engine>, Lie);
+
+    impl Engine for LyingEngine {
+        fn identify(&self) -> Result<Identity, Missing> {
+            self.0.identify()
+        }
+
+        fn mapping(&self, options: &EngineOptions) -> Vec<String> {
+            self.0.mapping(options)
+        }
+
+        fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
+            Ok(Box::new(Liar { tree: self.0.open(opening)?, lie: self.1, left: AtomicU64::new(3) }))
+        }
+    }
+
+    /// A store that lies once.
+    struct Liar {
+        tree: Box<dyn Store>,
+        lie: Lie,
+        left: AtomicU64,
+    }
+
+    impl Liar {
+        /// Whether the lie is to be told now: at its third occasion.
+        fn lies(&self, lie: Lie) -> bool {
+            self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
+        }
+    }
+
+    impl Target for Liar {
+        fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+            self.tree.put(key, value)
+        }
+
+        fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+            let found = self.tree.get(key, value)?;
+            if found && self.lies(Lie::Value) {
+                value[0] ^= 1;
+            }
+            Ok(found && !self.lies(Lie::Miss))
+        }
+
+        fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+            if self.lies(Lie::Delete) { Ok(()) } else { self.tree.delete(key) }
+        }
+
+        fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+            let limit = if self.lies(Lie::Range) { scan.limit - 1 } else { scan.limit };
+            self.tree.range(&Scan { limit, ..*scan }, visit)
+        }
+
+        fn write(&self, writes: &[StoreWrite<'_>]) -> Result<(), TargetError> {
+            self.tree.write(writes)
+        }
+
+        fn multi_get(
+            &self,
+            keys: &[&[u8]],
+            visit: &mut dyn FnMut(usize, Option<&[u8]>),
+        ) -> Result<(), TargetError> {
+            self.tree.multi_get(keys, visit)
+        }
+
+        fn flush(&self) -> Result<(), TargetError> {
+            self.tree.flush()
+        }
+
+        fn settle(&self) -> Result<(), TargetError> {
+            self.tree.settle()
+        }
+
+        fn close(&self) -> Result<(), TargetError> {
+            self.tree.close()
+        }
+    }
+
+    impl Store for Liar {
+        fn version(&self) -> Option<String> {
+            self.tree.version()
+        }
+
+        fn stats(&self) -> EngineStats {
+            self.tree.stats()
+        }
+    }
+
+    fn report(lie: Lie) -> TrialReport {
+        let folder = TempDir::new().unwrap();
+        let spec = TrialSpec {
+            engine: "lsmbench".to_owned(),
+            design: String::new(),
+            task: WORKLOAD.to_owned(),
+            base: folder.path().to_owned(),
+            seed: 42,
+            mode: RunMode::Counted,
+            sampling: 1,
+            check: 1,
+            interval_ns: 1_000_000_000,
+            directory: folder.path().join("tree"),
+            results: Some(folder.path().to_owned()),
+            cell: 0,
+            trial: 0,
+            memory_limit: None,
+            warm_memory: None,
+            fixture: None,
+        };
+        let tree = engine(&spec.engine).unwrap();
+        let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec).unwrap()).unwrap();
+        let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
+        Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
+    }
+
+    /// The wrong answers of all rows, and whether any number stands beside them.
+    fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
+        let rows = || report.rows.iter();
+        let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));
+        (wrong.sum(), rows().any(|row| !row.get(&c::OPS).is_empty()))
+    }
+
+    #[test]
+    fn one_wrong_answer_takes_every_number_away() {
+        let right = report(Lie::None);
+        assert_eq!(wrong_and_numbers(&right), (0, true));
+        assert!(right.wrong.is_empty(), "{:?}", right.wrong);
+        for lie in [Lie::Value, Lie::Miss, Lie::Range, Lie::Delete] {
+            let report = report(lie);
+            let (wrong, numbers) = wrong_and_numbers(&report);
+            assert!(wrong >= 1 && !numbers, "{lie:?}: {:?}", report.rows);
+            assert!(!report.wrong.is_empty(), "{lie:?} is not described");
+            assert!(report.timeline.is_empty() && report.levels.is_empty(), "{lie:?}");
+        }
+    }
+}

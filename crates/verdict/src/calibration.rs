@@ -1,0 +1,231 @@
+//! What verdicts of this machine are worth: equal trees compared again and again, and trees one of which is slower by a
+//! known share.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use measure::{Proportion, Verdict};
+use results::{Folder, Row, verdicts};
+
+use crate::runner::Runner;
+use types::{Outcome, Problem};
+
+/// The experiment with two equal trees.
+const EXPERIMENT: &str = include_str!("../../../configs/calibration.toml");
+
+/// The latency of a read in the experiment, in nanoseconds.
+const READ_NS: f64 = 200.0;
+
+/// With fewer comparisons not even one wrong verdict is expected of those that are allowed.
+const FEWEST_COMPARISONS: u64 = 20;
+
+/// What is compared how often.
+pub struct Calibration<'a> {
+    /// How many comparisons of equal trees, and for each slowdown.
+    pub comparisons: u64,
+    /// By how much a tree is slower: 0.02 for 2 %.
+    pub slowdowns: &'a [f64],
+    /// Further options of each run.
+    pub options: Vec<String>,
+    /// A folder for runs.
+    pub work: &'a Path,
+    /// Runs the comparisons.
+    pub runner: &'a dyn Runner,
+}
+
+/// What became of comparisons between two trees.
+struct Series {
+    /// The true difference.
+    planted: f64,
+    /// The verdicts, in order.
+    verdicts: Vec<Verdict>,
+    /// The median over comparisons of the measured difference.
+    measured: f64,
+    /// Median noise floor.
+    floor: f64,
+    /// Median over comparisons of the difference that is found four times in five.
+    detectable: f64,
+    /// What a get of the baseline takes, in nanoseconds.
+    get_ns: f64,
+    /// How long a comparison takes.
+    each: Duration,
+}
+
+/// Runs the comparisons and says what share of them came out how.
+///
+/// # Errors
+/// If a run refuses or is interrupted.
+pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<String> {
+    let config = calibration.work.join("calibration.toml");
+    std::fs::write(&config, EXPERIMENT)
+        .map_err(|error| Problem::doing(format!("write {}", config.display()), error))?;
+    let equal = calibration.series("equal", &config, 0.0, &[])?;
+    let mut series = Vec::new();
+    for (place, slowdown) in calibration.slowdowns.iter().enumerate() {
+        // What a get takes longer, its one read takes longer.
+        let slow_ns = (READ_NS + slowdown * equal.get_ns).round();
+        let planted = (slow_ns - READ_NS) / equal.get_ns;
+        let reads = format!("sweep.design.storage.read_latency=[\"{READ_NS}ns\", \"{slow_ns}ns\"]");
+        let never_paused = "sweep.design.storage.pause_every=[\"1s\"]".to_owned();
+        series.push(calibration.series(
+            &format!("slower-{place}"),
+            &config,
+            planted,
+            &[reads, never_paused],
+        )?);
+    }
+    Ok(report(&equal, &series))
+}
+
+impl Calibration<'_> {
+    /// Compares two trees again and again, each time with other keys, in folders that are called `folder` and a number.
+    fn series(&self, folder: &str, config: &Path, planted: f64, sets: &[String]) -> Outcome<Series> {
+        let (mut rows, started) = (Vec::new(), Instant::now());
+        for number in 1..=self.comparisons {
+            let out = self.work.join(format!("{folder}-{number}"));
+            let mut arguments = vec![config.display().to_string(), format!("--seed={number}")];
+            arguments.extend(sets.iter().map(|set| format!("--set={set}")));
+            arguments.extend(self.options.iter().cloned());
+            let folder = self.runner.run(None, &arguments, &out)?;
+            rows.push(only_verdict(&folder)?);
+            self.runner.tell(&format!("{}: {number} of {}", name(planted), self.comparisons));
+        }
+        let each = started.elapsed() / u32::try_from(self.comparisons).unwrap_or(u32::MAX);
+        Series::of(planted, &rows, each)
+    }
+}
+
+/// The one comparison of a run.
+fn only_verdict(folder: &Folder) -> Outcome<Row> {
+    let path = folder.verdicts();
+    verdicts::read(&path)?
+        .pop()
+        .ok_or_else(|| Problem::new(format!("{} has no verdict: a tree answered wrongly", path.display())))
+}
+
+impl Series {
+    fn of(planted: f64, rows: &[Row], each: Duration) -> Outcome<Self> {
+        let verdict = |row: &Row| {
+            let name = row.get(&verdicts::VERDICT).text().unwrap_or_default();
+            Verdict::ALL.into_iter().find(|verdict| verdict.name() == name)
+        };
+        let verdicts: Option<Vec<Verdict>> = rows.iter().map(verdict).collect();
+        let verdicts = verdicts.ok_or_else(|| Problem::new("a run gave no verdict: it takes six trials"))?;
+        let median = |column| {
+            let values = rows.iter().filter_map(|row: &Row| row.get(column).number());
+            measure::median(values).unwrap_or(f64::NAN)
+        };
+        Ok(Self {
+            planted,
+            verdicts,
+            measured: median(&verdicts::RATIO) - 1.0,
+            floor: median(&verdicts::NOISE_FLOOR),
+            detectable: median(&verdicts::DETECTABLE),
+            get_ns: median(&verdicts::BASELINE_MEDIAN),
+            each,
+        })
+    }
+
+    fn share(&self, verdicts: &[Verdict]) -> Proportion {
+        let count = self.verdicts.iter().filter(|verdict| verdicts.contains(verdict)).count();
+        Proportion { count: count as u64, tries: self.verdicts.len() as u64 }
+    }
+}
+
+/// What a series is called.
+fn name(planted: f64) -> String {
+    if planted == 0.0 { "equal trees".to_owned() } else { format!("{:.1} % slower", planted * 100.0) }
+}
+
+fn report(equal: &Series, slower: &[Series]) -> String {
+    let mut text = String::new();
+    let different = equal.share(&[Verdict::Improved, Verdict::Regressed]);
+    let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
+    let _ = writeln!(
+        text,
+        "Of {} {comparisons} of equal trees {} called them different: {}; {}.",
+        different.tries,
+        different.count,
+        percent(different),
+        match different.tries < FEWEST_COMPARISONS {
+            true => format!(
+                "too few to hold it against the one in twenty that 95 % allow, which takes {FEWEST_COMPARISONS}"
+            ),
+            false => "one in twenty is what 95 % allow".to_owned(),
+        }
+    );
+    let _ = writeln!(
+        text,
+        "Noise floor ±{:.1} %; a difference of {:.1} % is found four times in five (medians over comparisons).",
+        equal.floor * 100.0,
+        equal.detectable * 100.0
+    );
+    let _ = writeln!(
+        text,
+        "\n{:<16} {:>30} {:>12} {:>14} {:>10} {:>8}",
+        "", "called slower", "equivalent", "inconclusive", "measured", "each"
+    );
+    for series in [equal].into_iter().chain(slower) {
+        let share = |verdict| format!("{:.0} %", series.share(&[verdict]).share() * 100.0);
+        let _ = writeln!(
+            text,
+            "{:<16} {:>30} {:>12} {:>14} {:>9.1}% {:>7.1}s",
+            name(series.planted),
+            percent(series.share(&[Verdict::Regressed])),
+            share(Verdict::Equivalent),
+            share(Verdict::Inconclusive),
+            series.measured * 100.0,
+            series.each.as_secs_f64()
+        );
+    }
+    text
+}
+
+/// A share and its interval.
+fn percent(proportion: Proportion) -> String {
+    let interval = proportion.interval();
+    format!(
+        "{:.1} % ({:.1} % to {:.1} %)",
+        proportion.share() * 100.0,
+        interval.low * 100.0,
+        interval.high * 100.0
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(verdict: &str, ratio: f64) -> Row {
+        let mut row = verdicts::row();
+        row.set(&verdicts::VERDICT, verdict).set(&verdicts::RATIO, ratio);
+        row.set(&verdicts::BASELINE_MEDIAN, 1000.0).set(&verdicts::NOISE_FLOOR, 0.01);
+        row.set(&verdicts::DETECTABLE, 0.03);
+        row
+    }
+
+    #[test]
+    fn shares_and_medians_are_reported() {
+        let each = Duration::from_millis(1500);
+        let rows =
+            [row("equivalent", 1.0), row("regressed", 1.1), row("equivalent", 0.99), row("improved", 0.9)];
+        let equal = Series::of(0.0, &rows, each).unwrap();
+        let rows = [row("regressed", 1.06), row("inconclusive", 1.02), row("regressed", 1.05)];
+        let slower = Series::of(0.05, &rows, each).unwrap();
+        let text = report(&equal, &[slower]);
+        assert!(text.starts_with(
+            "Of 4 comparisons of equal trees 2 called them different: 50.0 % (6.8 % to 93.2 %); too few to hold it"
+        ));
+        let line = text.lines().find(|line| line.starts_with("5.0 % slower")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[3..5], ["66.7", "%"], "{line}");
+        assert_eq!(words[words.len() - 2..], ["5.0%", "1.5s"], "{line}");
+        assert!(Series::of(0.0, &[row("", 1.0)], each).is_err());
+    }
+
+    #[test]
+    fn the_experiment_reads_at_the_latency_that_slowdowns_are_added_to() {
+        assert!(EXPERIMENT.contains(&format!("read_latency = \"{READ_NS}ns\"")));
+    }
+}

@@ -1,0 +1,178 @@
+//! What results folders hold, as samples: one per cell, phase, operation and metric.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use measure::Sample;
+use results::columns::ALL;
+use results::{Better, Column, Folder, Manifest, Metric, RunMode, Table, Unit, columns as c};
+use types::{Outcome, Problem};
+
+use crate::judge::holds_found_rate;
+use crate::trial_rows::TrialRows;
+
+/// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.
+const TIMED: [Metric; 9] = [
+    c::OPS_PER_SECOND,
+    c::P50_NS,
+    c::P99_NS,
+    c::P50_SLICE_NS,
+    c::CPU_SECONDS,
+    c::WRITE_AMP_SETTLED,
+    c::SPACE_AMP_SETTLED,
+    c::BUILD_NS_PER_ENTRY,
+    c::BYTES_PER_ENTRY,
+];
+
+/// Which number a sample is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) experiment: String,
+    /// The label of the cell.
+    pub(crate) label: String,
+    pub(crate) phase: String,
+    pub(crate) operation: String,
+    /// The name of the column.
+    pub(crate) metric: &'static str,
+}
+
+impl Key {
+    /// The phase of a cell, of which a row may be marked.
+    fn place(&self) -> [String; 3] {
+        [&self.experiment, &self.label, &self.phase].map(Clone::clone)
+    }
+}
+
+/// The numbers of one side of a comparison.
+#[derive(Debug, Default)]
+pub struct Samples {
+    /// Per number its values, by trial.
+    pub(crate) values: BTreeMap<Key, Sample>,
+    /// Cells that gave wrong answers, as `experiment: label`.
+    pub(crate) wrong: BTreeSet<String>,
+    /// Per experiment, label and phase, the first bound that a row exceeds, in words.
+    pub(crate) implausible: BTreeMap<[String; 3], String>,
+    /// Per experiment, what it was and where it ran.
+    pub(crate) manifests: BTreeMap<String, Manifest>,
+}
+
+impl Samples {
+    /// Why a number cannot be, if its phase has a row that cannot.
+    pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
+        self.implausible.get(&key.place()).map(String::as_str)
+    }
+
+    /// Within which part of a rate a number was searched for; 0 of one that no search found.
+    pub(crate) fn resolution(&self, key: &Key) -> f64 {
+        let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
+        let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());
+        let phases = resolved.as_ref().and_then(|table| table.get("phase")?.as_array());
+        let searched = phases
+            .into_iter()
+            .flatten()
+            .filter(|phase| phase.get("name").and_then(toml::Value::as_str) == Some(&*key.phase));
+        let within = searched.filter_map(|phase| phase.get("rate")?.get("within")?.as_float());
+        within.fold(0.0, f64::max)
+    }
+
+    /// The samples of the runs below a folder: of one experiment, or of several side by side.
+    ///
+    /// # Errors
+    /// If there are none, or a file cannot be read.
+    pub fn read(path: &Path, metrics: &[String]) -> Outcome<Self> {
+        let mut samples = Self::default();
+        for folder in folders(path)? {
+            let before = samples.manifests.len();
+            samples.add(&folder, metrics, 0)?;
+            if samples.manifests.len() == before {
+                let message = "two folders hold results of one experiment: give one of them alone";
+                return Err(Problem::at(folder.root(), None, message));
+            }
+        }
+        Ok(samples)
+    }
+
+    /// Adds the runs of one folder; `block` is added to the numbers of its trials.
+    pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
+        let manifest = Manifest::read(&folder.manifest())?;
+        manifest.check_rows(folder)?;
+        let table = Table::read(&folder.runs())?;
+        let chosen = chosen(&manifest, &table, metrics)?;
+        let rows = TrialRows::of(&table);
+        let wrong = rows.wrong_cells();
+        let right = rows.of_cells(|cell| !wrong.contains(&cell));
+        for (place, _) in rows.of_cells(|cell| wrong.contains(&cell)).by_key() {
+            self.wrong.insert(format!("{}: {}", manifest.experiment, place.label));
+        }
+        for (row, words) in right.implausible() {
+            let [label, phase] = [&c::LABEL, &c::PHASE].map(|column| row.get(column).to_string());
+            self.implausible.entry([manifest.experiment.clone(), label, phase]).or_insert(words);
+        }
+        for (place, rows) in right.by_key() {
+            for metric in chosen.iter().filter(|metric| is_of(metric, &place.operation, &manifest)) {
+                let measured = rows.measured(&place.label, metric);
+                if measured.blocks.is_empty() {
+                    continue;
+                }
+                let key = Key {
+                    experiment: manifest.experiment.clone(),
+                    label: place.label.clone(),
+                    phase: place.phase.clone(),
+                    operation: place.operation.clone(),
+                    metric: metric.name,
+                };
+                let sample = self.values.entry(key).or_insert_with_key(|key| Sample::new(&*key.label, []));
+                sample.blocks.extend(measured.blocks.iter().map(|(trial, value)| (block + trial, *value)));
+            }
+        }
+        self.manifests.insert(manifest.experiment.clone(), manifest);
+        Ok(())
+    }
+}
+
+/// Whether a metric is compared in the rows of an operation: a timed workload has its latencies by operation, and
+/// all else once.
+fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
+    let is_latency =
+        metric.unit == Unit::Nanoseconds && manifest.swept.iter().all(|path| !path.starts_with("component."));
+    manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
+}
+
+/// The columns that are compared: those asked for, else of `counted` runs all that are exact, and of timed ones
+/// those that decide.
+fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
+    let named = metrics.iter().map(|name| match table.column(name)? {
+        Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
+        _ => {
+            Err(Problem::new(format!("neither direction of {name} is better, so there is nothing to judge")))
+        }
+    });
+    let named: Vec<Metric> = named.collect::<Outcome<_>>()?;
+    let all = c::METRICS.iter().copied();
+    Ok(match manifest.mode == RunMode::Counted.name() {
+        _ if !named.is_empty() => named,
+        true => all.filter(|metric| metric.exact).collect(),
+        false => all.filter(|metric| TIMED.contains(metric)).collect(),
+    })
+}
+
+/// The folders of results at a path: itself, or those in it.
+fn folders(path: &Path) -> Outcome<Vec<Folder>> {
+    let holds_results = |path: &Path| Folder::new(path).manifest().is_file();
+    if holds_results(path) {
+        return Ok(vec![Folder::new(path)]);
+    }
+    let entries =
+        path.read_dir().map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
+    let mut inside: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    inside.retain(|path| holds_results(path));
+    inside.sort();
+    if inside.is_empty() {
+        let message = format!(
+            "{} holds no results: give a folder with a manifest.json, or one with such folders in it",
+            path.display()
+        );
+        return Err(Problem::new(message));
+    }
+    Ok(inside.into_iter().map(Folder::new).collect())
+}

@@ -1,0 +1,85 @@
+//! An experiment as far as verdicts depend on it: plain data, without the design, the workload or the engines.
+
+use std::collections::BTreeMap;
+
+use plot::ChartSpec;
+use results::{Metric, RunMode};
+
+/// An experiment as far as verdicts depend on it.
+pub struct ExperimentFacts<'a> {
+    /// The name.
+    pub name: String,
+    /// Whether time is measured.
+    pub mode: RunMode,
+    /// Whether baselines run twice in every block, so that the noise is known.
+    pub measures_noise: bool,
+    /// The swept paths, in the order of their columns.
+    pub swept: Vec<String>,
+    /// The places in `swept` in whose values cells that are compared agree.
+    pub within: Vec<usize>,
+    /// The cells, in the order of the sweep.
+    pub cells: Vec<CellFacts>,
+    /// What sets the cell of the second number apart from the baseline, which is the cell of the first number.
+    pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
+    /// The phase that is judged, where the experiment names one.
+    pub phase: Option<String>,
+    /// The kind of operation that is judged, where the experiment names one; else all operations together.
+    pub operation: Option<String>,
+    /// The column that decides, where the experiment names one.
+    pub metric: Option<String>,
+    /// Further columns that are judged.
+    pub also: Vec<String>,
+    /// The name of the baseline, where the experiment names one; else it is the first cell.
+    pub baseline: Option<String>,
+    /// The charts; the first one says what is judged where the experiment does not.
+    pub charts: Vec<ChartSpec>,
+    /// The last phase, which is judged by default where a whole store is measured.
+    pub last_phase: String,
+    /// How a component is judged; `None` where a whole store is measured.
+    pub component: Option<ComponentFacts>,
+    /// Whether the engines of all cells report the memory of every part of a store.
+    pub reports_memory: bool,
+    /// Whether all cells share one budget of memory.
+    pub has_equal_memory: bool,
+}
+
+/// One cell as far as verdicts depend on it.
+#[derive(Clone, Debug, Default)]
+pub struct CellFacts {
+    /// The number.
+    pub number: u64,
+    /// The label.
+    pub label: String,
+    /// What it is called among the cells that it is compared with.
+    pub name: String,
+    /// All names by which an experiment may name it as the baseline.
+    pub names: Vec<String>,
+    /// The value of every swept path; empty where a path does not apply.
+    pub swept: Vec<String>,
+    /// For each phase that searches for a rate, the relative width at which the search stops: 0.05 for 5 %.
+    pub searches: BTreeMap<String, f64>,
+}
+
+/// What sets a cell apart from the baseline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contrast {
+    /// The paths of all settings in which the two differ.
+    pub settings: Vec<String>,
+    /// The terms of both designs that could not be made equal; 0 where both run the same engine.
+    pub unequal_terms: usize,
+    /// Whether the cell has an oracle where the baseline has another variant.
+    pub is_oracle: bool,
+}
+
+/// How a component is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct ComponentFacts {
+    /// The phase that is judged by default.
+    pub phase: &'static str,
+    /// The column that decides by default.
+    pub metric: &'static Metric,
+    /// The column that says what the component costs.
+    pub price: &'static Metric,
+    /// The column that says how good it is at that price. `None` where all are equally good.
+    pub quality: Option<&'static Metric>,
+}

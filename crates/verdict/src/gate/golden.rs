@@ -1,0 +1,193 @@
+//! Counters against goldens: the same numbers to the last digit, on every machine.
+
+use std::path::{Path, PathBuf};
+
+use measure::Sample;
+use results::targets::check_folder;
+use results::{Golden, GoldenNumber, Manifest, RunMode, Table, columns as c, columns::COMPONENT};
+use types::{Outcome, Problem};
+
+use crate::compare::{Key, Pairing, Report, Samples};
+use crate::runner::Runner;
+
+/// What is checked against what.
+pub struct Goldens<'a> {
+    /// The folder of goldens, one file per experiment.
+    pub folder: &'a Path,
+    /// The experiments and the options of each: `configs/bloom.toml --quick`. Those of the goldens if there are none.
+    pub commands: Vec<Vec<String>>,
+    /// A folder for runs.
+    pub work: &'a Path,
+    /// Whether the goldens are to be written again.
+    pub update: bool,
+    /// Runs the experiments.
+    pub runner: &'a dyn Runner,
+}
+
+/// Measures every experiment in `counted` mode and compares it with its golden; with `update`, writes the goldens
+/// again and reports what changed; nothing where all of them are the first.
+///
+/// # Errors
+/// If there is no golden for an experiment, or an experiment cannot be run.
+pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
+    let (mut base, mut new) = (Samples::default(), Samples::default());
+    let mut first_time = Vec::new();
+    let commands = goldens.commands()?;
+    match goldens.update {
+        true => check_folder(goldens.folder)?,
+        false => commands.iter().try_for_each(|command| goldens.refuse_other_options(command))?,
+    }
+    for (number, command) in commands.iter().enumerate() {
+        let mut arguments = command.clone();
+        arguments.extend(["--trials=1", "--set=trials.mode=\"counted\""].map(str::to_owned));
+        let out = goldens.work.join(format!("counted-{number}"));
+        let folder = goldens.runner.run(None, &arguments, &out)?;
+        let manifest = Manifest::read(&folder.manifest())?;
+        new.add(&folder, &[], 0)?;
+        if goldens.update && !new.wrong.is_empty() {
+            let wrong: Vec<String> = new.wrong.into_iter().collect();
+            return Err(Problem::new(format!("wrong answers by {}: no golden is written", wrong.join(", "))));
+        }
+        let path = goldens.folder.join(format!("{}.csv", manifest.experiment));
+        if path.exists() {
+            let golden = Golden::read(&path)?;
+            if !goldens.update
+                || golden.numbers.iter().all(|number| results::reference::metric(&number.metric).is_some())
+            {
+                add(&mut base, &golden)?;
+            }
+        } else if goldens.update {
+            first_time.push(manifest.experiment.clone());
+        } else {
+            return Err(Problem::new(format!(
+                "there is no golden {}; write it with --update, look at it, and commit it",
+                path.display()
+            )));
+        }
+        if goldens.update {
+            std::fs::create_dir_all(goldens.folder)
+                .map_err(|error| Problem::doing(format!("create {}", goldens.folder.display()), error))?;
+            golden(&manifest, &Table::read(&folder.runs())?, command).write(&path)?;
+        }
+    }
+    for experiment in &first_time {
+        goldens
+            .runner
+            .tell(&format!("{experiment}: the first golden is written; look at it before you commit it"));
+    }
+    if base.manifests.is_empty() {
+        return Ok(None);
+    }
+    Report::of(&base, &new, Pairing::Exact).map(Some)
+}
+
+impl Goldens<'_> {
+    /// The experiments that are checked, with their options.
+    fn commands(&self) -> Outcome<Vec<Vec<String>>> {
+        if !self.commands.is_empty() {
+            return Ok(self.commands.clone());
+        }
+        let found = self.folder.read_dir();
+        let found =
+            found.map_err(|error| Problem::doing(format!("read {}", self.folder.display()), error))?;
+        let mut files: Vec<PathBuf> = found.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "csv"));
+        files.sort();
+        if files.is_empty() {
+            let message = "holds no goldens: name experiments and give --update to write the first ones";
+            return Err(Problem::at(self.folder, None, message));
+        }
+        files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
+    }
+
+    /// Refuses options that a golden was not made with, as it is of other operations then.
+    fn refuse_other_options(&self, command: &[String]) -> Outcome<()> {
+        let Some((config, given)) = command.split_first() else { return Ok(()) };
+        let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();
+        let files = [stem.to_string(), format!("{COMPONENT}-{stem}")].map(|name| format!("{name}.csv"));
+        let Some(path) = files.iter().map(|file| self.folder.join(file)).find(|path| path.exists()) else {
+            return Ok(());
+        };
+        let golden = Golden::read(&path)?;
+        let made = options(golden.command.get(1..).unwrap_or_default());
+        if options(given) == made {
+            return Ok(());
+        }
+        let told = |options: Vec<&String>| match options.is_empty() {
+            true => "no options".to_owned(),
+            false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
+        };
+        Err(Problem::new(format!(
+            "the golden {} was made with {}, not with {}: it counts something else; give the same options, or \
+             --baseline DIR --update to make another golden",
+            path.display(),
+            told(made),
+            told(options(given))
+        )))
+    }
+}
+
+/// The options that decide what is counted, in whatever order.
+fn options(arguments: &[String]) -> Vec<&String> {
+    let mut options: Vec<&String> =
+        arguments.iter().filter(|argument| *argument != "--allow-debug").collect();
+    options.sort();
+    options
+}
+
+/// The exact numbers of a run.
+fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
+    let mut golden = Golden {
+        experiment: manifest.experiment.clone(),
+        command: command.to_vec(),
+        config_hash: manifest.config_hash.clone(),
+        ..Golden::default()
+    };
+    for row in table.rows() {
+        for metric in c::METRICS.iter().filter(|metric| metric.exact) {
+            let value = row.get(metric);
+            if value.number().is_some() {
+                golden.numbers.push(GoldenNumber {
+                    label: row.get(&c::LABEL).to_string(),
+                    phase: row.get(&c::PHASE).to_string(),
+                    operation: row.get(&c::OPERATION).to_string(),
+                    metric: metric.name.to_owned(),
+                    value: value.to_string(),
+                });
+            }
+        }
+    }
+    golden
+}
+
+/// Adds the numbers of a golden to one side.
+///
+/// # Errors
+/// A column that this version does not know.
+fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
+    for number in &golden.numbers {
+        let Some(metric) = results::reference::metric(&number.metric) else {
+            let (experiment, metric) = (&golden.experiment, &number.metric);
+            let message =
+                format!("the golden of {experiment} has the unknown column {metric}; write it with --update");
+            return Err(Problem::new(message));
+        };
+        let value = number.value.parse().expect("goldens hold numbers");
+        let key = Key {
+            experiment: golden.experiment.clone(),
+            label: number.label.clone(),
+            phase: number.phase.clone(),
+            operation: number.operation.clone(),
+            metric: metric.name,
+        };
+        samples.values.insert(key, Sample::new(&*number.label, [(0, value)]));
+    }
+    let manifest = Manifest {
+        experiment: golden.experiment.clone(),
+        mode: RunMode::Counted.name().to_owned(),
+        config_hash: golden.config_hash.clone(),
+        ..Manifest::default()
+    };
+    samples.manifests.insert(golden.experiment.clone(), manifest);
+    Ok(())
+}

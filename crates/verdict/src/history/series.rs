@@ -1,0 +1,158 @@
+//! The runs of one number, and where its level changes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use measure::{changes, median};
+use results::history as h;
+use results::{Better, Metric, Row};
+
+/// The seed of the orders that chance is known by.
+const SEED: u64 = 42;
+
+/// One number from run to run.
+pub struct Series {
+    /// What it is of: experiment, label, phase, operation.
+    pub place: [String; 4],
+    /// The column of `runs.csv`.
+    pub metric: &'static Metric,
+    /// The machine; empty for counters.
+    pub machine: String,
+    /// The runs, oldest first.
+    pub runs: Vec<Run>,
+    /// The places of the runs with which a new level begins.
+    pub changes: Vec<usize>,
+}
+
+/// The number of one run.
+pub struct Run {
+    /// When it began.
+    pub started: String,
+    /// The commit of the program, as far as it is known.
+    pub commit: String,
+    /// The median over its trials.
+    pub value: f64,
+}
+
+/// A change from one level to the next.
+pub struct Change<'a> {
+    /// The first run of the new level.
+    pub run: &'a Run,
+    /// The median of the level before.
+    pub before: f64,
+    /// The median of the level that begins.
+    pub after: f64,
+}
+
+/// The series that entries come to: what was measured in another way, or a time on another machine, is another series.
+/// Columns that this version does not have are left out.
+pub fn series(entries: &[Row]) -> Vec<Series> {
+    let mut groups: BTreeMap<Vec<String>, Vec<&Row>> = BTreeMap::new();
+    let key = [&h::EXPERIMENT, &h::LABEL, &h::PHASE, &h::OPERATION, &h::METRIC, &h::CONFIG_HASH, &h::MACHINE];
+    for entry in entries {
+        groups
+            .entry(key.iter().map(|column| entry.get(column).to_string()).collect())
+            .or_default()
+            .push(entry);
+    }
+    groups.into_iter().filter_map(|(key, entries)| Series::of(&key, &entries)).collect()
+}
+
+impl Series {
+    fn of(key: &[String], entries: &[&Row]) -> Option<Self> {
+        let [experiment, label, phase, operation, metric, _, machine] = key else { return None };
+        let run = |entry: &&Row| {
+            Some(Run {
+                started: entry.get(&h::STARTED).to_string(),
+                commit: entry.get(&h::GIT_COMMIT).to_string(),
+                value: entry.get(&h::MEDIAN).number()?,
+            })
+        };
+        let runs: Vec<Run> = entries.iter().filter_map(run).collect();
+        let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
+        Some(Self {
+            place: [experiment, label, phase, operation].map(Clone::clone),
+            metric: results::reference::metric(metric)?,
+            machine: machine.clone(),
+            changes: changes(&values, SEED),
+            runs,
+        })
+    }
+
+    /// What it is called: `ycsb: leveled, phase a, get`.
+    pub fn name(&self) -> String {
+        let [experiment, label, phase, operation] = &self.place;
+        let mut name = format!("{experiment}: {label}, phase {phase}");
+        if operation != results::columns::ALL {
+            let _ = write!(name, ", {operation}");
+        }
+        if !self.machine.is_empty() {
+            let _ = write!(name, " on {}", self.machine);
+        }
+        name
+    }
+
+    /// The levels between changes: the runs of each and their median.
+    pub fn levels(&self) -> Vec<(std::ops::Range<usize>, f64)> {
+        let starts = [0].into_iter().chain(self.changes.iter().copied());
+        let ends = self.changes.iter().copied().chain([self.runs.len()]);
+        let level = |(start, end): (usize, usize)| {
+            let values = self.runs[start..end].iter().map(|run| run.value);
+            Some((start..end, median(values)?))
+        };
+        starts.zip(ends).filter_map(level).collect()
+    }
+
+    /// Its changes, oldest first.
+    pub fn told(&self) -> Vec<Change<'_>> {
+        let levels = self.levels();
+        let change = |pair: &[(std::ops::Range<usize>, f64)]| Change {
+            run: &self.runs[pair[1].0.start],
+            before: pair[0].1,
+            after: pair[1].1,
+        };
+        levels.windows(2).map(change).collect()
+    }
+}
+
+impl Change<'_> {
+    /// Whether it is for the worse, where one direction is.
+    pub fn is_worse(&self, better: Better) -> Option<bool> {
+        match better {
+            Better::Higher => Some(self.after < self.before),
+            Better::Lower => Some(self.after > self.before),
+            Better::Neither => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(run: u64, machine: &str, metric: &str, value: f64) -> Row {
+        let mut row = h::row();
+        row.set(&h::STARTED, format!("2026-01-01T00:00:{run:02}Z")).set(&h::MACHINE, machine);
+        row.set(&h::EXPERIMENT, "x").set(&h::LABEL, "a").set(&h::METRIC, metric).set(&h::MEDIAN, value);
+        row
+    }
+
+    #[test]
+    fn machines_and_metrics_are_series_of_their_own_and_changes_are_told() {
+        let mut entries = Vec::new();
+        for run in 0..20 {
+            let rate = if run < 12 { 100.0 } else { 80.0 } + (run % 3) as f64;
+            entries.push(entry(run, "one", "ops_per_second", rate));
+            entries.push(entry(run, "two", "ops_per_second", 50.0 + (run % 3) as f64));
+            entries.push(entry(run, "one", "of_another_version", 1.0));
+        }
+        let series = series(&entries);
+        assert_eq!(series.len(), 2);
+        assert_eq!(series[0].changes, [12]);
+        assert!(series[1].changes.is_empty() && series[1].runs.len() == 20);
+        let told = series[0].told();
+        assert_eq!((told[0].before, told[0].after), (101.0, 81.0));
+        assert_eq!(told[0].run.started, "2026-01-01T00:00:12Z");
+        assert_eq!(told[0].is_worse(series[0].metric.better), Some(true));
+    }
+}

@@ -1,0 +1,93 @@
+//! The store of a history, and how results get into it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use results::history::{self as h, row};
+use results::targets::create_folder;
+use results::{Manifest, Row, RunMode};
+use types::{Outcome, Problem};
+
+use crate::compare::Samples;
+
+/// The numbers of a history, oldest first.
+///
+/// # Errors
+/// If there is no such file, or it cannot be read.
+pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
+    match store.exists() {
+        true => read(store),
+        false => Err(Problem::new(format!(
+            "there is no history {}; begin one with --add RESULTS",
+            store.display()
+        ))),
+    }
+}
+
+/// Adds the medians of runs to a store; a run that is in it already is left out. Quick runs are added too: they are
+/// another configuration.
+///
+/// # Errors
+/// If results cannot be read, or were changed since they were written; if the store cannot be written.
+pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)) -> Outcome<()> {
+    let mut rows = read(store)?;
+    let known: BTreeSet<(String, String)> = rows.iter().map(identity).collect();
+    for path in results {
+        let samples = Samples::read(path, metrics)?;
+        for (experiment, manifest) in &samples.manifests {
+            if known.contains(&(manifest.started.clone(), experiment.clone())) {
+                tell(&format!("{experiment} of {} is in the history already", manifest.started));
+                continue;
+            }
+            let of_run = samples.values.iter().filter(|(key, _)| key.experiment == *experiment);
+            for (key, sample) in of_run {
+                let mut row = begin(manifest);
+                row.set(&h::LABEL, key.label.as_str()).set(&h::PHASE, key.phase.as_str());
+                row.set(&h::OPERATION, key.operation.as_str()).set(&h::METRIC, key.metric);
+                row.set(&h::MEDIAN, sample.median().unwrap_or(f64::NAN));
+                row.set(&h::TRIALS, sample.blocks.len() as u64);
+                rows.push(row);
+            }
+            tell(&format!("{experiment} of {} is added", manifest.started));
+        }
+    }
+    // Runs may be added in any order; a history has that of time. What is equal stays as it was.
+    rows.sort_by_key(|row| row.get(&h::STARTED).to_string());
+    let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), create_folder)?;
+    Ok(h::write(store, &rows)?)
+}
+
+/// The rows of a store; none where there is none yet.
+fn read(store: &Path) -> Outcome<Vec<Row>> {
+    h::read(store).map_err(|error| {
+        let advice = "mend it there, or move the file aside and begin another history with --add RESULTS";
+        Problem::new(format!("{error}; {advice}"))
+    })
+}
+
+/// Which run a number is of.
+fn identity(row: &Row) -> (String, String) {
+    (row.get(&h::STARTED).to_string(), row.get(&h::EXPERIMENT).to_string())
+}
+
+/// A row with what is known of its run.
+fn begin(manifest: &Manifest) -> Row {
+    let mut begun = row();
+    begun.set(&h::STARTED, manifest.started.as_str()).set(&h::EXPERIMENT, manifest.experiment.as_str());
+    begun.set(&h::CONFIG_HASH, manifest.config_hash.as_str());
+    if let Some(commit) = &manifest.build.git_commit {
+        begun.set(&h::GIT_COMMIT, commit.as_str());
+    }
+    // Counters are the same on every machine.
+    if manifest.mode != RunMode::Counted.name() {
+        let machine = &manifest.machine;
+        let words = [
+            machine.cpu.clone(),
+            machine.cores.map(|cores| format!("{cores} cores")),
+            machine.kernel.clone(),
+        ];
+        begun.set(&h::MACHINE, words.into_iter().flatten().collect::<Vec<_>>().join(", "));
+    }
+    begun
+}

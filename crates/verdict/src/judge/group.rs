@@ -1,0 +1,71 @@
+//! Which cells are compared with each other, and with which of them the others are compared.
+
+use std::collections::BTreeSet;
+
+use results::Column;
+
+use crate::facts::{CellFacts, ExperimentFacts};
+
+/// Cells that are compared with each other.
+pub(super) struct Group<'a> {
+    /// What they agree in: titles of swept paths and their values.
+    pub(super) common: Vec<(String, String)>,
+    pub(super) cells: Vec<&'a CellFacts>,
+}
+
+impl<'a> Group<'a> {
+    /// The cell that the others are compared with: the one that the experiment names, else the first.
+    pub(super) fn baseline(&self, experiment: &ExperimentFacts<'_>) -> Option<&'a CellFacts> {
+        let named = experiment.baseline.as_ref();
+        let is_named = |cell: &&&CellFacts| named.is_some_and(|name| cell.names.contains(name));
+        self.cells.iter().find(is_named).or(self.cells.first()).copied()
+    }
+
+    /// `entries = 1000, threads = 2`, with `end` behind it; nothing where there is only one group.
+    pub(super) fn heading(&self, end: &str) -> String {
+        let parts: Vec<String> =
+            self.common.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+        if parts.is_empty() { String::new() } else { parts.join(", ") + end }
+    }
+}
+
+/// The places of the cells that run twice in every block, so that what is noise is known: the baseline of every
+/// comparison, where time is measured and there is something to compare.
+pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
+    if !experiment.measures_noise {
+        return Vec::new();
+    }
+    let compared = groups(experiment).into_iter().filter(|group| group.cells.len() > 1);
+    let numbers: BTreeSet<u64> =
+        compared.filter_map(|group| group.baseline(experiment)).map(|cell| cell.number).collect();
+    let places = experiment.cells.iter().enumerate().filter(|(_, cell)| numbers.contains(&cell.number));
+    places.map(|(place, _)| place).collect()
+}
+
+/// The cells that agree in the swept values that are not compared, such as sizes where kinds are. A cell without a
+/// swept parameter, such as `xor` where bits per key are swept, is in every group that it agrees with otherwise.
+pub(super) fn groups<'a>(experiment: &'a ExperimentFacts<'_>) -> Vec<Group<'a>> {
+    let cells = || experiment.cells.iter();
+    let (paths, within) = (&experiment.swept, &experiment.within);
+    let key = |cell: &CellFacts| within.iter().map(|at| cell.swept[*at].clone()).collect::<Vec<String>>();
+    let mut keys: Vec<Vec<String>> = Vec::new();
+    let is_whole = |key: &Vec<String>| key.iter().all(|value| !value.is_empty());
+    for key in cells().map(key).filter(is_whole) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    if keys.is_empty() {
+        return vec![Group { common: Vec::new(), cells: cells().collect() }];
+    }
+    let agrees = |cell: &CellFacts, values: &[String]| {
+        within.iter().zip(values).all(|(at, value)| cell.swept[*at].is_empty() || cell.swept[*at] == *value)
+    };
+    let title = |at: &usize| Column::Swept(paths[*at].clone()).title().to_owned();
+    keys.into_iter()
+        .map(|values| Group {
+            cells: cells().filter(|cell| agrees(cell, &values)).collect(),
+            common: within.iter().map(title).zip(values).collect(),
+        })
+        .collect()
+}

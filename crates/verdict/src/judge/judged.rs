@@ -1,0 +1,285 @@
+//! The numbers of cells that are compared, and what they come to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
+use results::columns::ALL;
+use results::{Better, Column, Metric, Row, RunMode, Schema, Table, columns as c};
+use types::Outcome;
+
+use super::counter::counter;
+use super::group::Group;
+use super::price::Prices;
+use super::resolution::resolution;
+use super::steadiness::Steadiness;
+use crate::facts::{CellFacts, Contrast, ExperimentFacts};
+use crate::trial_rows::TrialRows;
+
+/// The numbers of the cells of which some row exceeds a bound, each with the words of the first one.
+fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
+    let mut cells = BTreeMap::new();
+    for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
+        if let Some(cell) = row.get(&c::CELL).integer() {
+            cells.entry(cell).or_insert(words);
+        }
+    }
+    cells
+}
+
+/// The samples of all cells of a group for one metric, and what they come to.
+pub(super) struct Judged<'a> {
+    pub(super) experiment: &'a ExperimentFacts<'a>,
+    pub(super) column: Column,
+    pub(super) prices: Prices,
+    pub(super) phase: String,
+    pub(super) operation: String,
+    /// What the cells agree in.
+    pub(super) within: String,
+    /// The first is the baseline.
+    pub(super) entries: Vec<Entry<'a>>,
+    /// The others against the baseline, best first.
+    pub(super) ranked: Vec<Ranked>,
+    /// The baseline against itself, where it ran twice.
+    pub(super) noise: Option<Noise>,
+    /// The relative difference below which what a search found tells nothing apart; 0 where nothing was searched for.
+    pub(super) resolution: f64,
+    /// Cells that gave wrong answers, and so have no number.
+    pub(super) wrong: Vec<&'a str>,
+    /// Cells that dropped what they were asked for.
+    pub(super) dropping: Vec<&'a str>,
+    /// The numbers of cells with rows beyond a bound, and which.
+    implausible: BTreeMap<u64, String>,
+}
+
+/// One cell with its numbers.
+pub(super) struct Entry<'a> {
+    pub(super) cell: &'a CellFacts,
+    /// What sets it apart from the baseline; nothing of the baseline itself.
+    pub(super) contrast: Contrast,
+    pub(super) sample: Sample,
+    /// What it costs besides, the medians over trials.
+    pub(super) prices: Vec<Option<f64>>,
+    /// How long it was steady.
+    pub(super) steadiness: Steadiness,
+    /// The median over trials of the count that its number is, or is a share of.
+    pub(super) count: Option<f64>,
+}
+
+/// The rows that a verdict goes by.
+struct Rows<'a> {
+    /// Of the phase and the kind of operation that are judged.
+    judged: TrialRows<'a>,
+    /// Of the phase, for all operations.
+    whole: TrialRows<'a>,
+    /// Of baselines that ran twice, like those that are judged.
+    again: TrialRows<'a>,
+}
+
+impl<'a> Rows<'a> {
+    fn of((runs, noise): (&TrialRows<'a>, &TrialRows<'a>), phase: &str, operation: &str) -> Self {
+        let of_phase = runs.of_phase(phase);
+        let judged = of_phase.of_operation(operation);
+        let again = noise.of_phase(phase).of_operation(operation);
+        Self { judged, whole: of_phase.of_all_operations(), again }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// A cell under its name, with the `value` of each trial; nothing where no trial has one.
+    fn of(
+        cell: &'a CellFacts,
+        rows: &Rows<'_>,
+        prices: &Prices,
+        (counter, value): (Option<&Metric>, impl Fn(&Row) -> Option<f64>),
+    ) -> Option<Self> {
+        let name = cell.name.as_str();
+        let [judged, whole] =
+            [&rows.judged, &rows.whole].map(|rows| rows.of_cells(|number| number == cell.number));
+        let sample = judged.sample(name, value);
+        if sample.blocks.is_empty() {
+            return None;
+        }
+        let price = |at| whole.sample(name, |row| prices.value(at, row)).median();
+        let prices = (0..prices.names().len()).map(price).collect();
+        let count = counter.and_then(|counter| judged.measured(name, counter).median());
+        let (contrast, steadiness) = (Contrast::default(), Steadiness::of(&whole));
+        Some(Self { cell, contrast, sample, prices, steadiness, count })
+    }
+}
+
+impl<'a> Judged<'a> {
+    /// Judges the cells of a group by one metric; `noise` holds the rows of baselines that ran twice.
+    pub(super) fn new(
+        experiment: &'a ExperimentFacts<'a>,
+        (runs, noise): (&Table, &Table),
+        group: &Group<'a>,
+        metric: &str,
+        comparisons: usize,
+    ) -> Outcome<Self> {
+        let prices = Prices::of(experiment, metric);
+        let operation = experiment.operation.clone().unwrap_or_else(|| ALL.to_owned());
+        let phase = phase_of(experiment);
+        let column = runs.column(metric)?.clone();
+        let (all, twice) = (TrialRows::of(runs), TrialRows::of(noise));
+        let rows = Rows::of((&all, &twice), &phase, &operation);
+        let position = runs.schema().find(metric)?;
+        let value = move |row: &Row| row.cells()[position].number();
+        let wrong = &all.wrong_cells() | &twice.wrong_cells();
+        let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
+        let entry = |cell: &&'a CellFacts| Entry::of(cell, &rows, &prices, (counter(&column), value));
+        let mut entries: Vec<Entry<'a>> = right.filter_map(entry).collect();
+        let baseline = group.baseline(experiment).map(|cell| cell.number);
+        if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
+            entries[..=at].rotate_right(1);
+        }
+        if let Some((baseline, others)) = entries.split_first_mut() {
+            for other in others {
+                other.contrast = (experiment.contrast)(baseline.cell.number, other.cell.number);
+            }
+        }
+        let noise = entries.first().and_then(|first| {
+            let again = rows.again.of_cells(|number| number == first.cell.number).sample("", value);
+            Noise::of(&first.sample, &again, &Criteria::default(), comparisons)
+        });
+        let resolution = resolution(&column, &phase, &group.cells);
+        let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
+        let criteria = Criteria { delta, ..Criteria::default() };
+        let ranked = rank_all(&entries, column.better(), experiment.mode, &criteria);
+        let labels = |numbers: BTreeSet<u64>| {
+            let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
+            cells.map(|cell| cell.label.as_str()).collect()
+        };
+        let (wrong, dropping) = (labels(wrong), labels(all.cells_with(&c::DROPPED_ANSWERS)));
+        let within = group.heading("");
+        Ok(Self {
+            experiment,
+            column,
+            prices,
+            phase,
+            operation,
+            within,
+            entries,
+            ranked,
+            noise,
+            resolution,
+            wrong,
+            dropping,
+            implausible: implausible_cells(&[&rows.judged, &rows.whole]),
+        })
+    }
+
+    /// The comparisons with the baseline.
+    pub(super) fn comparisons(&mut self) -> impl Iterator<Item = &mut Comparison> {
+        self.ranked.iter_mut().map(|ranked| &mut ranked.comparison)
+    }
+
+    /// The baseline, and the entry of this name.
+    pub(super) fn both(&self, name: &str) -> Option<(&Entry<'a>, &Entry<'a>)> {
+        self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
+    }
+
+    /// Why the numbers of a cell cannot be, or those of the baseline: no verdict goes by them.
+    pub(super) fn implausible(&self, name: &str) -> Option<&str> {
+        let (baseline, entry) = self.both(name)?;
+        let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
+        of(entry).or_else(|| of(baseline))
+    }
+
+    /// Whether a cell can be compared with the baseline: a filter of twice the bits is no rival of another one.
+    pub(super) fn is_rival(&self, name: &str) -> bool {
+        let both = self.both(name);
+        both.is_some_and(|(baseline, entry)| self.prices.are_rivals(&entry.prices, &baseline.prices))
+    }
+
+    /// Whether a cell has an oracle where the baseline has none: it bounds the others, and is no rival.
+    pub(super) fn is_oracle(&self, label: &str) -> bool {
+        self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
+    }
+}
+
+/// In `counted` mode numbers are exact and need no interval.
+fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Criteria) -> Vec<Ranked> {
+    let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
+    if mode == RunMode::Timed {
+        let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
+        return rank(&baseline.sample, &candidates, better, criteria);
+    }
+    let ranked = others.iter().filter_map(|other| {
+        let (base, value) = (baseline.sample.median()?, other.sample.median()?);
+        let comparison = compare_exact(base, value, better, criteria.delta);
+        Some(Ranked { name: other.sample.name.clone(), comparison })
+    });
+    let mut ranked: Vec<Ranked> = ranked.collect();
+    let sign = if better == Better::Higher { -1.0 } else { 1.0 };
+    let badness = |ranked: &Ranked| sign * ranked.comparison.ratio.unwrap_or(1.0);
+    ranked.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
+    ranked
+}
+
+/// How a line on factors ends where terms of two engines are not equal.
+pub(super) const NOT_EQUAL: &str = " not equal";
+
+/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell. Another engine is never one factor alone where
+/// terms of the design could not be made equal there.
+pub(super) fn factors(contrast: &Contrast) -> String {
+    let differences = &contrast.settings;
+    let unequal = match contrast.unequal_terms {
+        0 => String::new(),
+        1 => format!(" and 1 term{NOT_EQUAL}"),
+        terms => format!(" and {terms} terms{NOT_EQUAL}"),
+    };
+    match differences.len() {
+        0 => "nothing".to_owned(),
+        1 if unequal.is_empty() => format!("1 factor: {}", differences[0]),
+        1 => format!("{}{unequal}", differences[0]),
+        count => format!("confounded: {count} factors{unequal}"),
+    }
+}
+
+/// The phase that is judged.
+fn phase_of(experiment: &ExperimentFacts<'_>) -> String {
+    let named = experiment.phase.clone();
+    named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
+}
+
+/// The metrics that are judged, the one that decides first.
+pub(super) fn metrics(experiment: &ExperimentFacts<'_>, schema: &Schema) -> Vec<String> {
+    let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, schema));
+    let mut metrics = vec![first];
+    for also in &experiment.also {
+        if !metrics.contains(also) {
+            metrics.push(also.clone());
+        }
+    }
+    metrics
+}
+
+/// The last phase of a workload, and of a component the one that it is judged by.
+fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
+    experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
+}
+
+/// The phase that the first chart is about.
+fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
+    let filter = experiment.charts.first()?.filter.get(c::PHASE.name)?;
+    match &filter.texts()[..] {
+        [phase] => Some(phase.clone()),
+        _ => None,
+    }
+}
+
+/// The column of the first chart if one direction of it is better, else the throughput; where time is not
+/// measured, the bytes written; of a component what it is judged by.
+fn default_metric(experiment: &ExperimentFacts<'_>, schema: &Schema) -> String {
+    let is_directed = |y: &&String| {
+        let column = schema.find(y).ok().and_then(|position| schema.columns().get(position));
+        column.is_some_and(|column| column.better() != Better::Neither)
+    };
+    let of_chart = experiment.charts.iter().filter_map(|chart| chart.y.as_ref()).find(is_directed);
+    let fallback = match (experiment.component, experiment.mode) {
+        (Some(component), _) => component.metric.name,
+        (None, RunMode::Timed) => c::OPS_PER_SECOND.name,
+        (None, RunMode::Counted) => c::WRITE_AMP.name,
+    };
+    of_chart.map_or_else(|| fallback.to_owned(), Clone::clone)
+}

@@ -1,0 +1,122 @@
+//! What a cell costs besides the number that decides: the memory of a tree, or what the subject says of its
+//! component; and which cells may be compared at all.
+
+use results::{Metric, Row, Unit, columns as c};
+
+use crate::facts::{ComponentFacts, ExperimentFacts};
+
+/// Prices that differ by less than this share count as the same.
+const ALIKE: f64 = 0.1;
+
+/// The columns that stand beside the one that decides. None is the memory of a tree.
+pub(super) struct Prices {
+    columns: Vec<&'static Metric>,
+    /// Whether a cell that is like another one in none of them is no rival of it.
+    divide: bool,
+}
+
+impl Prices {
+    /// The prices of what an experiment does, where the column `judged` decides. What other engines hold only the
+    /// system tells: beside them the memory is that of the process.
+    pub(super) fn of(experiment: &ExperimentFacts<'_>, judged: &str) -> Self {
+        match experiment.reports_memory {
+            true => Self::of_component(experiment.component, judged),
+            false => Self { columns: vec![&c::RSS_PEAK_BYTES], divide: false },
+        }
+    }
+
+    fn of_component(component: Option<ComponentFacts>, judged: &str) -> Self {
+        let Some(component) = component else { return Self { columns: Vec::new(), divide: false } };
+        let columns = [Some(component.price), component.quality].into_iter().flatten();
+        let columns = columns.filter(|metric| metric.name != judged).collect();
+        Self { columns, divide: component.quality.is_some() }
+    }
+
+    /// What they are called.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        match self.columns.is_empty() {
+            true => vec!["memory"],
+            false => self.columns.iter().map(|metric| metric.name).collect(),
+        }
+    }
+
+    /// Whether it is the memory of a tree.
+    pub(super) fn are_memory(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The price of number `at` that a row tells.
+    pub(super) fn value(&self, at: usize, row: &Row) -> Option<f64> {
+        self.columns.get(at).map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
+    }
+
+    /// A price of number `at`, with its unit.
+    pub(super) fn shown(&self, at: usize, value: Option<f64>) -> String {
+        let unit = self.columns.get(at).map_or(Unit::Bytes, |metric| metric.unit);
+        value.map_or_else(String::new, |value| plot::format_value(value, unit))
+    }
+
+    /// Whether cells with these prices may be compared: where there are several, they must be alike in one.
+    pub(super) fn are_rivals(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
+        !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
+    }
+
+    /// `; fpr 1.26 % against 0.9 %`: the prices in which a component is not like another one.
+    pub(super) fn differences(&self, own: &[Option<f64>], others: &[Option<f64>]) -> String {
+        if !self.divide {
+            return String::new();
+        }
+        let differ = |at: &usize| is_alike(own[*at], others[*at]) == Some(false);
+        let parts = (0..own.len()).filter(differ).map(|at| {
+            let [own, other] = [own[at], others[at]].map(|value| self.shown(at, value));
+            format!("; {} {own} against {other}", self.names()[at])
+        });
+        parts.collect()
+    }
+}
+
+/// Whether two prices are about the same, where both are known.
+fn is_alike(own: Option<f64>, other: Option<f64>) -> Option<bool> {
+    let (own, other) = own.zip(other)?;
+    Some((own - other).abs() <= ALIKE * own.abs().max(other.abs()))
+}
+
+fn memory_bytes(row: &Row) -> Option<f64> {
+    let parts = [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::CACHE_BYTES];
+    parts.into_iter().map(|part| row.get(part).number()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prices(price: &'static Metric, quality: Option<&'static Metric>, judged: &str) -> Prices {
+        let component = ComponentFacts { phase: "probe", metric: &c::P50_SLICE_NS, price, quality };
+        Prices::of_component(Some(component), judged)
+    }
+
+    #[test]
+    fn filters_are_rivals_at_about_equal_memory_or_equal_false_positives() {
+        let filters = prices(&c::BITS_PER_KEY, Some(&c::FPR), "p50_slice_ns");
+        assert_eq!(filters.names(), ["bits_per_key", "fpr"]);
+        let like = |own: [f64; 2], other: [f64; 2]| filters.are_rivals(&own.map(Some), &other.map(Some));
+        assert!(like([10.0, 0.02], [10.5, 0.008]));
+        assert!(like([8.7, 0.0083], [10.5, 0.0081]));
+        assert!(!like([9.8, 0.004], [8.0, 0.02]));
+        assert!(!filters.are_rivals(&[Some(8.0), None], &[Some(10.0), None]));
+        let told = filters.differences(&[Some(10.0), Some(0.02)], &[Some(10.0), Some(0.01)]);
+        assert_eq!(told, "; fpr 2.00\u{a0}% against 1.00\u{a0}%");
+        // What decides is no price: then memory alone must be the same.
+        let by_rate = prices(&c::BITS_PER_KEY, Some(&c::FPR), "fpr");
+        assert_eq!(by_rate.names(), ["bits_per_key"]);
+        assert!(!by_rate.are_rivals(&[Some(8.0)], &[Some(10.0)]));
+    }
+
+    #[test]
+    fn with_one_price_all_are_rivals() {
+        let fences = prices(&c::BYTES_PER_ENTRY, None, "p50_slice_ns");
+        assert_eq!(fences.names(), ["bytes_per_entry"]);
+        assert!(fences.are_rivals(&[Some(1.0)], &[Some(100.0)]));
+        assert_eq!(fences.differences(&[Some(1.0)], &[Some(100.0)]), "");
+    }
+}

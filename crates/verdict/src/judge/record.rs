@@ -1,0 +1,81 @@
+//! A verdict as programs read it.
+
+use measure::{Ranked, Verdict};
+use results::{Row, verdicts as v};
+
+use super::judged::{Entry, Judged};
+
+impl Judged<'_> {
+    /// The verdict on a candidate, and why it is none where it is inconclusive: so are numbers that cannot be, of
+    /// either side, and a candidate that is no rival.
+    fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
+        if let Some(words) = self.implausible(&ranked.name) {
+            return (Verdict::Inconclusive, Some(format!("implausible: {words}")));
+        }
+        if !self.is_rival(&ranked.name) {
+            let differences = self.other_prices(&ranked.name);
+            return (Verdict::Inconclusive, Some(format!("{}{differences}", v::NO_RIVAL)));
+        }
+        (ranked.comparison.verdict, ranked.comparison.doubt.map(|doubt| doubt.to_string()))
+    }
+
+    /// One row per candidate, the best first.
+    pub(super) fn rows(&self, experiment: &str) -> Vec<Row> {
+        let Some(baseline) = self.entries.first() else { return Vec::new() };
+        let candidate = |ranked: &Ranked| self.entries.iter().find(|entry| entry.sample.name == ranked.name);
+        let rows = self.ranked.iter().filter_map(|ranked| Some((ranked, candidate(ranked)?)));
+        rows.map(|(ranked, candidate)| self.row(experiment, baseline, candidate, ranked)).collect()
+    }
+
+    fn row(&self, experiment: &str, baseline: &Entry<'_>, candidate: &Entry<'_>, ranked: &Ranked) -> Row {
+        let (mut row, comparison) = (v::row(), &ranked.comparison);
+        let (verdict, doubt) = self.verdict(ranked);
+        row.set(&v::EXPERIMENT, experiment)
+            .set(&v::WITHIN, self.within.as_str())
+            .set(&v::PHASE, self.phase.as_str())
+            .set(&v::OPERATION, self.operation.as_str())
+            .set(&v::METRIC, self.column.name())
+            .set(&v::BASELINE, baseline.sample.name.as_str())
+            .set(&v::CANDIDATE, ranked.name.as_str())
+            .set(&v::VERDICT, verdict.to_string())
+            .set(&v::TRIALS, comparison.blocks as u64)
+            .set(&v::DELTA, comparison.delta);
+        if let Some(doubt) = doubt {
+            row.set(&v::DOUBT, doubt.as_str());
+        }
+        let mut number = |column, value: Option<f64>| {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                row.set(column, value);
+            }
+        };
+        number(&v::BASELINE_MEDIAN, baseline.sample.median());
+        number(&v::CANDIDATE_MEDIAN, candidate.sample.median());
+        number(&v::RATIO, comparison.ratio);
+        number(&v::RATIO_LOW, comparison.interval.map(|interval| interval.low));
+        number(&v::RATIO_HIGH, comparison.interval.map(|interval| interval.high));
+        number(&v::P_VALUE, comparison.p_value);
+        number(&v::EFFECT_SIZE, comparison.effect_size);
+        number(&v::NOISE_FLOOR, self.noise.map(|noise| noise.floor));
+        number(&v::DETECTABLE, self.noise.map(|noise| noise.detectable));
+        if self.prices.are_memory() {
+            number(&v::BASELINE_MEMORY_BYTES, baseline.prices[0]);
+            number(&v::CANDIDATE_MEMORY_BYTES, candidate.prices[0]);
+        }
+        if let Some(is_equal) = self.has_equal_memory(candidate) {
+            row.set(&v::MEMORY, if is_equal { "equal" } else { "unequal" });
+        }
+        for (column, entry) in
+            [(&v::BASELINE_UNSTEADY_TRIALS, baseline), (&v::CANDIDATE_UNSTEADY_TRIALS, candidate)]
+        {
+            if let Some(trials) = entry.steadiness.unsteady_trials() {
+                row.set(column, trials);
+            }
+        }
+        let mut differences = candidate.contrast.settings.clone();
+        let terms = candidate.contrast.unequal_terms;
+        row.set(&v::FACTORS, (differences.len() + terms) as u64);
+        differences.extend((terms > 0).then(|| format!("terms not equal: {terms}")));
+        row.set(&v::DIFFERS_IN, differences.join(", "));
+        row
+    }
+}

@@ -1,0 +1,193 @@
+//! Engines beside our own tree: how many times as fast as each of them it is, and what each took, column by column of
+//! what they did.
+
+mod heading;
+mod kept;
+mod page;
+mod place;
+mod shortfall;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use heading::Heading;
+use measure::{Comparison, Criteria, Sample, compare};
+use results::columns::{ALL, ENGINE};
+use results::{EngineInfo, Folder, Manifest, Metric, Row, Table, columns as c};
+use types::{Outcome, Problem};
+
+use crate::trial_rows::TrialRows;
+
+pub use kept::keep;
+pub use place::Page;
+pub use shortfall::Targets;
+
+/// The results of one experiment that sweeps engines.
+pub struct League {
+    manifest: Manifest,
+    table: Table,
+    /// The label of the line that the others are held against.
+    baseline: String,
+    columns: Vec<Heading>,
+    lines: Vec<Line>,
+    /// Per cell, paths and values of what is swept of the workload.
+    within: BTreeMap<u64, Vec<(String, String)>>,
+    wrong: BTreeSet<u64>,
+}
+
+/// An engine, with what is swept of its design.
+struct Line {
+    label: String,
+    cells: Vec<u64>,
+    /// What is known of it; nothing of our own tree.
+    engine: Option<EngineInfo>,
+}
+
+impl League {
+    /// Reads a folder of results; the others are held against the line called `baseline`.
+    ///
+    /// # Errors
+    /// If the results are none, sweep no engines, or have no such line.
+    pub fn read(path: &Path, baseline: &str) -> Outcome<Self> {
+        let folder = Folder::new(path);
+        let manifest = Manifest::read(&folder.manifest())?;
+        manifest.check_rows(&folder)?;
+        if !manifest.swept.iter().any(|path| path == ENGINE) {
+            return Err(Problem::at(path, None, "it sweeps no engines, so there is no table of them"));
+        }
+        let table = Table::read(&folder.runs())?;
+        let wrong = TrialRows::of(&table).wrong_cells();
+        let mut league = Self {
+            manifest,
+            table,
+            baseline: baseline.to_owned(),
+            columns: Vec::new(),
+            lines: Vec::new(),
+            within: BTreeMap::new(),
+            wrong,
+        };
+        league.lay_out();
+        if league.base().is_none() {
+            let known: Vec<&str> = league.lines.iter().map(|line| line.label.as_str()).collect();
+            let message = format!("there is no row \"{baseline}\"; there are {}", known.join(", "));
+            return Err(Problem::at(path, None, message));
+        }
+        Ok(league)
+    }
+
+    /// The name of the experiment.
+    pub fn name(&self) -> &str {
+        &self.manifest.experiment
+    }
+
+    /// Finds the lines and the columns, in the order of the run.
+    fn lay_out(&mut self) {
+        for cell in &self.manifest.cells {
+            let label = self.line_label(cell.cell).unwrap_or_else(|| cell.label.clone());
+            match self.lines.iter_mut().find(|line| line.label == label) {
+                Some(line) => line.cells.push(cell.cell),
+                None => {
+                    self.lines.push(Line { label, cells: vec![cell.cell], engine: cell.engine.clone() });
+                }
+            }
+            self.within.insert(cell.cell, self.what_is_done(cell.cell));
+        }
+        for phase in &self.manifest.phases {
+            for cell in &self.manifest.cells {
+                let within = &self.within[&cell.cell];
+                if !self.columns.iter().any(|column| column.is(phase, within)) {
+                    let heading = self.heading(phase, within);
+                    self.columns.push(heading);
+                }
+            }
+        }
+    }
+
+    /// The column of a phase, with the threads and the operations that its rows tell of.
+    fn heading(&self, phase: &str, within: &[(String, String)]) -> Heading {
+        let is_of = |row: &&Row| {
+            let cell = row.get(&c::CELL).integer().and_then(|cell| self.within.get(&cell));
+            row.get(&c::PHASE).to_string() == phase && cell.is_some_and(|found| found == within)
+        };
+        let rows = || self.table.rows().iter().filter(is_of);
+        Heading {
+            phase: phase.to_owned(),
+            within: within.to_vec(),
+            threads: rows().find_map(|row| row.get(&c::THREADS).integer()).unwrap_or(1),
+            operations: rows()
+                .map(|row| row.get(&c::OPERATION).to_string())
+                .filter(|kind| kind != ALL)
+                .collect(),
+        }
+    }
+
+    /// Some row of a cell.
+    fn any_row(&self, cell: u64) -> Option<&Row> {
+        self.table.rows().iter().find(|row| row.get(&c::CELL).integer() == Some(cell))
+    }
+
+    /// The swept values of a cell whose path is one that `keep` keeps, by their paths.
+    fn swept(&self, cell: u64, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+        let Some(row) = self.any_row(cell) else { return Vec::new() };
+        let paths = self.manifest.swept.iter().filter(|path| keep(path));
+        let value = |path: &String| {
+            let at = row.schema().position(path)?;
+            Some((path.clone(), row.cells()[at].to_string())).filter(|(_, value)| !value.is_empty())
+        };
+        paths.filter_map(value).collect()
+    }
+
+    /// The engine of a cell, with what is swept of its design.
+    fn line_label(&self, cell: u64) -> Option<String> {
+        let parts = self.swept(cell, |path| path == ENGINE || path.starts_with("design."));
+        let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
+        (!parts.is_empty()).then(|| parts.join(" + "))
+    }
+
+    /// What a cell does, as far as it is swept.
+    fn what_is_done(&self, cell: u64) -> Vec<(String, String)> {
+        self.swept(cell, |path| path != ENGINE && !path.starts_with("design."))
+    }
+
+    /// The line that the others are held against.
+    fn base(&self) -> Option<&Line> {
+        self.lines.iter().find(|line| line.label == self.baseline)
+    }
+
+    /// The rows of a line in a column, for all operations together; none that exceeds a bound.
+    fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
+        let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
+        TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
+    }
+
+    /// What `value` takes from the rows of a line in a column, trial by trial.
+    fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
+        self.rows(line, heading).sample(&line.label, value)
+    }
+
+    /// The values of a column of `runs.csv`.
+    fn measured(&self, line: &Line, heading: &Heading, metric: &Metric) -> Sample {
+        self.rows(line, heading).measured(&line.label, metric)
+    }
+
+    /// Whether a line gave a wrong answer anywhere: it has no numbers then.
+    fn is_wrong(&self, line: &Line) -> bool {
+        line.cells.iter().any(|cell| self.wrong.contains(cell))
+    }
+
+    /// How many times as fast as a line the one is that the others are held against.
+    fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
+        let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
+        let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));
+        Some(compare(&own, &base, c::OPS_PER_SECOND.better, &Criteria::default()))
+    }
+}
+
+/// A ratio with its interval, where it has one: `1.74 (1.03 to 2.77)`.
+fn ratio(comparison: &Comparison) -> Option<String> {
+    let ratio = comparison.ratio?;
+    Some(match comparison.interval {
+        Some(interval) => format!("{ratio:.2} ({:.2} to {:.2})", interval.low, interval.high),
+        None => format!("{ratio:.2}"),
+    })
+}

@@ -1,0 +1,83 @@
+//! Results of engines, small enough for git, and without a path of the machine: rows without empty columns, and of the
+//! manifest what a reader judges them by.
+
+use std::path::{Component, Path, PathBuf};
+
+use results::targets::check_file;
+use results::{Folder, LeftOut, MachineInfo, Manifest, Table};
+use types::{Outcome, Problem};
+
+use crate::extract::{self, Names};
+
+/// Keeps what the tables of some results are made of in a folder of the experiment's name below `below`, in place of what
+/// is there; returns that folder.
+///
+/// # Errors
+/// Results that cannot be read, a name that is no folder's, a file system that refuses.
+pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
+    let source = Folder::new(from);
+    let manifest = Manifest::read(&source.manifest())?;
+    manifest.check_rows(&source)?;
+    let table = Table::read(&source.runs())?;
+    let to = Folder::new(below.join(folder_name(from, &manifest.experiment)?));
+    [to.runs(), to.manifest()].iter().try_for_each(|path| check_file(path))?;
+    std::fs::create_dir_all(to.root())
+        .map_err(|error| Problem::doing(format!("create {}", to.root().display()), error))?;
+    let names = Names::of(&manifest);
+    let spelt = |text: &str| names.spelt(text);
+    let runs = extract::copy_rows(table.schema(), &source.runs(), &to.runs(), spelt)?;
+    let kept = Manifest { runs: Some(runs), ..trimmed(&manifest, &names) };
+    kept.write(&to.manifest())?;
+    Ok(to.root().to_owned())
+}
+
+/// The name of an experiment, where it can be that of a folder.
+fn folder_name<'a>(from: &Path, experiment: &'a str) -> Outcome<&'a str> {
+    let mut parts = Path::new(experiment).components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(part)), None) if part == experiment => Ok(experiment),
+        _ => Err(Problem::at(from, None, format!("\"{experiment}\" is no name of an experiment"))),
+    }
+}
+
+/// What of a manifest a reader of the tables judges them by.
+fn trimmed(manifest: &Manifest, names: &Names) -> Manifest {
+    let left_out = manifest
+        .left_out
+        .iter()
+        .map(|left| LeftOut { label: names.spelt(&left.label), reason: names.spelt(&left.reason) });
+    let MachineInfo { memory_bytes, kernel, file_system, load_average, load_average_end, .. } =
+        &manifest.machine;
+    let shared = extract::kept_manifest(manifest, names);
+    let machine = MachineInfo {
+        memory_bytes: *memory_bytes,
+        kernel: kernel.clone(),
+        file_system: file_system.clone(),
+        load_average: *load_average,
+        load_average_end: *load_average_end,
+        ..shared.machine
+    };
+    Manifest {
+        resolved: names.spelt(&manifest.resolved),
+        command: names.all(&manifest.command),
+        left_out: left_out.collect(),
+        machine,
+        harness: manifest.harness.clone(),
+        warnings: names.all(&manifest.warnings),
+        ..shared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_is_kept_in_a_folder_of_its_own() {
+        let of = |name| folder_name(Path::new("results/x"), name);
+        assert_eq!(of("writes"), Ok("writes"));
+        for name in ["", ".", "..", "../x", "a/b", "/x", "x/"] {
+            assert!(of(name).is_err(), "{name}");
+        }
+    }
+}

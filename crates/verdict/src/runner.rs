@@ -1,0 +1,19 @@
+//! How checks and calibration get the runs that they judge: whoever calls them runs the experiments.
+
+use std::path::Path;
+
+use results::Folder;
+use types::Outcome;
+
+/// Runs experiments for a check or a calibration, and prints how far it is.
+pub trait Runner {
+    /// Runs one experiment into the empty folder `out` and returns the folder of its results. `program` is another build
+    /// of lsmbench; `None` stands for this one. `arguments` are the experiment file and its options.
+    ///
+    /// # Errors
+    /// A program that cannot be started, rejects the experiment, or is interrupted.
+    fn run(&self, program: Option<&Path>, arguments: &[String], out: &Path) -> Outcome<Folder>;
+
+    /// Prints a line about the progress.
+    fn tell(&self, text: &str);
+}

@@ -18,7 +18,7 @@ mod table;
 
 use std::sync::Arc;
 
-use catalog::library::Interface;
+use catalog::library::{Interface, open};
 use catalog::{Build, Choice, Seam, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, KeyHash};
@@ -29,6 +29,7 @@ use crate::budget::Budget;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::position::remix;
+use crate::standard;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<LibraryFilters>(
     "library",
@@ -68,10 +69,8 @@ impl Build<dyn FilterPolicy> for LibraryFilters {
 
     fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
         let budget = Budget::from_param(params.bits_per_key)?;
-        let functions = match params.library.as_str() {
-            "" => Functions::identity()?,
-            path => Functions::load(path, INTERFACE)?,
-        };
+        let (api, provider) = open(&params.library, INTERFACE, identity::API)?;
+        let functions = Functions::checked(api, provider)?;
         Ok(Box::new(Self { functions: Arc::new(functions), budget }))
     }
 }
@@ -199,15 +198,15 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
     let hash = |number: u32| KeyHash(remix(u64::from(number) + 1));
     let hashes: Vec<KeyHash> = (0..CALLS).map(hash).collect();
     let input = FilterInput { hashes: &hashes, bits_per_key: None, keys: None };
-    let probes = |label: &str| -> Option<Box<dyn FnMut()>> {
-        let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).ok()?).ok()?;
+    let probes = |variant: &Variant<dyn FilterPolicy>| -> Option<Box<dyn FnMut()>> {
+        let policy = variant.build(variant.defaults()).ok()?;
         let filter = policy.open(Bytes::copy_from(&policy.build(&input))).ok()?;
         Some(Box::new(move || {
             let found = (0..CALLS).filter(|number| filter.may_contain(std::hint::black_box(hash(*number))));
             std::hint::black_box(found.count());
         }))
     };
-    let (through, direct) = (probes(VARIANT.kind)?, probes("standard")?);
+    let (through, direct) = (probes(&VARIANT)?, probes(&standard::VARIANT)?);
     Some(Seam {
         axis: "bloom",
         kind: VARIANT.kind,
@@ -222,8 +221,8 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
 mod tests {
     use super::*;
 
-    fn policy(functions: Functions) -> LibraryFilters {
-        LibraryFilters { functions: Arc::new(functions), budget: Budget::from_param(10.0).unwrap() }
+    fn built_in() -> Box<dyn FilterPolicy> {
+        VARIANT.build(VARIANT.defaults()).unwrap()
     }
 
     #[test]
@@ -231,13 +230,13 @@ mod tests {
         let standard = crate::CATALOG.build(&crate::CATALOG.choose(&"standard".into()).unwrap()).unwrap();
         let hashes: Vec<KeyHash> = (1..=1000).map(|number| KeyHash(remix(number))).collect();
         let input = FilterInput { hashes: &hashes, bits_per_key: Some(7.5), keys: None };
-        let stored = policy(Functions::identity().unwrap()).build(&input);
+        let stored = built_in().build(&input);
         assert_eq!(decode(&stored).unwrap().1, standard.build(&input));
     }
 
     #[test]
     fn another_library_is_named() {
-        let identity = policy(Functions::identity().unwrap());
+        let identity = built_in();
         let stored = Head { name: "cuckoo-c", error: 0 }.encode(b"body");
         let error = identity.open(Bytes::copy_from(&stored)).err().unwrap().to_string();
         assert!(error.contains("the library \"cuckoo-c\" wrote this filter"), "{error}");

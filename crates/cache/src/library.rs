@@ -15,7 +15,7 @@
 mod hooks;
 mod identity;
 
-use catalog::library::Interface;
+use catalog::library::{Interface, open};
 use catalog::{Choice, Seam, Variant};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ use types::Bytes;
 
 use self::hooks::{Hooks, Plugin};
 use crate::cache::{BlockId, Cache};
+use crate::lru;
 use crate::policy::{Incoming, Policy, Slot};
 use crate::queue::PerSlot;
 use crate::sharded::{Sharded, sharded_reference};
@@ -60,10 +61,8 @@ impl Policy for Library {
     type Params = Params;
 
     fn new(params: &Params, _: usize) -> Result<Self, String> {
-        let hooks = match params.library.as_str() {
-            "" => Hooks::identity()?,
-            path => Hooks::load(path, INTERFACE)?,
-        };
+        let (api, provider) = open(&params.library, INTERFACE, identity::API)?;
+        let hooks = Hooks::checked(api, provider)?;
         let slots = HashMap::default();
         Ok(Self { plugin: Plugin::new(hooks)?, slots, objects: PerSlot::default(), incoming: None })
     }
@@ -118,8 +117,8 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;
     }
-    let hits = |kind: &str| -> Option<Box<dyn FnMut()>> {
-        let cache = crate::CATALOG.build(&crate::CATALOG.choose(&kind.into()).ok()?).ok()?;
+    let hits = |variant: &Variant<dyn Cache>| -> Option<Box<dyn FnMut()>> {
+        let cache = variant.build(variant.defaults()).ok()?;
         let id = |number: u32| BlockId { tree: 0, table: u64::from(number) / 100, offset: u64::from(number) };
         (0..CALLS).for_each(|number| cache.insert(id(number), Bytes::copy_from(&[0; 64])));
         Some(Box::new(move || {
@@ -127,7 +126,7 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
             std::hint::black_box(found.count());
         }))
     };
-    let (through, direct) = (hits(VARIANT.kind)?, hits("lru")?);
+    let (through, direct) = (hits(&VARIANT)?, hits(&lru::VARIANT)?);
     Some(Seam { axis: "cache", kind: VARIANT.kind, call: "a hit", calls: CALLS, through, direct })
 }
 

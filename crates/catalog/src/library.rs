@@ -6,9 +6,16 @@
 
 use std::ffi::CStr;
 use std::os::raw::c_char;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+/// The code of a function that did its work.
+pub const OK: i32 = 0;
+/// The code of a function whose input bytes are not those that it wrote.
+pub const DAMAGED: i32 = 1;
+/// The code of a function whose output does not fit its buffer.
+pub const NO_SPACE: i32 = 3;
 
 /// What a library must offer for one axis.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +28,15 @@ pub struct Interface {
     pub abi: u32,
 }
 
-/// A library that stays loaded as long as this value lives.
+/// What provides the functions of a table: a library that stays loaded as long as this value lives, or this program.
 #[derive(Debug)]
-pub struct LoadedLibrary {
+pub struct Provider {
+    /// The file; empty for functions of this program.
     path: PathBuf,
-    /// Held so that the functions stay mapped.
-    _library: Library,
+    /// The header that declares the table.
+    header: &'static str,
+    /// Held so that the functions stay mapped. `None` for functions of this program.
+    _library: Option<Library>,
 }
 
 /// A table of functions as a C header declares it.
@@ -36,19 +46,20 @@ pub struct LoadedLibrary {
 /// have any bit pattern that a C compiler puts there: functions are `Option`s, pointers are raw.
 pub unsafe trait FunctionTable: Copy {}
 
-impl LoadedLibrary {
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-/// Opens the library at `path` and reads its table of functions. A relative path starts at the current directory.
+/// Reads the table of functions of the library at `path`, or takes `built_in` where `path` is empty. A relative path
+/// starts at the current directory.
 ///
 /// # Errors
 /// A sentence that says what is wrong and what to do: there is no such file, it is no library, it lacks the function,
 /// or it was compiled for another ABI.
-pub fn open<T: FunctionTable>(path: &str, interface: Interface) -> Result<(LoadedLibrary, T), String> {
+pub fn open<T: FunctionTable>(
+    path: &str,
+    interface: Interface,
+    built_in: T,
+) -> Result<(T, Provider), String> {
+    if path.is_empty() {
+        return Ok((built_in, Provider { path: PathBuf::new(), header: interface.header, _library: None }));
+    }
     let Interface { symbol, header, abi } = interface;
     let place = std::env::current_dir().unwrap_or_default();
     let full = place.join(path);
@@ -90,33 +101,41 @@ pub fn open<T: FunctionTable>(path: &str, interface: Interface) -> Result<(Loade
     }
     // SAFETY: a table of this version of the ABI has the members of `T`, which takes whatever stands in them.
     let table = unsafe { table.cast::<T>().read() };
-    Ok((LoadedLibrary { path: full, _library: library }, table))
+    Ok((table, Provider { path: full, header, _library: Some(library) }))
 }
 
-/// Says which function of a table is missing.
-pub fn missing(path: &Path, function: &str, header: &str) -> String {
-    format!("library \"{}\" leaves {function} NULL; define the function, as {header} says", path.display())
-}
-
-/// The name that a table of functions gives to what its library stores: 1 to 32 printable ASCII characters.
-///
-/// # Errors
-/// If it is anything else.
-///
-/// # Safety
-/// `name` is NULL or leads to a text that ends with a zero and lives as long as the call.
-pub unsafe fn name(path: &Path, name: *const c_char) -> Result<String, String> {
-    let wrong = |found: &str| {
-        format!(
-            "library \"{}\" has the name {found}; it must be 1 to 32 printable ASCII characters",
-            path.display()
-        )
-    };
-    if name.is_null() {
-        return Err(wrong("NULL"));
+impl Provider {
+    /// Returns a function of the table that must not be NULL.
+    ///
+    /// # Errors
+    /// Names the function that the library lacks.
+    pub fn require<F>(&self, function: Option<F>, name: &str) -> Result<F, String> {
+        let (path, header) = (self.path.display(), self.header);
+        let missing =
+            || format!("library \"{path}\" leaves {name} NULL; define the function, as {header} says");
+        function.ok_or_else(missing)
     }
-    // SAFETY: the caller vouches for the text.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-    let is_plain = (1..=32).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
-    if is_plain { Ok(name.into_owned()) } else { Err(wrong(&format!("{name:?}"))) }
+
+    /// The name that the table gives to what the library stores: 1 to 32 printable ASCII characters.
+    ///
+    /// # Errors
+    /// If it is anything else.
+    ///
+    /// # Safety
+    /// `name` is NULL or leads to a text that ends with a zero and lives as long as the call.
+    pub unsafe fn name(&self, name: *const c_char) -> Result<String, String> {
+        let wrong = |found: &str| {
+            format!(
+                "library \"{}\" has the name {found}; it must be 1 to 32 printable ASCII characters",
+                self.path.display()
+            )
+        };
+        if name.is_null() {
+            return Err(wrong("NULL"));
+        }
+        // SAFETY: the caller vouches for the text.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        let is_plain = (1..=32).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_plain { Ok(name.into_owned()) } else { Err(wrong(&format!("{name:?}"))) }
+    }
 }

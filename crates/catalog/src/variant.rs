@@ -55,6 +55,8 @@ pub struct Variant<T: ?Sized> {
     pub reference: &'static str,
     /// Whether it is a bound on the axis and no component one could ship.
     pub oracle: bool,
+    /// Whether it picks among other variants of its axis for each call, so that no such variant can pick it.
+    pub selector: bool,
     /// What it cannot do.
     pub limits: &'static [Limit],
     /// The crate that it comes from; `None` means the crate of its catalog.
@@ -80,6 +82,7 @@ impl<T: ?Sized> Variant<T> {
             summary,
             reference,
             oracle: false,
+            selector: false,
             limits: &[],
             origin: None,
             old_kinds: &[],
@@ -97,6 +100,13 @@ impl<T: ?Sized> Variant<T> {
     #[must_use]
     pub const fn oracle(mut self) -> Self {
         self.oracle = true;
+        self
+    }
+
+    /// Marks the variant as one that picks among other variants of its axis.
+    #[must_use]
+    pub const fn selector(mut self) -> Self {
+        self.selector = true;
         self
     }
 

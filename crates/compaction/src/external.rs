@@ -35,9 +35,10 @@ mod process;
 mod seam;
 mod wire;
 
+use std::marker::PhantomData;
 use std::time::Duration;
 
-use catalog::{Build, Limit, Time, Variant};
+use catalog::{Build, Catalog, CatalogHandle, Limit, Time, Variant};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -47,18 +48,28 @@ use crate::policy::CompactionPolicy;
 use crate::shape::Shape;
 
 pub use process::answer_without_jobs;
-pub use seam::seam;
+pub(crate) use seam::seam;
 
-pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<External>(
-    "external",
-    "a policy in another process, in any language: the shape as a line of JSON in, the job out",
-    "# The program and its arguments. A relative path starts at the current directory. [] starts no process.\n\
+/// The name of the variant.
+const KIND: &str = "external";
+
+/// The parameters as commented TOML with their defaults.
+const REFERENCE: &str = "\
+     # The program and its arguments. A relative path starts at the current directory. [] starts no process.\n\
      command = []\n\
      # The longest time that the process may take for one answer.\n\
      timeout = \"10s\"\n\
      # The built-in policy that answers through the same encoding where command is [].\n\
-     identity = \"tiered\"\n",
-);
+     identity = \"tiered\"\n";
+
+/// The variant of the catalog `C`, which has the policies that `identity` can name.
+pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
+    Variant::new::<Builder<C>>(
+        KIND,
+        "a policy in another process, in any language: the shape as a line of JSON in, the job out",
+        REFERENCE,
+    )
+}
 
 /// The most jobs in a row without new entries in the tree; more, and the process counts as one that never rests.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
@@ -77,6 +88,9 @@ impl Default for Params {
     }
 }
 
+/// Builds the variant of the catalog `C`.
+struct Builder<C>(PhantomData<C>);
+
 /// A policy behind the encoding.
 enum External {
     /// A built-in policy.
@@ -85,36 +99,38 @@ enum External {
     Process(Mutex<Caller>),
 }
 
-impl Build<dyn CompactionPolicy> for External {
+impl<C: CatalogHandle<dyn CompactionPolicy>> Build<dyn CompactionPolicy> for Builder<C> {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         if params.command.is_empty() {
-            return Ok(Box::new(Self::Identity(identity(&params.identity)?)));
+            return Ok(Box::new(External::Identity(identity(C::catalog(), &params.identity)?)));
         }
         if params.timeout.0 == 0 {
             return Err("timeout is 0; it must be at least 1ns, and 10s is the default".to_owned());
         }
         let process = PolicyProcess::new(params.command, Duration::from_nanos(params.timeout.0))?;
-        Ok(Box::new(Self::Process(Mutex::new(Caller { process, jobs: 0, entries: 0, failure: None }))))
+        Ok(Box::new(External::Process(Mutex::new(Caller { process, jobs: 0, entries: 0, failure: None }))))
     }
 }
 
 /// The built-in policy of this label.
-fn identity(label: &str) -> Result<Box<dyn CompactionPolicy>, String> {
+fn identity(
+    catalog: &Catalog<dyn CompactionPolicy>,
+    label: &str,
+) -> Result<Box<dyn CompactionPolicy>, String> {
     let wrong = |what: String| format!("identity is \"{label}\": {what}");
-    if label.split('(').next() == Some(VARIANT.kind) {
+    if label.split('(').next() == Some(KIND) {
         return Err(wrong("it must be a built-in policy, such as \"tiered\"".to_owned()));
     }
-    let choice =
-        crate::CATALOG.choose(&toml::Value::from(label)).map_err(|error| wrong(error.to_string()))?;
-    let variant = crate::CATALOG.variant(choice.kind()).map_err(|error| wrong(error.to_string()))?;
+    let choice = catalog.choose(&toml::Value::from(label)).map_err(|error| wrong(error.to_string()))?;
+    let variant = catalog.variant(choice.kind()).map_err(|error| wrong(error.to_string()))?;
     if variant.limits.contains(&Limit::DropsData) {
         return Err(wrong(
             "it drops data, and jobs that do cannot be sent; choose another policy".to_owned(),
         ));
     }
-    crate::CATALOG.build(&choice).map_err(|error| wrong(error.to_string()))
+    catalog.build(&choice).map_err(|error| wrong(error.to_string()))
 }
 
 impl CompactionPolicy for External {

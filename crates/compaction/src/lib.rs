@@ -33,9 +33,9 @@ mod time_window;
 mod universal;
 mod whole;
 
-use catalog::Catalog;
+use catalog::{Catalog, CatalogHandle, Choice, Seam};
 
-pub use external::{answer_without_jobs, seam};
+pub use external::answer_without_jobs;
 pub use job::{Action, InvalidJob, Job, MAX_LEVEL};
 pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};
@@ -63,6 +63,22 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         golden::VARIANT,
         time_window::VARIANT,
         fifo::VARIANT,
-        external::VARIANT,
+        external::variant::<Policies>(),
     ],
 );
+
+/// The handle of [`CATALOG`].
+enum Policies {}
+
+impl CatalogHandle<dyn CompactionPolicy> for Policies {
+    fn catalog() -> &'static Catalog<dyn CompactionPolicy> {
+        &CATALOG
+    }
+}
+
+/// The seam of a policy in another process: a shape of 100 tables and the answer to it. Where the choice has a command,
+/// `without_jobs` runs at the other end of the pipes instead, so that the time of the policy is not in the result: a
+/// command that does what [`answer_without_jobs`] does. `None` for other policies.
+pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
+    external::seam(&CATALOG, choice, without_jobs)
+}

@@ -6,37 +6,46 @@
 //! over the light one. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run
 //! repeats; this adapts to the data.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use catalog::{Build, Variant};
+use catalog::{Build, CatalogHandle, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, CorruptBlock, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::picked::{self, Picked};
 
-pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Adaptive>(
-    "adaptive",
-    "the codec that paid on recent blocks: none, a light one, or a dense one",
-    "# What the light codec must save of a block to be used, and the dense one beyond the light one: a share.\n\
+/// The parameters as commented TOML with their defaults.
+const REFERENCE: &str = "\
+     # What the light codec must save of a block to be used, and the dense one beyond the light one: a share.\n\
      margin = 0.125\n\
      # After how many blocks both have a go again, and after up to sixteen times as many while nothing changes.\n\
      period = 64\n\
      light = \"lz4\"\n\
-     dense = \"zstd(level=3)\"\n",
-);
+     dense = \"zstd(level=3)\"\n";
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    margin: f64,
-    period: u64,
-    light: Picked,
-    dense: Picked,
+/// The variant of the catalog `C`, which has the codecs to pick from.
+pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
+    Variant::new::<Builder<C>>(
+        "adaptive",
+        "the codec that paid on recent blocks: none, a light one, or a dense one",
+        REFERENCE,
+    )
+    .selector()
 }
 
-impl Default for Params {
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, bound = "C: CatalogHandle<dyn Compression>")]
+struct Params<C> {
+    margin: f64,
+    period: u64,
+    light: Picked<C>,
+    dense: Picked<C>,
+}
+
+impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     fn default() -> Self {
         Self { margin: 0.125, period: 64, light: Picked::of("lz4"), dense: Picked::of("zstd") }
     }
@@ -75,10 +84,13 @@ const IN_TRIAL: u64 = u64::MAX;
 /// How much rarer trials become.
 const MOST_PERIODS: u64 = 16;
 
-impl Build<dyn Compression> for Adaptive {
-    type Params = Params;
+/// Builds the selector of the catalog `C`.
+struct Builder<C>(PhantomData<C>);
 
-    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
+    type Params = Params<C>;
+
+    fn build(params: Params<C>) -> Result<Box<dyn Compression>, String> {
         let Params { margin, period, light, dense } = params;
         if !(0.0..1.0).contains(&margin) {
             return Err(format!("margin is {margin}; it is a share of 0 to below 1"));
@@ -86,7 +98,7 @@ impl Build<dyn Compression> for Adaptive {
         if period == 0 {
             return Err("period is 0; 1 tries both codecs on every block".to_owned());
         }
-        Ok(Box::new(Self::new(margin, period, [light.build()?, dense.build()?])))
+        Ok(Box::new(Adaptive::new(margin, period, [light.build()?, dense.build()?])))
     }
 }
 
@@ -185,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_paid_last_is_used_until_the_next_trial() {
-        let codec = Adaptive::build(Params { period: 3, ..Params::default() }).unwrap();
+        let codec = Builder::<crate::Codecs>::build(Params { period: 3, ..Params::default() }).unwrap();
         let text: Vec<u8> = (0..1000u32).flat_map(|i| (i * i % 1009).to_string().into_bytes()).collect();
         let mut random = vec![0; 4096];
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut random);
@@ -197,7 +209,7 @@ mod tests {
 
     #[test]
     fn trials_become_rare_while_they_end_alike_and_frequent_when_they_do_not() {
-        let [light, dense] = ["none", "lz4"].map(|codec| Picked::of(codec).build().unwrap());
+        let [light, dense] = ["none", "lz4"].map(|codec| Picked::<crate::Codecs>::of(codec).build().unwrap());
         let codec = Adaptive::new(0.125, 4, [light, dense]);
         let (text, mut random) = (vec![7; 1000], vec![0; 1000]);
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut random);
@@ -215,9 +227,9 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_refused() {
-        let zero = Adaptive::build(Params { period: 0, ..Params::default() });
+        let zero = Builder::<crate::Codecs>::build(Params { period: 0, ..Params::default() });
         assert!(zero.err().unwrap().contains("period is 0"));
-        let whole = Adaptive::build(Params { margin: 1.0, ..Params::default() });
+        let whole = Builder::<crate::Codecs>::build(Params { margin: 1.0, ..Params::default() });
         assert!(whole.err().unwrap().contains("margin is 1"));
     }
 }

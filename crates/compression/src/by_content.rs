@@ -3,9 +3,10 @@
 //! This is the choice "by block content" of the cs265 document (section 2.7.4). Content is told by the share of
 //! printable bytes and by the entropy of the first 4 KiB.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
+use catalog::{Build, CatalogHandle, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, CorruptBlock, RAW};
@@ -13,14 +14,18 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByContent>(
-    "by-content",
-    "a dense codec for text, a light one for other bytes, none for what is compressed already",
-    "# The codec of blocks of which 85 % and more is printable.\n\
+/// The variant of the catalog `C`, which has the codecs to pick from.
+pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
+    Variant::new::<Builder<C>>(
+        "by-content",
+        "a dense codec for text, a light one for other bytes, none for what is compressed already",
+        "# The codec of blocks of which 85 % and more is printable.\n\
      text = \"zstd(level=3)\"\n\
      # The codec of other blocks, unless they have more than 7.5 bits per byte.\n\
      binary = \"lz4\"\n",
-);
+    )
+    .selector()
+}
 
 /// The share of printable bytes from which a block is text.
 const TEXT_SHARE: f64 = 0.85;
@@ -29,13 +34,13 @@ const TEXT_SHARE: f64 = 0.85;
 const COMPRESSED_BITS: f64 = 7.5;
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    text: Picked,
-    binary: Picked,
+#[serde(deny_unknown_fields, default, bound = "C: CatalogHandle<dyn Compression>")]
+struct Params<C> {
+    text: Picked<C>,
+    binary: Picked<C>,
 }
 
-impl Default for Params {
+impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     fn default() -> Self {
         Self { text: Picked::of("zstd"), binary: Picked::of("lz4") }
     }
@@ -47,11 +52,14 @@ struct ByContent {
     codecs: [Arc<dyn Compression>; 2],
 }
 
-impl Build<dyn Compression> for ByContent {
-    type Params = Params;
+/// Builds the selector of the catalog `C`.
+struct Builder<C>(PhantomData<C>);
 
-    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self { codecs: [params.text.build()?, params.binary.build()?] }))
+impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
+    type Params = Params<C>;
+
+    fn build(params: Params<C>) -> Result<Box<dyn Compression>, String> {
+        Ok(Box::new(ByContent { codecs: [params.text.build()?, params.binary.build()?] }))
     }
 }
 
@@ -101,7 +109,7 @@ mod tests {
 
     #[test]
     fn content_decides() {
-        let codec = ByContent::build(Params::default()).unwrap();
+        let codec = Builder::<crate::Codecs>::build(Params::default()).unwrap();
         let tag = |block: &[u8]| codec.compress(0, block, &mut Vec::new());
         let random: Vec<u8> =
             (0..4096u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8).collect();

@@ -3,9 +3,10 @@
 //!
 //! This is the choice "by data" of the cs265 document (section 2.7.3), its thresholds the defaults.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use catalog::{Build, ByteSize, Variant};
+use catalog::{Build, ByteSize, CatalogHandle, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, CorruptBlock, RAW};
@@ -13,27 +14,31 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByEntropy>(
-    "by-entropy",
-    "no codec for what looks random, a lighter one for small blocks, a denser one for large ones",
-    "# Bits per byte of the first 4 KiB above which a block is stored as it is, 0 to 8.\n\
+/// The variant of the catalog `C`, which has the codecs to pick from.
+pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
+    Variant::new::<Builder<C>>(
+        "by-entropy",
+        "no codec for what looks random, a lighter one for small blocks, a denser one for large ones",
+        "# Bits per byte of the first 4 KiB above which a block is stored as it is, 0 to 8.\n\
      most_bits = 7.5\n\
      # The codec of blocks below `small`, of those below `large`, and of the others.\n\
      codecs = [\"lz4\", \"zstd(level=3)\", \"zstd(level=10)\"]\n\
      small = \"8KiB\"\n\
      large = \"256KiB\"\n",
-);
+    )
+    .selector()
+}
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
+#[serde(deny_unknown_fields, default, bound = "C: CatalogHandle<dyn Compression>")]
+struct Params<C> {
     most_bits: f64,
-    codecs: [Picked; 3],
+    codecs: [Picked<C>; 3],
     small: ByteSize,
     large: ByteSize,
 }
 
-impl Default for Params {
+impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     fn default() -> Self {
         Self {
             most_bits: 7.5,
@@ -51,10 +56,13 @@ struct ByEntropy {
     codecs: [Arc<dyn Compression>; 3],
 }
 
-impl Build<dyn Compression> for ByEntropy {
-    type Params = Params;
+/// Builds the selector of the catalog `C`.
+struct Builder<C>(PhantomData<C>);
 
-    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
+    type Params = Params<C>;
+
+    fn build(params: Params<C>) -> Result<Box<dyn Compression>, String> {
         let Params { most_bits, codecs, small, large } = params;
         if !(0.0..=8.0).contains(&most_bits) {
             return Err(format!("most_bits is {most_bits}; a byte has 0 to 8 bits"));
@@ -64,7 +72,7 @@ impl Build<dyn Compression> for ByEntropy {
         }
         let [below_small, below_large, others] = &codecs;
         let codecs = [below_small.build()?, below_large.build()?, others.build()?];
-        Ok(Box::new(Self { most_bits, limits: [small.0, large.0], codecs }))
+        Ok(Box::new(ByEntropy { most_bits, limits: [small.0, large.0], codecs }))
     }
 }
 
@@ -111,7 +119,7 @@ mod tests {
 
     #[test]
     fn size_and_entropy_decide() {
-        let codec = ByEntropy::build(Params::default()).unwrap();
+        let codec = Builder::<crate::Codecs>::build(Params::default()).unwrap();
         let tag = |block: &[u8]| codec.compress(0, block, &mut Vec::new());
         let random: Vec<u8> =
             (0..4096u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8).collect();
@@ -123,8 +131,8 @@ mod tests {
     #[test]
     fn impossible_thresholds_are_refused() {
         let above = Params { most_bits: 9.0, ..Params::default() };
-        assert!(ByEntropy::build(above).err().unwrap().contains("0 to 8"));
+        assert!(Builder::<crate::Codecs>::build(above).err().unwrap().contains("0 to 8"));
         let crossed = Params { small: ByteSize(1 << 20), ..Params::default() };
-        assert!(ByEntropy::build(crossed).err().unwrap().contains("above large"));
+        assert!(Builder::<crate::Codecs>::build(crossed).err().unwrap().contains("above large"));
     }
 }

@@ -4,29 +4,34 @@
 //! This is the level table of the cs265 document (section 2.7.3), of which it prints two that differ; ours
 //! is a parameter.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use catalog::{Build, Variant};
+use catalog::{Build, CatalogHandle, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Compression, CorruptBlock};
 use crate::dictionaries::Dictionaries;
 use crate::picked::Picked;
 
-pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<ByLevel>(
-    "by-level",
-    "a codec for each level of the tree: light above, dense below",
-    "# The codec of level 0, of level 1, and so on; the last one serves all deeper levels.\n\
+/// The variant of the catalog `C`, which has the codecs to pick from.
+pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
+    Variant::new::<Builder<C>>(
+        "by-level",
+        "a codec for each level of the tree: light above, dense below",
+        "# The codec of level 0, of level 1, and so on; the last one serves all deeper levels.\n\
      levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
-);
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    levels: Vec<Picked>,
+    )
+    .selector()
 }
 
-impl Default for Params {
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, bound = "C: CatalogHandle<dyn Compression>")]
+struct Params<C> {
+    levels: Vec<Picked<C>>,
+}
+
+impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     fn default() -> Self {
         Self { levels: ["none", "lz4", "zstd"].map(Picked::of).into() }
     }
@@ -37,15 +42,18 @@ struct ByLevel {
     levels: Vec<Arc<dyn Compression>>,
 }
 
-impl Build<dyn Compression> for ByLevel {
-    type Params = Params;
+/// Builds the selector of the catalog `C`.
+struct Builder<C>(PhantomData<C>);
 
-    fn build(params: Params) -> Result<Box<dyn Compression>, String> {
+impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
+    type Params = Params<C>;
+
+    fn build(params: Params<C>) -> Result<Box<dyn Compression>, String> {
         if params.levels.is_empty() {
             return Err("levels is empty; name a codec for level 0, such as levels = [\"lz4\"]".to_owned());
         }
         let levels = params.levels.iter().map(Picked::build).collect::<Result<_, _>>()?;
-        Ok(Box::new(Self { levels }))
+        Ok(Box::new(ByLevel { levels }))
     }
 }
 

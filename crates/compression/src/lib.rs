@@ -24,7 +24,7 @@ mod snappy;
 mod words;
 mod zstd;
 
-use catalog::Catalog;
+use catalog::{Catalog, CatalogHandle};
 
 pub use compression::{Compression, CorruptBlock, Learner, RAW};
 pub use decompress::{Decompressor, decompress};
@@ -49,13 +49,18 @@ pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
         dictionary::VARIANT,
         fsst::VARIANT,
         library::VARIANT,
-        by_level::VARIANT,
-        by_entropy::VARIANT,
-        by_content::VARIANT,
-        adaptive::VARIANT,
+        by_level::variant::<Codecs>(),
+        by_entropy::variant::<Codecs>(),
+        by_content::variant::<Codecs>(),
+        adaptive::variant::<Codecs>(),
     ],
 );
 
-/// The selectors among them, which a selector cannot pick in turn.
-static SELECTORS: [&str; 4] =
-    [by_level::VARIANT.kind, by_entropy::VARIANT.kind, by_content::VARIANT.kind, adaptive::VARIANT.kind];
+/// The handle of [`CATALOG`].
+enum Codecs {}
+
+impl CatalogHandle<dyn Compression> for Codecs {
+    fn catalog() -> &'static Catalog<dyn Compression> {
+        &CATALOG
+    }
+}

@@ -15,14 +15,14 @@ mod table;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use catalog::library::Interface;
+use catalog::library::{Interface, open};
 use catalog::{Build, Choice, Seam, Variant};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 
 use self::table::Functions;
 use crate::compression::{Compression, CorruptBlock};
-use crate::shrunk;
+use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
     "library",
@@ -56,10 +56,8 @@ impl Build<dyn Compression> for Library {
     type Params = Params;
 
     fn build(params: Params) -> Result<Box<dyn Compression>, String> {
-        let functions = match params.library.as_str() {
-            "" => Functions::identity()?,
-            path => Functions::load(path, INTERFACE)?,
-        };
+        let (api, provider) = open(&params.library, INTERFACE, identity::API)?;
+        let functions = Functions::checked(api, provider)?;
         let functions = Arc::new(functions);
         LOADED.write().insert(functions.name.clone(), Arc::clone(&functions));
         Ok(Box::new(Self { functions }))
@@ -118,8 +116,8 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
         return None;
     }
     let block: Vec<u8> = (0..4096u32).map(|at| (at / 7 % 251) as u8).collect();
-    let rounds = |label: &str| -> Option<Box<dyn FnMut()>> {
-        let codec = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).ok()?).ok()?;
+    let rounds = |variant: &Variant<dyn Compression>| -> Option<Box<dyn FnMut()>> {
+        let codec = variant.build(variant.defaults()).ok()?;
         let (block, mut stored, mut out) = (block.clone(), Vec::new(), vec![0; block.len()]);
         Some(Box::new(move || {
             for _ in 0..CALLS {
@@ -129,7 +127,7 @@ pub fn seam(choice: &Choice) -> Option<Seam> {
             }
         }))
     };
-    let (through, direct) = (rounds(VARIANT.kind)?, rounds("lz4")?);
+    let (through, direct) = (rounds(&VARIANT)?, rounds(&lz4::VARIANT)?);
     let call = "a block of 4 KiB compressed and decompressed";
     Some(Seam { axis: "compression", kind: VARIANT.kind, call, calls: CALLS, through, direct })
 }

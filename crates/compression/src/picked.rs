@@ -1,28 +1,48 @@
 //! A codec that a selector picks, named in TOML by its label.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use catalog::Choice;
-use serde::{Deserialize, Serialize};
+use catalog::{CatalogHandle, Choice};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Value;
 
 use crate::compression::Compression;
 use crate::dictionaries::Dictionaries;
 
-/// A codec by its label; other spellings of the same choice become its label.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Picked(Choice);
+/// A codec of the catalog `C` by its label; other spellings of the same choice become its label.
+pub(crate) struct Picked<C>(Choice, PhantomData<C>);
 
-impl Picked {
-    /// The codec of a label of this catalog.
+impl<C: CatalogHandle<dyn Compression>> Picked<C> {
+    /// The codec of a label that the catalog is known to have.
+    ///
+    /// # Panics
+    /// If the catalog has no such codec.
     pub(crate) fn of(label: &str) -> Self {
-        Self::try_from(label.to_owned()).expect("a codec of this catalog")
+        Self::read(label).expect("a codec of this catalog")
+    }
+
+    /// The codec of a label.
+    ///
+    /// # Errors
+    /// If the catalog has no such codec, or the label names a selector.
+    fn read(label: &str) -> Result<Self, String> {
+        // Before the choice is made: its own defaults may be what is being read.
+        let kind = label.split(['(', ' ']).next().unwrap_or_default();
+        if C::catalog().variant(kind).is_ok_and(|variant| variant.selector) {
+            return Err(format!("{kind} picks among codecs itself; name a codec"));
+        }
+        let choice = C::catalog().choose(&Value::from(label)).map_err(|error| error.to_string())?;
+        Ok(Self(choice, PhantomData))
     }
 
     /// Builds the codec.
+    ///
+    /// # Errors
+    /// The error of the codec.
     pub(crate) fn build(&self) -> Result<Arc<dyn Compression>, String> {
-        crate::CATALOG.build(&self.0).map(Arc::from).map_err(|error| error.to_string())
+        C::catalog().build(&self.0).map(Arc::from).map_err(|error| error.to_string())
     }
 }
 
@@ -54,22 +74,14 @@ pub(crate) fn learn<const N: usize>(
     has_learnt.then_some(learnt)
 }
 
-impl TryFrom<String> for Picked {
-    type Error = String;
-
-    fn try_from(label: String) -> Result<Self, String> {
-        // Before the choice is made: its own defaults may be what is being read.
-        let kind = label.split(['(', ' ']).next().unwrap_or_default();
-        if crate::SELECTORS.contains(&kind) {
-            return Err(format!("{kind} picks among codecs itself; name a codec"));
-        }
-        let choice = crate::CATALOG.choose(&Value::String(label)).map_err(|error| error.to_string())?;
-        Ok(Self(choice))
+impl<'de, C: CatalogHandle<dyn Compression>> Deserialize<'de> for Picked<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-impl From<Picked> for String {
-    fn from(picked: Picked) -> Self {
-        picked.0.label()
+impl<C> Serialize for Picked<C> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.label())
     }
 }

@@ -99,7 +99,7 @@ impl Engine for Fjall2 {
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
         let Opening { directory, options: settings, .. } = opening;
-        bundled::open!(store::Fjall2Store, directory, settings)
+        bundled::open!(store::Fjall2Store, directory, (settings, write_buffer_bytes(settings)))
     }
 }
 

@@ -13,6 +13,7 @@ mod leveldb;
 mod library;
 mod lmdb;
 mod lsmbench;
+mod open_store;
 mod opening;
 mod options;
 mod redb;
@@ -30,10 +31,11 @@ mod wiredtiger;
 use catalog::Catalog;
 
 pub use engine::{Engine, Identity, Missing, UNEQUAL};
+pub use open_store::{OpenStore, disk_bytes};
 pub use opening::Opening;
 pub use options::{Codec, EngineOptions, Filters, Log, Reads};
 pub use stats::{EngineStats, Readings};
-pub use store::{OpenStore, Store, disk_bytes};
+pub use store::Store;
 
 /// All engines. The first is our own tree.
 pub static CATALOG: Catalog<dyn Engine> = Catalog::new(

@@ -10,7 +10,7 @@ use workload::TargetError;
 use crate::bundled::{self, log, of_pages, unequal};
 use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
-use crate::options::{EngineOptions, Log, Reads};
+use crate::options::{EngineOptions, Log};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
@@ -28,12 +28,6 @@ struct Params {
 }
 
 struct Lmdb(Params);
-
-/// Whether the system may read pages around the one that a get needs: not where the design reads its blocks one by one,
-/// which it does where they do not fit into memory.
-fn reads_ahead(settings: &EngineOptions) -> bool {
-    settings.reads == Reads::Mapped
-}
 
 impl Build<dyn Engine> for Lmdb {
     type Params = Params;
@@ -54,7 +48,7 @@ impl Engine for Lmdb {
             Log::Sync => log(settings, "every commit is synced; LMDB has no log"),
             _ => log(settings, "MDB_NOSYNC: commits reach the operating system; LMDB has no log"),
         }];
-        if !reads_ahead(settings) {
+        if !settings.reads.has_readahead() {
             lines.push("reads of what was asked for alone: MDB_NORDAHEAD".to_owned());
         }
         if self.0.write_map {

@@ -70,6 +70,14 @@ pub enum Reads {
     Direct,
 }
 
+impl Reads {
+    /// Whether the operating system may read pages next to the one that a get needs. It may not where a design reads
+    /// its blocks one by one, because those designs do not fit into memory.
+    pub(crate) fn has_readahead(self) -> bool {
+        self == Self::Mapped
+    }
+}
+
 /// How blocks are compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {

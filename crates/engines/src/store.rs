@@ -1,17 +1,8 @@
-//! The interface of an open store, and a store that can be closed and opened again.
-
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+//! The interface of an open store.
 
 use workload::{Target, TargetError};
 
-use crate::engine::Engine;
-use crate::opening::Opening;
 use crate::stats::EngineStats;
-
-/// The unit in which the operating system counts what a file takes.
-const BLOCK_BYTES: u64 = 512;
 
 /// An open store of some engine: the operations of [`Target`], and what is asked of it between phases.
 ///
@@ -36,84 +27,4 @@ pub trait Store: Target {
     fn end(self: Box<Self>) -> Result<(), TargetError> {
         self.close()
     }
-}
-
-/// An open store together with what opens it again.
-pub struct OpenStore {
-    engine: Box<dyn Engine>,
-    opening: Opening,
-    store: Box<dyn Store>,
-}
-
-impl OpenStore {
-    /// Opens a store, in a directory that is made if it is not there.
-    ///
-    /// # Errors
-    /// The error of the engine, or of the operating system where the directory cannot be made.
-    pub fn open(engine: Box<dyn Engine>, opening: Opening) -> Result<Self, TargetError> {
-        // A design that keeps its files in memory needs no directory.
-        if !engine.limits(&opening.design).contains(&catalog::Limit::NotDurable) {
-            fs::create_dir_all(&opening.directory)?;
-        }
-        let store = engine.open(&opening)?;
-        Ok(Self { engine, opening, store })
-    }
-
-    /// Flushes the store, closes it, does `between`, and opens it again. Its counters begin anew.
-    ///
-    /// # Errors
-    /// The error of the engine, or of `between`.
-    pub fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
-        // Without a WAL the memtables are nowhere else.
-        self.store.flush()?;
-        self.store.settle()?;
-        let Self { engine, opening, store } = self;
-        store.end()?;
-        between()?;
-        Self::open(engine, opening)
-    }
-
-    /// The engine.
-    pub fn engine(&self) -> &dyn Engine {
-        &*self.engine
-    }
-
-    /// The operations of the store, for whoever drives it.
-    pub fn target(&self) -> &dyn Target {
-        &*self.store
-    }
-
-    /// The counters and sizes of the store at this moment.
-    pub fn stats(&self) -> EngineStats {
-        self.store.stats()
-    }
-
-    /// The version of the engine as the running code tells it.
-    pub fn version(&self) -> Option<String> {
-        self.store.version()
-    }
-
-    /// Compacts the whole store. `None` where the engine has no call for that.
-    pub fn compact(&self) -> Option<Result<(), TargetError>> {
-        self.store.compact()
-    }
-
-    /// Bytes that the files of the store take on the file system. `None` where it has no directory.
-    pub fn disk_bytes(&self) -> Option<u64> {
-        disk_bytes(&self.opening.directory)
-    }
-}
-
-/// Bytes that the files below `folder` take on the file system. `None` where there is no such folder.
-pub fn disk_bytes(folder: &Path) -> Option<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {
-        // A file that is deleted meanwhile takes nothing any more.
-        match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => bytes += disk_bytes(&entry.path()).unwrap_or(0),
-            Ok(metadata) => bytes += metadata.blocks() * BLOCK_BYTES,
-            Err(_) => {}
-        }
-    }
-    Some(bytes)
 }

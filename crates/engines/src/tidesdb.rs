@@ -2,6 +2,7 @@
 
 #[cfg(feature = "tidesdb")]
 mod store;
+mod terms;
 
 use catalog::{Build, Limit, Variant};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use crate::engine::{Engine, Identity, Missing};
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Log, Reads};
 use crate::store::Store;
+use terms::{compaction_threads, false_positives};
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
     Variant::new::<TidesDb>("tidesdb", "TidesDB, a merge-tree of B-trees in C with a log of values", "")
@@ -30,16 +32,6 @@ impl Build<dyn Engine> for TidesDb {
     fn build(_: Params) -> Result<Box<dyn Engine>, String> {
         Ok(Box::new(Self))
     }
-}
-
-/// The rate of false positives at which a Bloom filter takes so many bits per key: 0.6185 to their power.
-fn false_positives(bits_per_key: f64) -> f64 {
-    (-bits_per_key * std::f64::consts::LN_2 * std::f64::consts::LN_2).exp()
-}
-
-/// Threads that compact, beside the one that flushes.
-fn compaction_threads(settings: &EngineOptions) -> u32 {
-    settings.background_threads.saturating_sub(1).max(1)
 }
 
 impl Engine for TidesDb {

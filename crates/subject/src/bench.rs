@@ -14,7 +14,7 @@ use measure::{Clock, Stamp};
 use results::{Measurements, Metric, RunMode, columns as c};
 use tree::Design;
 
-use crate::seam::Fault;
+use crate::fault::Fault;
 
 /// Every how many slices the loop is timed without the component.
 const IDLE_STRIDE: u64 = 8;

@@ -20,8 +20,9 @@ use workload::Random;
 
 use crate::bench::{Answers, Bench};
 use crate::expect::popularity_of_blocks;
+use crate::fault::Fault;
 use crate::requests::RequestChoice;
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",

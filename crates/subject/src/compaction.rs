@@ -7,7 +7,8 @@ use results::{Measurements, Metric, RunMode, columns as c};
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Answers, Bench};
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::fault::Fault;
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
     "compaction",

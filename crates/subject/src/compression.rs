@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::Bench;
 use crate::contents::ContentChoice;
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::fault::Fault;
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
     "compression",

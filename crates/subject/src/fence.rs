@@ -17,8 +17,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bench::{Answers, Bench, TIME, Timing};
 use crate::choices::{Chosen, Formats};
+use crate::fault::Fault;
 use crate::keys::{MOST_BYTES, SortedKeys, Spread};
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "fence",

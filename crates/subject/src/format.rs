@@ -18,8 +18,9 @@ use workload::Random;
 
 use crate::bench::{Answers, Bench, TIME, Timing};
 use crate::choices::{Chosen, Formats};
+use crate::fault::Fault;
 use crate::keys::{SortedKeys, Spread};
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",

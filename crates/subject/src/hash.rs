@@ -10,7 +10,8 @@ use types::MAX_KEY_BYTES;
 use workload::Random;
 
 use crate::bench::{Answers, Bench, TIME, Timing};
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::fault::Fault;
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
     "hash",

@@ -13,6 +13,7 @@ mod compaction;
 mod compression;
 mod contents;
 mod expect;
+mod fault;
 mod fence;
 mod format;
 mod hash;
@@ -28,7 +29,8 @@ use toml::{Table, Value};
 
 pub use bench::{Answers, Bench, PhaseResult};
 pub use expect::popularity_of_blocks;
-pub use seam::{Cost, Fault, Subject};
+pub use fault::Fault;
+pub use seam::{Cost, Subject};
 pub use task::Task;
 
 /// Tests count allocations, as the program does.

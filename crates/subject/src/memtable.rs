@@ -17,8 +17,9 @@ use workload::Random;
 
 use crate::bench::{Answers, Bench, TIME, Timing, share_of};
 use crate::choices::{Chosen, Formats};
+use crate::fault::Fault;
 use crate::keys::{MOST_BYTES, SortedKeys, Spread};
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "memtable",

@@ -7,9 +7,7 @@ use results::{Metric, RunMode};
 use tree::Design;
 
 use crate::bench::Bench;
-
-/// Why a trial cannot be done.
-pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+use crate::fault::Fault;
 
 /// An axis under test, with what it is put to.
 ///

@@ -12,7 +12,8 @@ use storage::{Purpose, ReadFile, Storage};
 use workload::Random;
 
 use crate::bench::{Bench, TIME};
-use crate::seam::{Cost, Fault, Subject, check_count};
+use crate::fault::Fault;
+use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
     "storage",

@@ -4,9 +4,10 @@
 use std::ffi::c_void;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
+use catalog::library::{DAMAGED, NO_SPACE, OK};
 use types::KeyHash;
 
-use super::table::{ABI, DAMAGED, FilterApi, NO_SPACE, OK};
+use super::table::{ABI, FilterApi};
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::standard::{Standard, StandardFilter};
 

@@ -6,19 +6,11 @@ use std::os::raw::c_char;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
-use catalog::library::{FunctionTable, Interface, LoadedLibrary, missing, name, open};
+use catalog::library::{DAMAGED, FunctionTable, NO_SPACE, OK, Provider};
 use types::KeyHash;
-
-use super::identity;
 
 /// The version of the ABI.
 pub(super) const ABI: u32 = 1;
-
-/// What a function returns when all is well, and when the bytes are not those of a filter.
-pub(super) const OK: i32 = 0;
-pub(super) const DAMAGED: i32 = 1;
-/// The output does not fit its buffer.
-pub(super) const NO_SPACE: i32 = 3;
 
 /// The most bytes that a filter may have for each key, and besides; more is an error of the library.
 const MAX_BYTES_PER_KEY: usize = 1024;
@@ -64,43 +56,28 @@ pub(super) struct Functions {
     expected_fpr: ExpectedFpr,
     memory_bytes: MemoryBytes,
     close: Close,
-    /// Held so that the functions stay mapped; none for the functions of this crate.
-    _library: Option<LoadedLibrary>,
+    /// Held so that the functions stay mapped.
+    _provider: Provider,
 }
 
 impl Functions {
-    /// The functions of the library at `path`.
+    /// Checks a table of `lsmbench_filter.h`.
     ///
     /// # Errors
-    /// If it cannot be loaded, is of another ABI, or lacks a function.
-    pub(super) fn load(path: &str, interface: Interface) -> Result<Self, String> {
-        let (library, api) = open(path, interface)?;
-        Self::checked(api, Some(library), interface.header)
-    }
-
-    /// The functions of this crate around the filter `standard`.
-    ///
-    /// # Errors
-    /// None, since all functions are there.
-    pub(super) fn identity() -> Result<Self, String> {
-        Self::checked(identity::API, None, "lsmbench_filter.h")
-    }
-
-    fn checked(api: FilterApi, library: Option<LoadedLibrary>, header: &str) -> Result<Self, String> {
-        let path = library.as_ref().map(|library| library.path().to_owned()).unwrap_or_default();
-        let lacks = |function: &str| missing(&path, function, header);
+    /// If its name is not printable, or a function is missing.
+    pub(super) fn checked(api: FilterApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
             // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
-            name: unsafe { name(&path, api.name) }?,
-            max_bytes: api.max_bytes.ok_or_else(|| lacks("max_bytes"))?,
-            build: api.build.ok_or_else(|| lacks("build"))?,
-            open: api.open.ok_or_else(|| lacks("open"))?,
-            may_contain: api.may_contain.ok_or_else(|| lacks("may_contain"))?,
-            may_contain_batch: api.may_contain_batch.ok_or_else(|| lacks("may_contain_batch"))?,
-            expected_fpr: api.expected_fpr.ok_or_else(|| lacks("expected_fpr"))?,
-            memory_bytes: api.memory_bytes.ok_or_else(|| lacks("memory_bytes"))?,
-            close: api.close.ok_or_else(|| lacks("close"))?,
-            _library: library,
+            name: unsafe { provider.name(api.name) }?,
+            max_bytes: provider.require(api.max_bytes, "max_bytes")?,
+            build: provider.require(api.build, "build")?,
+            open: provider.require(api.open, "open")?,
+            may_contain: provider.require(api.may_contain, "may_contain")?,
+            may_contain_batch: provider.require(api.may_contain_batch, "may_contain_batch")?,
+            expected_fpr: provider.require(api.expected_fpr, "expected_fpr")?,
+            memory_bytes: provider.require(api.memory_bytes, "memory_bytes")?,
+            close: provider.require(api.close, "close")?,
+            _provider: provider,
         })
     }
 

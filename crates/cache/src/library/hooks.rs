@@ -3,12 +3,9 @@
 
 use std::ffi::c_void;
 use std::os::raw::c_char;
-use std::path::PathBuf;
 use std::ptr::{NonNull, null};
 
-use catalog::library::{FunctionTable, Interface, LoadedLibrary, missing, name, open};
-
-use super::identity;
+use catalog::library::{FunctionTable, Provider};
 
 /// The version of the ABI.
 pub(super) const ABI: u32 = 1;
@@ -63,42 +60,27 @@ pub(super) struct Hooks {
     evict: Evict,
     remove: Remove,
     free: Free,
-    /// Held so that the functions stay mapped; none for the functions of this crate.
-    _library: Option<LoadedLibrary>,
+    /// Held so that the functions stay mapped.
+    _provider: Provider,
 }
 
 impl Hooks {
-    /// The hooks of the library at `path`.
+    /// Checks a table of `lsmbench_cache.h`.
     ///
     /// # Errors
-    /// If it cannot be loaded, is of another ABI, or lacks a hook.
-    pub(super) fn load(path: &str, interface: Interface) -> Result<Self, String> {
-        let (library, api) = open(path, interface)?;
-        Self::checked(api, Some(library), interface.header)
-    }
-
-    /// The hooks of this crate around a list in the order of last use.
-    ///
-    /// # Errors
-    /// None, since all hooks are there.
-    pub(super) fn identity() -> Result<Self, String> {
-        Self::checked(identity::API, None, "lsmbench_cache.h")
-    }
-
-    fn checked(api: CacheApi, library: Option<LoadedLibrary>, header: &str) -> Result<Self, String> {
-        let path: PathBuf = library.as_ref().map(|library| library.path().to_owned()).unwrap_or_default();
-        let lacks = |hook: &str| missing(&path, hook, header);
+    /// If its name is not printable, or a hook is missing.
+    pub(super) fn checked(api: CacheApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
             // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
-            name: unsafe { name(&path, api.name) }?,
-            init: api.init.ok_or_else(|| lacks("cache_init_hook"))?,
+            name: unsafe { provider.name(api.name) }?,
+            init: provider.require(api.init, "cache_init_hook")?,
             resize: api.resize,
-            hit: api.hit.ok_or_else(|| lacks("cache_hit_hook"))?,
-            miss: api.miss.ok_or_else(|| lacks("cache_miss_hook"))?,
-            evict: api.evict.ok_or_else(|| lacks("cache_eviction_hook"))?,
-            remove: api.remove.ok_or_else(|| lacks("cache_remove_hook"))?,
-            free: api.free.ok_or_else(|| lacks("cache_free_hook"))?,
-            _library: library,
+            hit: provider.require(api.hit, "cache_hit_hook")?,
+            miss: provider.require(api.miss, "cache_miss_hook")?,
+            evict: provider.require(api.evict, "cache_eviction_hook")?,
+            remove: provider.require(api.remove, "cache_remove_hook")?,
+            free: provider.require(api.free, "cache_free_hook")?,
+            _provider: provider,
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The cache of `examples/cache-c` under the laws, and libraries that are none.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use catalog::testing::compile_c;
 use lsmbench_cache::{BlockId, Cache};
 use tempfile::TempDir;
 use toml::Value;
@@ -10,25 +10,9 @@ use types::Bytes;
 
 use crate::{CATALOG, build, laws, zipf};
 
-/// A library of this source; `None` where there is no C compiler.
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+/// A library of this source, or of the file that it includes; `None` where there is no C compiler.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let (file, library) = (folder.path().join("source.c"), folder.path().join("library.so"));
-    std::fs::write(&file, source).unwrap();
-    let mut cc = Command::new("cc");
-    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(examples.join("include"));
-    cc.arg("-I").arg(examples.join("cache-c")).arg(&file).arg("-o").arg(&library);
-    match cc.output() {
-        Ok(output) => {
-            assert!(output.status.success(), "cc: {}", String::from_utf8_lossy(&output.stderr));
-            Some(library)
-        }
-        Err(error) => {
-            eprintln!("SKIPPED: there is no C compiler cc ({error}), so no cache in C was tested");
-            None
-        }
-    }
+    compile_c(folder.path(), "cache-c", source)
 }
 
 fn label(library: &Path, more: &str) -> Value {

@@ -3,10 +3,11 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use catalog::{Choice, Seam};
+use catalog::{Catalog, Choice, Seam};
 
 use super::process::PolicyProcess;
-use super::{Params, VARIANT, identity, wire};
+use super::{KIND, Params, identity, wire};
+use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableShape};
 
 /// The runs of the shape that is sent, and the tables of each.
@@ -15,18 +16,20 @@ const RUNS: u64 = 10;
 /// The calls that are timed together.
 const CALLS: u32 = 20;
 
-/// The seam of a policy in another process: a shape of 100 tables and the answer to it. Where the choice has a command,
-/// `without_jobs` stands at the other end of the pipes, so that the policy's own time is not in it: a command that does
-/// what [`answer_without_jobs`](super::answer_without_jobs) does. `None` for other policies.
-pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
+/// The seam of a policy of `catalog`, as [`seam`](crate::seam()) of the crate describes it.
+pub(crate) fn seam(
+    catalog: &Catalog<dyn CompactionPolicy>,
+    choice: &Choice,
+    without_jobs: &[String],
+) -> Option<Seam> {
     let params: Params = choice.params().clone().try_into().ok()?;
-    if choice.kind() != VARIANT.kind {
+    if choice.kind() != KIND {
         return None;
     }
-    let direct = identity(if params.command.is_empty() { &params.identity } else { "none" }).ok()?;
+    let direct = identity(catalog, if params.command.is_empty() { &params.identity } else { "none" }).ok()?;
     let shape = shape();
     let through: Box<dyn FnMut()> = if params.command.is_empty() {
-        let (policy, shape) = (identity(&params.identity).ok()?, shape.clone());
+        let (policy, shape) = (identity(catalog, &params.identity).ok()?, shape.clone());
         Box::new(move || {
             for _ in 0..CALLS {
                 black_box(wire::through(&*policy, black_box(&shape)));
@@ -52,7 +55,7 @@ pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
         true => "a pick from a shape of 100 tables, as JSON",
         false => "a pick from a shape of 100 tables, as JSON to a process",
     };
-    Some(Seam { axis: "compaction", kind: VARIANT.kind, call, calls: CALLS, through, direct })
+    Some(Seam { axis: "compaction", kind: KIND, call, calls: CALLS, through, direct })
 }
 
 /// Ten runs of ten tables in level 0.

@@ -15,7 +15,7 @@ fn policy(script: &str, timeout: &str) -> Box<dyn CompactionPolicy> {
 fn built(command: &[&str], timeout: &str) -> Result<Box<dyn CompactionPolicy>, String> {
     let timeout = toml::Value::from(timeout).try_into().unwrap();
     let command = command.iter().map(|&word| word.to_owned()).collect();
-    <External as Build<_>>::build(Params { command, timeout, ..Params::default() })
+    <Builder<crate::Policies> as Build<_>>::build(Params { command, timeout, ..Params::default() })
 }
 
 /// The failure of a policy that is asked once; it stays failed.
@@ -129,7 +129,7 @@ fn impossible_parameters_are_refused() {
     assert!(error.contains("it must be at least 1ns"), "{error}");
     for (label, what) in [("external", "built-in"), ("fifo", "drops data"), ("tierd", "did you mean")] {
         let params = Params { identity: label.to_owned(), ..Params::default() };
-        let error = <External as Build<_>>::build(params).err().unwrap();
+        let error = <Builder<crate::Policies> as Build<_>>::build(params).err().unwrap();
         assert!(error.starts_with(&format!("identity is \"{label}\": ")) && error.contains(what), "{error}");
     }
 }
@@ -148,10 +148,10 @@ fn the_process_without_jobs_answers_every_line() {
 fn seams_work_with_a_process_and_without() {
     for label in ["external", r#"external(command=["sh"])"#] {
         let choice = crate::CATALOG.choose(&toml::Value::from(label)).unwrap();
-        let mut seam = seam(&choice, &["sh", "-c", NO_JOB].map(str::to_owned)).unwrap();
+        let mut seam = crate::seam(&choice, &["sh", "-c", NO_JOB].map(str::to_owned)).unwrap();
         (seam.through)();
         (seam.direct)();
     }
     let tiered = crate::CATALOG.choose(&toml::Value::from("tiered")).unwrap();
-    assert!(seam(&tiered, &[]).is_none());
+    assert!(crate::seam(&tiered, &[]).is_none());
 }

@@ -4,9 +4,10 @@
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::LazyLock;
 
+use catalog::library::{DAMAGED, NO_SPACE, OK};
 use lz4_flex::block::get_maximum_output_size;
 
-use super::table::{ABI, CodecApi, DAMAGED, NO_SPACE, OK};
+use super::table::{ABI, CodecApi};
 use crate::compression::Compression;
 use crate::lz4::Lz4;
 

@@ -3,18 +3,12 @@
 
 use std::os::raw::c_char;
 
-use catalog::library::{FunctionTable, Interface, LoadedLibrary, missing, name, open};
+use catalog::library::{FunctionTable, OK, Provider};
 
-use super::identity;
 use crate::compression::CorruptBlock;
 
 /// The version of the ABI.
 pub(super) const ABI: u32 = 1;
-
-/// What a function returns when all is well, and when it cannot do its work.
-pub(super) const OK: i32 = 0;
-pub(super) const DAMAGED: i32 = 1;
-pub(super) const NO_SPACE: i32 = 3;
 
 /// The most that output may have more than twice the bytes of its input; more is an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
@@ -47,39 +41,24 @@ pub(super) struct Functions {
     compress: Compress,
     decompress: Decompress,
     memory_bytes: MemoryBytes,
-    /// Held so that the functions stay mapped; none for the functions of this crate.
-    _library: Option<LoadedLibrary>,
+    /// Held so that the functions stay mapped.
+    _provider: Provider,
 }
 
 impl Functions {
-    /// The functions of the library at `path`.
+    /// Checks a table of `lsmbench_codec.h`.
     ///
     /// # Errors
-    /// If it cannot be loaded, is of another ABI, or lacks a function.
-    pub(super) fn load(path: &str, interface: Interface) -> Result<Self, String> {
-        let (library, api) = open(path, interface)?;
-        Self::checked(api, Some(library), interface.header)
-    }
-
-    /// The functions of this crate around the codec `lz4`.
-    ///
-    /// # Errors
-    /// None, since all functions are there.
-    pub(super) fn identity() -> Result<Self, String> {
-        Self::checked(identity::API, None, "lsmbench_codec.h")
-    }
-
-    fn checked(api: CodecApi, library: Option<LoadedLibrary>, header: &str) -> Result<Self, String> {
-        let path = library.as_ref().map(|library| library.path().to_owned()).unwrap_or_default();
-        let lacks = |function: &str| missing(&path, function, header);
+    /// If its name is not printable, or a function is missing.
+    pub(super) fn checked(api: CodecApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
             // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
-            name: unsafe { name(&path, api.name) }?,
-            max_output: api.max_output.ok_or_else(|| lacks("max_output"))?,
-            compress: api.compress.ok_or_else(|| lacks("compress"))?,
-            decompress: api.decompress.ok_or_else(|| lacks("decompress"))?,
-            memory_bytes: api.memory_bytes.ok_or_else(|| lacks("memory_bytes"))?,
-            _library: library,
+            name: unsafe { provider.name(api.name) }?,
+            max_output: provider.require(api.max_output, "max_output")?,
+            compress: provider.require(api.compress, "compress")?,
+            decompress: provider.require(api.decompress, "decompress")?,
+            memory_bytes: provider.require(api.memory_bytes, "memory_bytes")?,
+            _provider: provider,
         })
     }
 

@@ -19,7 +19,11 @@ pub(super) struct Fjall2Store {
 }
 
 impl Fjall2Store {
-    pub(super) fn open(directory: &Path, settings: &EngineOptions) -> Result<Self, TargetError> {
+    /// Opens the store in `directory`; `write_buffer_bytes` caps all memtables together.
+    pub(super) fn open(
+        directory: &Path,
+        (settings, write_buffer_bytes): (&EngineOptions, u64),
+    ) -> Result<Self, TargetError> {
         let period_ms = match settings.log {
             Log::Interval { period_ns } => {
                 Some(u16::try_from(period_ns / 1_000_000).unwrap_or(u16::MAX).max(1))
@@ -28,7 +32,7 @@ impl Fjall2Store {
         };
         let keyspace = Config::new(directory)
             .cache_size(settings.cache_bytes)
-            .max_write_buffer_size(super::write_buffer_bytes(settings))
+            .max_write_buffer_size(write_buffer_bytes)
             .flush_workers(1)
             .compaction_workers((settings.background_threads as usize).saturating_sub(1).max(1))
             .manual_journal_persist(settings.log == Log::None)

@@ -10,7 +10,6 @@ use results::columns as c;
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
-use super::reads_ahead;
 use crate::options::{EngineOptions, Log};
 use crate::stats::EngineStats;
 use crate::store::Store;
@@ -35,7 +34,7 @@ impl LmdbStore {
         let mut flags = EnvFlags::empty();
         flags.set(EnvFlags::NO_SYNC, settings.log != Log::Sync);
         flags.set(EnvFlags::WRITE_MAP, write_map);
-        flags.set(EnvFlags::NO_READ_AHEAD, !reads_ahead(settings));
+        flags.set(EnvFlags::NO_READ_AHEAD, !settings.reads.has_readahead());
         let mut options = EnvOpenOptions::new();
         options.map_size(MAP_BYTES).max_readers(MOST_READERS);
         // SAFETY: The directory is the store's own: no other program changes the mapped file. Without syncs a power

@@ -9,23 +9,24 @@ mod fork;
 mod linked;
 mod options;
 mod overrides;
+mod params;
+mod source;
 mod store;
 
 use std::marker::PhantomData;
-use std::path::PathBuf;
 
 use catalog::{Build, Limit, Variant};
-use serde::{Deserialize, Serialize};
 use workload::TargetError;
 
 use crate::bundled::without_ribbons;
 use crate::engine::{Engine, Identity, Missing, UNEQUAL};
-use crate::library::version_in;
 use crate::opening::Opening;
 use crate::options::{EngineOptions, Filters};
 use crate::store::Store;
 use fork::{RocksDb, RocksDbFork, SpeedB, TerarkDb};
 use overrides::Overrides;
+use params::{CacheKind, Params};
+use source::LibrarySource;
 
 /// The parameters of a fork as commented TOML: they differ in where a library comes from.
 macro_rules! reference {
@@ -75,55 +76,6 @@ pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// How levels are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Style {
-    #[default]
-    Leveled,
-    Universal,
-}
-
-/// The kind of block cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum CacheKind {
-    #[default]
-    Lru,
-    HyperClock,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    library: String,
-    label: String,
-    compaction: Style,
-    cache: CacheKind,
-    statistics: bool,
-    options: String,
-}
-
-/// Where the functions come from.
-enum Source {
-    /// A shared library.
-    File(PathBuf),
-    /// This program.
-    #[cfg(any(feature = "rocksdb", feature = "speedb"))]
-    Program,
-}
-
-impl Source {
-    /// The version that it is known by.
-    fn version(&self) -> Option<String> {
-        match self {
-            Self::File(path) => version_in(path),
-            #[cfg(any(feature = "rocksdb", feature = "speedb"))]
-            Self::Program => linked::identity().version,
-        }
-    }
-}
-
 /// One of the family.
 struct Member<K> {
     params: Params,
@@ -153,12 +105,12 @@ impl<K: RocksDbFork> Member<K> {
         EngineOptions { memtable_filter_bytes: filter, filters, ..settings.clone() }
     }
 
-    fn source(&self) -> Result<Source, Missing> {
+    fn source(&self) -> Result<LibrarySource, Missing> {
         #[cfg(any(feature = "rocksdb", feature = "speedb"))]
         if self.is_linked() {
-            return Ok(Source::Program);
+            return Ok(LibrarySource::Program);
         }
-        Ok(Source::File(K::WANTED.find(&self.params.library)?))
+        Ok(LibrarySource::File(K::WANTED.find(&self.params.library)?))
     }
 }
 

@@ -4,7 +4,7 @@
 //! `rocksdb_filterpolicy_create_bloom_full` takes another type in older ones.
 
 use super::overrides::{Overrides, name_of};
-use super::{CacheKind, Params, Style};
+use super::params::{CacheKind, Params, Style};
 use crate::engine::UNEQUAL;
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
 

@@ -10,8 +10,8 @@ use results::{columns as c, counters as n};
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write, get_one_by_one};
 
-use super::Source;
 use super::api::{Api, BatchedMultiGet, GetIntoBuffer, Object};
+use super::source::LibrarySource;
 use crate::options::{EngineOptions, Log};
 use crate::stats::EngineStats;
 use crate::store::Store;
@@ -54,16 +54,16 @@ pub(super) struct Setup<'a> {
 }
 
 /// The functions of a library, and what keeps them where they are.
-fn functions(source: &Source) -> Result<(Api, Option<Loaded>), TargetError> {
+fn functions(source: &LibrarySource) -> Result<(Api, Option<Loaded>), TargetError> {
     match source {
-        Source::File(path) => {
+        LibrarySource::File(path) => {
             let library = Loaded::open(path)?;
             // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
             let api = unsafe { Api::of(&library) }?;
             Ok((api, Some(library)))
         }
         #[cfg(any(feature = "rocksdb", feature = "speedb"))]
-        Source::Program => Ok((Api::linked(), None)),
+        LibrarySource::Program => Ok((Api::linked(), None)),
     }
 }
 
@@ -95,7 +95,11 @@ unsafe impl Sync for RocksDbStore {}
 
 impl RocksDbStore {
     /// Opens the store in `directory`.
-    pub(super) fn open(source: &Source, directory: &Path, setup: &Setup<'_>) -> Result<Self, TargetError> {
+    pub(super) fn open(
+        source: &LibrarySource,
+        directory: &Path,
+        setup: &Setup<'_>,
+    ) -> Result<Self, TargetError> {
         let (api, library) = functions(source)?;
         let text = CString::new(setup.options.as_str())?;
         let path = CString::new(directory.to_string_lossy().into_owned())?;

@@ -12,7 +12,7 @@ use tidesdb::{
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
 
-use super::{compaction_threads, false_positives};
+use super::terms::{compaction_threads, false_positives};
 use crate::options::{EngineOptions, Log};
 use crate::settle;
 use crate::stats::EngineStats;

@@ -1,0 +1,31 @@
+//! Components in C, compiled for the tests of an axis.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Compiles `source` into a shared library in `folder`. The source can include the files of `examples/include` and of
+/// the folder `example` of `examples`. `None` where the machine has no C compiler; standard error then names the tests
+/// that are left out.
+///
+/// # Panics
+/// If the source does not compile, or `folder` cannot be written to.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+pub fn compile_c(folder: &Path, example: &str, source: &str) -> Option<PathBuf> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let (file, library) = (folder.join("source.c"), folder.join("library.so"));
+    fs::write(&file, source).expect("the source is written");
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(examples.join("include"));
+    cc.arg("-I").arg(examples.join(example)).arg(&file).arg("-o").arg(&library).arg("-lm");
+    match cc.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "cc: {}", String::from_utf8_lossy(&output.stderr));
+            Some(library)
+        }
+        Err(error) => {
+            eprintln!("SKIPPED: there is no C compiler cc ({error}), so nothing like {example} was tested");
+            None
+        }
+    }
+}

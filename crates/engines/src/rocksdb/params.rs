@@ -1,0 +1,32 @@
+//! The parameters of `RocksDB` and its forks.
+
+use serde::{Deserialize, Serialize};
+
+/// How levels are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Style {
+    #[default]
+    Leveled,
+    Universal,
+}
+
+/// The kind of block cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CacheKind {
+    #[default]
+    Lru,
+    HyperClock,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Params {
+    pub(super) library: String,
+    pub(super) label: String,
+    pub(super) compaction: Style,
+    pub(super) cache: CacheKind,
+    pub(super) statistics: bool,
+    pub(super) options: String,
+}

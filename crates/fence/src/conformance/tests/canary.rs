@@ -1,11 +1,12 @@
-//! Fences that are wrong on purpose: each breaks one law, and the suite must see it.
+//! Fences that are wrong on purpose: each breaks one invariant, and the check must see it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-use lsmbench_fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use types::{HashedKey, head};
+
+use crate::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 
 /// What is wrong with a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Every fault, with the law that must see it.
+    /// Every fault, with the invariant that must see it.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
         (Self::OffByOne, "seek and find answer rightly"),
         (Self::TrustsHeads, "seek and find answer rightly"),

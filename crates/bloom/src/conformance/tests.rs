@@ -1,46 +1,63 @@
-//! Every filter of the catalog keeps the laws of the axis, and a filter that breaks one is caught.
+//! Further forms of filters keep the invariants of the axis too, and a filter that breaks one is caught.
 
 mod c;
 mod canary;
-mod laws;
 
 use canary::{Canary, Fault};
-use laws::{Keys, LAWS, Subject, may_contain};
-use lsmbench_bloom::{CATALOG, FilterPolicy};
+use catalog::laws::check_invariants;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
 use toml::Value;
 use types::{Bytes, KeyHash};
 
+use super::allocation;
+use super::invariants::{INVARIANTS, Keys, Subject, may_contain};
+use crate::{Allocation, CATALOG, FilterPolicy, LevelLoad};
+
 #[test]
-fn the_catalog_keeps_its_laws() {
-    catalog::laws::check(&CATALOG).unwrap();
-    assert_eq!(CATALOG.variants()[0].kind, "none");
-    assert!(CATALOG.variants().last().unwrap().oracle);
+fn every_form_keeps_every_invariant() {
+    for label in FORMS {
+        let spends_bits = label.starts_with("double-probe");
+        let subject = Subject { policy: policy(label), spends_bits, oracle: false };
+        check_invariants(label, &subject, INVARIANTS).unwrap();
+    }
 }
 
 #[test]
-fn every_filter_keeps_every_law() {
-    let mut broken = Vec::new();
-    for subject in subjects() {
-        for (name, law) in LAWS {
-            if let Err(error) = law(&subject) {
-                broken.push(format!("{}: {name}: {error}", subject.kind));
+fn every_canary_is_caught_by_its_invariant() {
+    for (fault, name) in Fault::ALL {
+        let policy = Box::new(Canary::new(fault, policy("standard")));
+        let canary = Subject { policy, spends_bits: true, oracle: false };
+        let (_, check) = INVARIANTS.iter().find(|(other, _)| *other == name).expect("it is an invariant");
+        assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not see it");
+    }
+}
+
+/// An allocation with one fault for each of its invariants.
+struct BadAllocation(&'static str, std::sync::atomic::AtomicU32);
+
+impl Allocation for BadAllocation {
+    fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
+        match self.0 {
+            "a budget that is promised is kept" => 2.0 * base,
+            "no level spends less than nothing" if levels[level].entries <= 0.0 => -1.0,
+            "equal levels give equal bits" => {
+                base + f64::from(self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
             }
+            _ => base,
         }
     }
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
+
+    fn keeps_budget(&self) -> bool {
+        true
+    }
 }
 
 #[test]
-fn every_canary_is_caught_by_its_law() {
-    for (fault, law_name) in Fault::ALL {
-        let kind = format!("{fault:?}");
-        let sound = Subject { kind: "sound", policy: policy("standard"), spends_bits: true, oracle: false };
-        let canary =
-            Subject { kind: &kind, policy: Box::new(Canary::new(fault, policy("standard"))), ..sound };
-        let (_, law) = LAWS.iter().find(|(name, _)| *name == law_name).expect("there is such a law");
-        assert!(law(&canary).is_err(), "{kind}: \"{law_name}\" did not see it");
+fn every_bad_allocation_is_caught_by_its_invariant() {
+    for (name, check) in allocation::INVARIANTS {
+        let bad = allocation::Subject(Box::new(BadAllocation(name, 0.into())));
+        assert!(check(&bad).is_err(), "\"{name}\" did not see it");
     }
 }
 
@@ -120,20 +137,6 @@ const FORMS: &[&str] = &[
     "ribbon(form=standard)",
     "prefix(whole_keys=false)",
 ];
-
-/// Every variant of the catalog with its defaults, and the further forms.
-fn subjects() -> impl Iterator<Item = Subject<'static>> {
-    CATALOG.kinds().chain(FORMS.iter().copied()).map(|label| {
-        let choice = CATALOG.choose(&Value::String(label.to_owned())).unwrap();
-        let variant = CATALOG.variant(choice.kind()).unwrap();
-        Subject {
-            kind: label,
-            policy: policy(label),
-            spends_bits: variant.defaults().contains_key("bits_per_key"),
-            oracle: variant.oracle,
-        }
-    })
-}
 
 fn policy(label: &str) -> Box<dyn FilterPolicy> {
     CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned())).unwrap()).unwrap()

@@ -1,28 +1,24 @@
-//! The laws of the filter axis, each a function of one policy.
+//! The invariants of the filter axis, each a function of one policy.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lsmbench_bloom::{Filter, FilterInput, FilterPolicy};
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use types::{Bytes, HashedKey, KeyHash, KeyList};
+use catalog::laws::{Invariant, ensure};
+use types::{Bytes, HashedKey, KeyHash, KeyList, SplitMix64};
+
+use crate::{Filter, FilterInput, FilterPolicy};
 
 /// A policy under test, and what the catalog says of it.
-pub(crate) struct Subject<'a> {
-    pub(crate) kind: &'a str,
+pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FilterPolicy>,
     /// Whether it has a parameter `bits_per_key`, so that an allocation may change it.
     pub(crate) spends_bits: bool,
     pub(crate) oracle: bool,
 }
 
-/// A law: what is broken, if anything is.
-type Law = fn(&Subject<'_>) -> Result<(), String>;
-
-/// All laws, by name.
-pub(crate) const LAWS: &[(&str, Law)] = &[
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("no key is lost", no_key_is_lost),
     ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
     ("what grows is what is built", what_grows_is_what_is_built),
@@ -41,7 +37,7 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
 const BITS_PER_KEY: [f64; 5] = [4.0, 8.0, 10.0, 12.0, 16.0];
 
 fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut random = SplitMix64::new(seed);
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
@@ -82,19 +78,15 @@ fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]
     filter.may_contain_keys(&keys.collect::<Vec<_>>(), answers);
 }
 
-fn build(subject: &Subject<'_>, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Box<dyn Filter> {
+fn build(subject: &Subject, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Box<dyn Filter> {
     open(subject, &subject.policy.build(&Keys::of(hashes).input(bits_per_key)))
 }
 
-fn open(subject: &Subject<'_>, stored: &[u8]) -> Box<dyn Filter> {
+fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
     subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens what it stored")
 }
 
-fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(otherwise()) }
-}
-
-fn no_key_is_lost(subject: &Subject<'_>) -> Result<(), String> {
+fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
     let extremes = vec![KeyHash(0), KeyHash(u64::MAX), KeyHash(0), KeyHash(1), KeyHash(1 << 63)];
     let equal = vec![KeyHash(0x1234_5678_9abc_def0); 500];
     let consecutive: Vec<KeyHash> = (0..5000).map(KeyHash).collect();
@@ -110,7 +102,7 @@ fn no_key_is_lost(subject: &Subject<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn answers_depend_on_bytes_and_hash_alone(subject: &Subject<'_>) -> Result<(), String> {
+fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(3000, 2);
     let keys = Keys::of(&hashes);
     let input = keys.input(None);
@@ -133,7 +125,7 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject<'_>) -> Result<(), S
 }
 
 /// Where keys can be added one after the other, order, batches and threads make no difference.
-fn what_grows_is_what_is_built(subject: &Subject<'_>) -> Result<(), String> {
+fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
         let input = FilterInput { hashes: &hashes, bits_per_key: None, keys: None };
@@ -157,7 +149,7 @@ fn what_grows_is_what_is_built(subject: &Subject<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn a_batch_answers_as_single_probes_do(subject: &Subject<'_>) -> Result<(), String> {
+fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(2000, 4);
     let filter = build(subject, &hashes, Some(4.0));
     let probes: Vec<KeyHash> = hashes.into_iter().chain(random_hashes(2000, 5)).collect();
@@ -179,7 +171,7 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject<'_>) -> Result<(), Stri
 }
 
 /// Within 3 % of theory, besides the sampling error.
-fn the_rate_is_the_one_expected(subject: &Subject<'_>) -> Result<(), String> {
+fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300_000, 6);
     let probes = random_hashes(1_000_000, 7);
     for bits_per_key in BITS_PER_KEY {
@@ -191,7 +183,7 @@ fn the_rate_is_the_one_expected(subject: &Subject<'_>) -> Result<(), String> {
 }
 
 /// Within 25 % of theory over many filters of a few keys, for which theory is an approximation.
-fn small_filters_are_near_their_rate(subject: &Subject<'_>) -> Result<(), String> {
+fn small_filters_are_near_their_rate(subject: &Subject) -> Result<(), String> {
     const FILTERS: u64 = 100;
     let probes = random_hashes(10_000, 8);
     for keys in [1, 50, 200] {
@@ -221,7 +213,7 @@ fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result
     })
 }
 
-fn an_empty_table_has_no_keys(subject: &Subject<'_>) -> Result<(), String> {
+fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
     for bits_per_key in [None, Some(0.1), Some(10.0)] {
         let filter = build(subject, &[], bits_per_key);
         let positives = share_of_positives(&*filter, &random_hashes(1000, 9));
@@ -248,7 +240,7 @@ fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
 }
 
 /// Bounds at, just around and further from every key, of every form: whatever holds a key is not empty.
-fn no_range_with_a_key_is_empty(subject: &Subject<'_>) -> Result<(), String> {
+fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     for keys in kinds_of_keys() {
         let list: KeyList = keys.iter().collect();
         let hashes = random_hashes(keys.len(), 15);
@@ -280,7 +272,7 @@ fn no_range_with_a_key_is_empty(subject: &Subject<'_>) -> Result<(), String> {
 }
 
 /// Of ranges behind an absent key some are empty to a filter that answers ranges; to others none is.
-fn ranges_are_answered_where_it_says_so(subject: &Subject<'_>) -> Result<(), String> {
+fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
     let filter = build(subject, &random_hashes(1000, 16), None);
     let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
         let [low, high] = [b"a", b"z"].map(|end| [&key_of(*hash)[..], end].concat());
@@ -294,7 +286,7 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject<'_>) -> Result<(), Str
 
 /// The memory is that of the allocation for a table of many keys: within 1 % where bits per key are a
 /// parameter, within a step of a bit where fingerprints are. A policy's own number is what it spends unasked.
-fn the_allocation_is_spent(subject: &Subject<'_>) -> Result<(), String> {
+fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || "it has bits_per_key and does not say so".to_owned());
     };
@@ -316,7 +308,7 @@ fn the_allocation_is_spent(subject: &Subject<'_>) -> Result<(), String> {
 }
 
 /// What is held is told: an oracle 0 by convention, others about what they stored.
-fn memory_is_told(subject: &Subject<'_>) -> Result<(), String> {
+fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
@@ -329,7 +321,7 @@ fn memory_is_told(subject: &Subject<'_>) -> Result<(), String> {
 }
 
 /// Shorter or longer bytes are refused; flipped bits are refused or change answers; nothing panics.
-fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject<'_>) -> Result<(), String> {
+fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));

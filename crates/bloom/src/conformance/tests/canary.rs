@@ -1,10 +1,11 @@
-//! Filters that are wrong on purpose: each breaks one law, and the suite must see it.
+//! Filters that are wrong on purpose: each breaks one invariant, and the check must see it.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use lsmbench_bloom::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 use types::{Bytes, HashedKey, KeyHash};
+
+use crate::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 
 /// What is wrong with a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Every fault, with the law that must see it.
+    /// Every fault, with the invariant that must see it.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::ForgetsOneKey, "no key is lost"),
         (Self::CountsItsBuilds, "answers depend on bytes and hash alone"),

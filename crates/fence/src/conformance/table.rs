@@ -4,10 +4,9 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use lsmbench_fence::{FenceInput, FencePolicy, ReadError, Separators, TableView};
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use types::{Bytes, HashedKey, KeyHash};
+use types::{Bytes, HashedKey, KeyHash, SplitMix64};
+
+use crate::{FenceInput, FencePolicy, ReadError, Separators, TableView};
 
 /// What separates two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub(crate) struct Table {
 impl Table {
     /// Sorts `keys` into blocks of about so many keys each.
     pub(crate) fn new(keys: &[Vec<u8>], keys_per_block: usize, cut: Cut) -> Self {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(keys.len() as u64);
+        let mut random = SplitMix64::new(keys.len() as u64);
         let mut blocks = Vec::new();
         let mut rest = keys;
         while !rest.is_empty() {
@@ -128,8 +127,8 @@ pub(crate) fn numbered(count: usize) -> Vec<Vec<u8>> {
 /// Sets of sorted keys, by name.
 pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     const KEYS: usize = 1500;
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut drawn = |draw: &dyn Fn(u64, &mut Xoshiro256PlusPlus) -> Vec<u8>| -> Vec<Vec<u8>> {
+    let mut random = SplitMix64::new(1);
+    let mut drawn = |draw: &dyn Fn(u64, &mut SplitMix64) -> Vec<u8>| -> Vec<Vec<u8>> {
         let keys: BTreeSet<Vec<u8>> = (0..KEYS as u64).map(|i| draw(i, &mut random)).collect();
         keys.into_iter().collect()
     };
@@ -166,7 +165,7 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 }
 
 /// Up to `longest` bytes, each made by `byte` from a random one.
-fn bytes(random: &mut Xoshiro256PlusPlus, longest: u64, byte: impl Fn(u8) -> u8) -> Vec<u8> {
+fn bytes(random: &mut SplitMix64, longest: u64, byte: impl Fn(u8) -> u8) -> Vec<u8> {
     let length = random.next_u64() % (longest + 1);
     (0..length).map(|_| byte(random.next_u64() as u8)).collect()
 }

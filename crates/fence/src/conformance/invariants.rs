@@ -1,24 +1,21 @@
-//! The laws of the fence axis, each a function of one policy.
+//! The invariants of the fence axis, each a function of one policy.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lsmbench_fence::{Fence, FencePolicy};
+use catalog::laws::{Invariant, ensure};
 use types::HashedKey;
 
-use crate::table::{Cut, Table, numbered, shapes};
+use super::table::{Cut, Table, numbered, shapes};
+use crate::{Fence, FencePolicy};
 
 /// A policy under test, and what the catalog says of it.
 pub(crate) struct Subject {
-    pub(crate) label: String,
     pub(crate) policy: Box<dyn FencePolicy>,
     pub(crate) oracle: bool,
 }
 
-/// A law: what is broken, if anything is.
-type Law = fn(&Subject) -> Result<(), String>;
-
-/// All laws, by name.
-pub(crate) const LAWS: &[(&str, Law)] = &[
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("seek and find answer rightly", seek_and_find_answer_rightly),
     ("a batch answers like its keys alone", a_batch_answers_like_its_keys_alone),
     ("colliding hashes change nothing", colliding_hashes_change_nothing),
@@ -27,10 +24,6 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("memory is told", memory_is_told),
     ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
-
-fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(otherwise()) }
-}
 
 /// Over all shapes of keys, from one block to many, with either kind of separators.
 fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {

@@ -1,12 +1,11 @@
-//! The filter of `examples/filter-c` under all laws, and libraries that are none.
+//! The filter of `examples/filter-c` under all invariants, and libraries that are none.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::laws::{LAWS, Subject};
-use crate::{CATALOG, Value, policy};
+use super::{CATALOG, INVARIANTS, Keys, Subject, Value, check_invariants, policy};
 
 /// A library of this source, or of the file that it includes; `None` where there is no C compiler.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
@@ -39,23 +38,19 @@ fn refused(library: &Path) -> String {
 }
 
 #[test]
-fn the_filter_in_c_keeps_every_law() {
+fn the_filter_in_c_keeps_every_invariant() {
     let folder = tempfile::tempdir().unwrap();
     let Some(library) = compiled(&folder, "#include \"blocked.c\"\n") else { return };
     let label = label(&library);
-    let subject = Subject { kind: &label, policy: policy(&label), spends_bits: true, oracle: false };
-    let broken: Vec<String> = LAWS
-        .iter()
-        .filter_map(|(name, law)| law(&subject).err().map(|error| format!("{name}: {error}")))
-        .collect();
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    let subject = Subject { policy: policy(&label), spends_bits: true, oracle: false };
+    check_invariants(&label, &subject, INVARIANTS).unwrap();
 }
 
 #[test]
 fn no_library_opens_the_filter_of_another() {
     let folder = tempfile::tempdir().unwrap();
     let Some(library) = compiled(&folder, "#include \"blocked.c\"\n") else { return };
-    let keys = crate::Keys::of(&[types::KeyHash(1), types::KeyHash(2)]);
+    let keys = Keys::of(&[types::KeyHash(1), types::KeyHash(2)]);
     let stored = types::Bytes::copy_from(&policy(&label(&library)).build(&keys.input(None)));
     let error = policy("library").open(stored).err().unwrap().to_string();
     assert!(error.contains("the library \"blocked-c\" wrote this filter"), "{error}");

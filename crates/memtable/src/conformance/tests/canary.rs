@@ -5,10 +5,10 @@ use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
-use lsmbench_memtable::{Memtable, MemtablePolicy, NewEntry};
 use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, Rest, SequenceNumber};
 
-use crate::model::{Known, Model, Scan, Version, Write};
+use super::super::model::{Known, Model, Scan, Version, Write};
+use crate::{Memtable, MemtablePolicy, NewEntry};
 
 /// The one thing that is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

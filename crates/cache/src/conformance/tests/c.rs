@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lsmbench_cache::{BlockId, Cache};
 use tempfile::TempDir;
 use toml::Value;
 use types::Bytes;
 
-use crate::{CATALOG, build, laws, zipf};
+use super::{build, invariants as laws, zipf};
+use crate::{BlockId, CATALOG, Cache};
 
 /// A library of this source; `None` where there is no C compiler.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]

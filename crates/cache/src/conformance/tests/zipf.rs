@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use lsmbench_cache::{BlockId, Cache};
-use rand::RngExt;
 use rand::distr::Distribution;
+use rand::{RngExt, SeedableRng};
 use rand_distr::Zipf;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use types::Bytes;
 
-use crate::calls;
+use crate::{BlockId, Cache};
 
 const BLOCKS: usize = 20_000;
 const REQUESTS: usize = 200_000;
@@ -27,7 +27,7 @@ pub(crate) struct Rates {
 
 /// Gets blocks and inserts what is missed; `one_touch` of the requests are for blocks that come once.
 pub(crate) fn run(cache: &dyn Cache, one_touch: f64) -> Rates {
-    let random = &mut calls::random(3);
+    let random = &mut Xoshiro256PlusPlus::seed_from_u64(3);
     let zipf = Zipf::new(BLOCKS as f64, THETA).unwrap();
     let block = Bytes::copy_from(&[0; BLOCK_BYTES as usize]);
     let mut seen = HashSet::new();

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use lsmbench_memtable::Memtable;
 use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
+
+use crate::Memtable;
 
 /// One insert.
 #[derive(Clone, Debug)]

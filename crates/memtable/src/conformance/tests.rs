@@ -1,19 +1,19 @@
-//! The laws of the memtable axis, for every memtable of the catalog, and proof that they can be broken.
+//! Further forms of memtables keep the invariants of the axis too, and a memtable that breaks one is caught.
 
 mod canary;
-mod laws;
-mod model;
-mod stress;
 
 use canary::{Canary, Fault};
-use lsmbench_memtable::{CATALOG, MemtablePolicy, with_filter, with_key_range};
-use model::Write;
+use catalog::laws::check_invariants;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Every memtable of the catalog with its defaults, the sharded ones at their extremes, and some behind the range of
-/// their keys.
-fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
+use super::invariants::{self, INVARIANTS, Subject};
+use super::model::Write;
+use super::stress;
+use crate::{CATALOG, MemtablePolicy, with_filter, with_key_range};
+
+/// The sharded memtables at their extremes, and some behind the range of their keys or a filter.
+fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",
         "sharded-btree(shards=3, router=modulo)",
@@ -31,65 +31,27 @@ fn policies() -> Vec<(String, Box<dyn MemtablePolicy>)> {
         let choice = CATALOG.choose(&toml::Value::String(kind.to_owned())).unwrap();
         (format!("{kind} behind a filter"), with_filter(CATALOG.build(&choice).unwrap(), 1000))
     });
-    let plain = CATALOG.all().chain(odd).map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
-    plain.chain(ranged).chain(filtered).collect()
+    let odd = odd.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
+    odd.into_iter().chain(ranged).chain(filtered).collect()
 }
 
 #[test]
-fn the_catalog_keeps_its_laws() {
-    catalog::laws::check(&CATALOG).unwrap();
-}
-
-#[test]
-fn every_memtable_answers_like_the_model() {
-    for (label, policy) in policies() {
-        for (name, history) in laws::histories() {
-            laws::check(&*policy, &history).unwrap_or_else(|broken| panic!("{label}: {name}: {broken}"));
-        }
+fn every_form_keeps_every_invariant() {
+    for (label, policy) in forms() {
+        check_invariants(&label, &Subject(policy), INVARIANTS).unwrap();
     }
 }
 
 #[test]
-fn every_memtable_keeps_its_laws_under_concurrency() {
-    for (label, policy) in policies() {
-        let checked = stress::check(&*policy).and_then(|()| stress::check_count(&*policy));
-        checked.unwrap_or_else(|broken| panic!("{label}: {broken}"));
-    }
+fn a_memtable_without_fault_keeps_every_invariant() {
+    check_invariants("canary", &Subject(Box::new(Canary(None))), INVARIANTS).unwrap();
 }
 
 #[test]
-fn a_walk_goes_on_whatever_is_written_meanwhile() {
-    for (label, policy) in policies() {
-        laws::check_going_on(&*policy).unwrap_or_else(|broken| panic!("{label}: {broken}"));
-    }
-    let late = laws::check_going_on(&Canary(Some(Fault::GoesOnOneLate)));
-    assert!(late.is_err_and(|broken| broken.contains("law 3")));
-}
-
-#[test]
-fn every_memtable_takes_keys_values_and_batches_of_any_size() {
-    for (label, policy) in policies() {
-        let checked = laws::check_sizes(&*policy).and_then(|()| laws::check_large_batches(&*policy));
-        checked.unwrap_or_else(|broken| panic!("{label}: {broken}"));
-    }
-}
-
-#[test]
-fn the_suite_passes_a_memtable_without_fault() {
-    for (_, history) in laws::histories() {
-        laws::check(&Canary(None), &history).unwrap();
-    }
-    laws::check_sizes(&Canary(None)).unwrap();
-    laws::check_large_batches(&Canary(None)).unwrap();
-    stress::check(&Canary(None)).unwrap();
-    stress::check_count(&Canary(None)).unwrap();
-}
-
-#[test]
-fn the_suite_catches_every_fault() {
+fn every_canary_is_caught() {
     let caught_alone = |fault| {
         let policy = Canary(Some(fault));
-        laws::histories().iter().find_map(|(_, history)| laws::check(&policy, history).err())
+        invariants::histories().iter().find_map(|(_, history)| invariants::check(&policy, history).err())
     };
     let cases = [
         (Fault::ForgetsOldestVersion, "law 1"),
@@ -110,7 +72,9 @@ fn the_suite_catches_every_fault() {
         assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
     }
     let forgetful = Canary(Some(Fault::ForgetsTheEndOfABatch));
-    assert!(laws::check_large_batches(&forgetful).is_err_and(|broken| broken.contains("law 5")));
+    assert!(invariants::check_large_batches(&forgetful).is_err_and(|broken| broken.contains("law 5")));
+    let late = invariants::check_going_on(&Canary(Some(Fault::GoesOnOneLate)));
+    assert!(late.is_err_and(|broken| broken.contains("law 3")));
     assert!(stress::check_count(&forgetful).is_err_and(|broken| broken.contains("law 2")));
 }
 
@@ -150,8 +114,9 @@ proptest! {
 
     #[test]
     fn any_history_is_answered_like_by_the_model(history in history()) {
-        for (label, policy) in policies() {
-            prop_assert_eq!(laws::check(&*policy, &history), Ok(()), "{}", label);
+        let plain = CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
+        for (label, policy) in plain.chain(forms()) {
+            prop_assert_eq!(invariants::check(&*policy, &history), Ok(()), "{}", label);
         }
     }
 }

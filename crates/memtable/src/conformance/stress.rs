@@ -1,4 +1,4 @@
-//! The laws under concurrency: writers, readers and scanners at once, every answer checked exactly.
+//! The invariants under concurrency: writers, readers and scanners at once, every answer checked exactly.
 //!
 //! What write number `n` writes is a function of `n` alone, so that a reader at snapshot `s` knows what it
 //! must see. Writers take turns with the numbers and count what they finished; up to the lowest count,
@@ -8,10 +8,10 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use lsmbench_memtable::{Memtable, MemtablePolicy};
 use types::{Direction, SequenceNumber};
 
-use crate::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, pages, scans};
+use super::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, pages, scans};
+use crate::{Memtable, MemtablePolicy};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;

@@ -1,13 +1,36 @@
-//! The laws as one thread sees them: every answer equals the model's, before and after freezing.
+//! The invariants of the memtable axis, each a function of one policy. As one thread sees them, every answer equals
+//! the model's, before and after freezing.
 
 use std::ops::Bound;
 
-use lsmbench_memtable::{Memtable, MemtablePolicy};
+use catalog::laws::Invariant;
 use types::{Direction, SequenceNumber};
 
-use crate::model::{
+use super::model::{
     Known, Model, Scan, Write, drain, entries, get, insert, insert_all, owned, pages, scan, scans,
 };
+use super::stress;
+use crate::{Memtable, MemtablePolicy};
+
+/// What a variant builds.
+pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("every history is answered like by the model", every_history_is_answered),
+    ("a walk goes on whatever is written meanwhile", |subject| check_going_on(&*subject.0)),
+    ("keys and values may have any size", |subject| check_sizes(&*subject.0)),
+    ("batches may have any size", |subject| check_large_batches(&*subject.0)),
+    ("threads see whole writes in order", |subject| stress::check(&*subject.0)),
+    ("every version is counted", |subject| stress::check_count(&*subject.0)),
+];
+
+fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
+    let mut histories = histories().into_iter();
+    histories.try_for_each(|(name, history)| {
+        check(&*subject.0, &history).map_err(|broken| format!("{name}: {broken}"))
+    })
+}
 
 /// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {

@@ -1,9 +1,8 @@
 //! Seeded sequences of calls over a few trees and tables, and the bytes that belong to each block.
 
-use lsmbench_cache::BlockId;
-use rand::{Rng, RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use types::Bytes;
+use types::{Bytes, SplitMix64};
+
+use crate::BlockId;
 
 /// Blocks that calls speak of: trees, tables in each, blocks in each.
 const TREES: u64 = 2;
@@ -28,14 +27,10 @@ pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     })
 }
 
-pub(crate) fn random(seed: u64) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(seed)
-}
-
 /// A block; low ones come more often.
-pub(crate) fn any_block(random: &mut impl Rng) -> BlockId {
-    let offset = random.random_range(0..BLOCKS).min(random.random_range(0..BLOCKS)) * 4096;
-    BlockId { tree: random.random_range(0..TREES), table: random.random_range(0..TABLES), offset }
+pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
+    let offset = random.below(BLOCKS).min(random.below(BLOCKS)) * 4096;
+    BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }
 }
 
 /// Bytes that say whose they are: the block's name first, then a number that no other block carries.
@@ -46,24 +41,24 @@ pub(crate) fn block(id: BlockId, version: u64, len: usize) -> Bytes {
 }
 
 /// Lengths from empty to too large for most.
-fn any_length(random: &mut impl Rng) -> usize {
-    match random.random_range(0..100) {
+fn any_length(random: &mut SplitMix64) -> usize {
+    match random.below(100) {
         0 => 0,
         1 => 200 << 10,
         2..10 => 1,
-        _ => random.random_range(1..8192),
+        _ => 1 + random.below(8191) as usize,
     }
 }
 
 /// `count` calls: mostly gets and inserts; every thousand a table is removed and the capacity changed.
 pub(crate) fn sequence(seed: u64, count: u64, base_capacity: u64) -> Vec<Call> {
-    let random = &mut random(seed);
+    let random = &mut SplitMix64::new(seed);
     (1..=count)
         .map(|number| match number % 1000 {
-            300 => Call::RemoveTable(random.random_range(0..TREES), random.random_range(0..TABLES)),
-            600 => Call::SetCapacity(base_capacity / random.random_range(1..20)),
-            900 => Call::SetCapacity(base_capacity.saturating_mul(random.random_range(1..3))),
-            _ if random.random_bool(0.5) => Call::Get(any_block(random)),
+            300 => Call::RemoveTable(random.below(TREES), random.below(TABLES)),
+            600 => Call::SetCapacity(base_capacity / (1 + random.below(19))),
+            900 => Call::SetCapacity(base_capacity.saturating_mul(1 + random.below(2))),
+            _ if random.chance(0.5) => Call::Get(any_block(random)),
             _ => {
                 let id = any_block(random);
                 Call::Insert(id, block(id, number, any_length(random)))

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
-use lsmbench_cache::{BlockId, Cache};
 use types::Bytes;
+
+use crate::{BlockId, Cache};
 
 /// The capacity it begins with.
 pub(crate) const CAPACITY_BYTES: u64 = 200 << 10;

@@ -1,17 +1,28 @@
-//! The laws as functions: of one thread, of many, and of exact LRU.
+//! The invariants of the cache axis: as one thread sees them, and as many do.
 
 use std::collections::HashMap;
 use std::thread;
 
-use lsmbench_cache::{BlockId, Cache};
-use types::Bytes;
+use catalog::laws::Invariant;
+use types::{Bytes, SplitMix64};
 
-use crate::calls::{self, Call};
+use super::calls::{self, Call};
+use crate::{BlockId, Cache};
 
-const CALLS: u64 = 6_000;
+/// Calls of one thread.
+pub(crate) const CALLS: u64 = 6_000;
 
 /// Makes one more cache of the same kind.
 pub(crate) type Make<'a> = &'a (dyn Fn() -> Box<dyn Cache> + Sync);
+
+/// Caches under test, made one by one.
+pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("calls of one thread are answered alike and within the capacity", |subject| check(&*subject.0)),
+    ("calls of many threads give blocks of their names", |subject| check_concurrent(&*subject.0())),
+];
 
 /// Checks all laws that one thread can see; three caches get the same calls and must answer alike.
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
@@ -133,7 +144,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
 
 /// One thread's calls: whatever others do, a block that comes back was inserted under its name.
 fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
-    let random = &mut calls::random(seed);
+    let random = &mut SplitMix64::new(seed);
     for call in calls::sequence(seed, CALLS, base) {
         match call {
             Call::Insert(id, block) => cache.insert(id, block),
@@ -153,72 +164,4 @@ fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Checks call by call that a cache of `capacity` bytes holds what an independent LRU list holds.
-pub(crate) fn check_exact_lru(cache: &dyn Cache, capacity: u64) -> Result<(), String> {
-    let mut model = LruModel { blocks: Vec::new(), capacity };
-    for (number, call) in calls::sequence(7, CALLS, capacity).into_iter().enumerate() {
-        match call {
-            Call::Get(id) => {
-                if cache.get(&id).is_some() != model.get(id) {
-                    return Err(format!("get number {number} is a hit in one and a miss in the other"));
-                }
-            }
-            Call::Insert(id, block) => {
-                model.insert(id, block.len() as u64);
-                cache.insert(id, block);
-            }
-            Call::RemoveTable(tree, table) => {
-                model.blocks.retain(|(id, _)| (id.tree, id.table) != (tree, table));
-                cache.remove_table(tree, table);
-            }
-            Call::SetCapacity(bytes) => {
-                model.capacity = bytes;
-                model.evict();
-                cache.set_capacity(bytes);
-            }
-        }
-        if cache.weight_bytes() != model.weight() {
-            return Err(format!(
-                "{} bytes are held, exact LRU holds {}",
-                cache.weight_bytes(),
-                model.weight()
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// LRU as a list, the most recently used last.
-struct LruModel {
-    blocks: Vec<(BlockId, u64)>,
-    capacity: u64,
-}
-
-impl LruModel {
-    fn weight(&self) -> u64 {
-        self.blocks.iter().map(|(_, weight)| weight).sum()
-    }
-
-    fn get(&mut self, id: BlockId) -> bool {
-        let Some(at) = self.blocks.iter().position(|(held, _)| *held == id) else { return false };
-        let used = self.blocks.remove(at);
-        self.blocks.push(used);
-        true
-    }
-
-    fn insert(&mut self, id: BlockId, weight: u64) {
-        self.blocks.retain(|(held, _)| *held != id);
-        if weight > 0 && weight <= self.capacity {
-            self.blocks.push((id, weight));
-        }
-        self.evict();
-    }
-
-    fn evict(&mut self) {
-        while self.weight() > self.capacity {
-            self.blocks.remove(0);
-        }
-    }
 }

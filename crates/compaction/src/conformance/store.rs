@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lsmbench_compaction::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
+use crate::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
 
 /// Bytes of an entry; a buffer holds ten.
 const ENTRY_BYTES: u64 = 10;

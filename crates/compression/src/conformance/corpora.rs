@@ -1,13 +1,12 @@
 //! What blocks look like: empty, tiny, constant, random, text, integers, and a mix of them.
 
-use rand::{Rng, RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use types::SplitMix64;
 
 type Corpus = (&'static str, Vec<u8>);
 
 /// Every kind of block, in several sizes.
 pub(crate) fn all() -> Vec<Corpus> {
-    let random = &mut Xoshiro256PlusPlus::seed_from_u64(5);
+    let random = &mut SplitMix64::new(5);
     let mut corpora = small();
     corpora.extend([
         ("one byte", vec![7]),
@@ -30,7 +29,7 @@ pub(crate) fn all() -> Vec<Corpus> {
 
 /// Blocks so small that every corruption of them can be tried.
 pub(crate) fn small() -> Vec<Corpus> {
-    let random = &mut Xoshiro256PlusPlus::seed_from_u64(6);
+    let random = &mut SplitMix64::new(6);
     vec![
         ("empty", Vec::new()),
         ("zeros 300 B", vec![0; 300]),
@@ -43,33 +42,31 @@ pub(crate) fn small() -> Vec<Corpus> {
 
 /// The blocks of a table: text with a random part now and then.
 pub(crate) fn table() -> Vec<Vec<u8>> {
-    let random = &mut Xoshiro256PlusPlus::seed_from_u64(7);
+    let random = &mut SplitMix64::new(7);
     (0..64).map(|n| if n % 8 == 5 { mixed(1000, random) } else { text(1000, random) }).collect()
 }
 
-fn noise(len: usize, random: &mut impl Rng) -> Vec<u8> {
-    let mut bytes = vec![0; len];
-    random.fill_bytes(&mut bytes);
-    bytes
+fn noise(len: usize, random: &mut SplitMix64) -> Vec<u8> {
+    (0..len).map(|_| random.next_u64() as u8).collect()
 }
 
-fn text(len: usize, random: &mut impl Rng) -> Vec<u8> {
+fn text(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let words =
         ["the ", "tree ", "merges ", "runs, ", "\"key\": ", "level ", "1.618", "\n", "newest ", "of "];
     let mut bytes = Vec::with_capacity(len + 8);
     while bytes.len() < len {
-        bytes.extend_from_slice(words[random.random_range(0..words.len())].as_bytes());
+        bytes.extend_from_slice(words[random.below(words.len() as u64) as usize].as_bytes());
     }
     bytes.truncate(len);
     bytes
 }
 
 /// A rising column of words of 8 bytes with few different steps, for the codecs of integers.
-fn integers(len: usize, random: &mut impl Rng) -> Vec<u8> {
+fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 8);
     let mut word = 1_700_000_000_000u64;
     while bytes.len() < len {
-        word += 1000 * u64::from(random.random_bool(0.25));
+        word += 1000 * u64::from(random.chance(0.25));
         bytes.extend_from_slice(&word.to_le_bytes());
     }
     bytes.truncate(len);
@@ -78,7 +75,7 @@ fn integers(len: usize, random: &mut impl Rng) -> Vec<u8> {
 
 /// Entries of 150 bytes: a third random, a third that again, and a third of one byte, so that matches lie
 /// near and far.
-fn mixed(len: usize, random: &mut impl Rng) -> Vec<u8> {
+fn mixed(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 150);
     while bytes.len() < len {
         let fresh = noise(50, random);

@@ -1,8 +1,75 @@
-//! The laws as functions of a codec, a decompressor and a block.
+//! The invariants of the compression axis, as functions of a codec, a decompressor and a block.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lsmbench_compression::{Compression, CorruptBlock, Dictionaries, RAW};
+use catalog::laws::{Invariant, ensure};
+
+use super::corpora;
+use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW, decompress};
+
+/// What a variant builds.
+pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("a tag is one codec", a_tag_is_one_codec),
+    ("every block comes back and none grows", every_block_comes_back),
+    ("corruption is an error or other bytes", corruption_is_an_error),
+    ("what is learnt is read by its dictionaries", what_is_learnt_is_read),
+    ("nothing is learnt from nothing in common", nothing_is_learnt_from_nothing),
+    ("threads share one codec", threads_share_one_codec),
+];
+
+/// Blocks of the codec are read by its own decoder, wherever they lie.
+fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
+    let Some(tag) = subject.0.tag() else { return Ok(()) };
+    let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
+    let owners = others.filter(|codec| codec.tag() == Some(tag)).count();
+    ensure(owners == 1, || format!("{owners} codecs of the catalog have the tag {tag}"))
+}
+
+fn every_block_comes_back(subject: &Subject) -> Result<(), String> {
+    corpora::all().into_iter().try_for_each(|(name, block)| {
+        check(&*subject.0, &decompress, &block).map_err(|broken| format!("{name}: {broken}"))
+    })
+}
+
+fn corruption_is_an_error(subject: &Subject) -> Result<(), String> {
+    corpora::small().into_iter().try_for_each(|(name, block)| {
+        check_corruption(&*subject.0, &decompress, &block).map_err(|broken| format!("{name}: {broken}"))
+    })
+}
+
+/// Opens the dictionaries of a table as a tree does.
+fn open(dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
+    let opened = Decompressor::open(dictionaries)?;
+    Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
+}
+
+fn what_is_learnt_is_read(subject: &Subject) -> Result<(), String> {
+    let table = corpora::table();
+    let samples: Vec<&[u8]> = table.iter().map(Vec::as_slice).collect();
+    let mut blocks = table.clone();
+    blocks.extend(corpora::all().into_iter().map(|(_, block)| block));
+    let learnt = check_learning(&*subject.0, &open, &samples, &blocks)?;
+    let asks = (0..8).any(|level| subject.0.sample_bytes(level) > 0);
+    ensure(asks == (learnt > 0), || format!("it learns at {learnt} levels, and asks for samples: {asks}"))
+}
+
+fn nothing_is_learnt_from_nothing(subject: &Subject) -> Result<(), String> {
+    let blocks = &corpora::table()[..3];
+    for samples in [&[][..], &[&b""[..]], &[&b"a"[..], b"b"]] {
+        check_learning(&*subject.0, &open, samples, blocks)?;
+    }
+    Ok(())
+}
+
+fn threads_share_one_codec(subject: &Subject) -> Result<(), String> {
+    std::thread::scope(|scope| {
+        let threads = [(); 3].map(|()| scope.spawn(|| every_block_comes_back(subject)));
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panics".to_owned())?)
+    })
+}
 
 /// What decompresses by tag.
 pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>;

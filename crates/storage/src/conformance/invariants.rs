@@ -1,26 +1,42 @@
-//! The laws of storage, each a function of one back end.
+//! The invariants of storage, each a function of one back end.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use lsmbench_storage::{Purpose, ReadFile, Storage, StorageError};
+use catalog::laws::all_kept;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::{Purpose, ReadFile, Storage, StorageError};
+
+/// Checks `storage` against all invariants, each in a directory of its own below `home`.
+///
+/// # Errors
+/// One line per broken invariant: `name: "invariant": what broke`.
+pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Result<(), String> {
+    let broken = INVARIANTS.iter().enumerate().filter_map(|(number, (invariant, check))| {
+        let directory = home.join(number.to_string());
+        let subject = Subject { storage: Arc::clone(storage), directory };
+        let created = storage.create_directory(&subject.directory).map_err(Broken::from);
+        let Broken(what) = created.and_then(|()| check(&subject)).err()?;
+        Some(format!("{name}: \"{invariant}\": {what}"))
+    });
+    all_kept(&broken.collect::<Vec<_>>())
+}
+
 /// A back end under test, and an empty directory of it.
 pub(crate) struct Subject {
-    pub(crate) name: String,
-    pub(crate) storage: Box<dyn Storage>,
+    pub(crate) storage: Arc<dyn Storage>,
     pub(crate) directory: PathBuf,
 }
 
-/// A law: what is broken, if anything is.
-type Law = fn(&Subject) -> Result<(), Broken>;
+/// The check of an invariant: what is broken, if anything is.
+type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All laws, by name. Each finds an empty directory.
-pub(crate) const LAWS: &[(&str, Law)] = &[
+/// All invariants, by name. Each finds an empty directory.
+pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
     ("what is appended is seen at once, of tables what is synced", what_is_appended_is_seen),
     ("nothing is read beyond the end", nothing_is_read_beyond_the_end),
@@ -38,7 +54,7 @@ pub(crate) const LAWS: &[(&str, Law)] = &[
     ("what is mapped is what is read", what_is_mapped_is_read),
 ];
 
-/// What a broken law looks like.
+/// What broke.
 pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
@@ -84,7 +100,7 @@ impl Subject {
 
     fn ensure_content(&self, name: &str, purpose: Purpose, expected: &[u8]) -> Result<(), Broken> {
         let file = self.open(name, purpose)?;
-        if purpose == Purpose::Log && self.pads_logs() && file.len() > expected.len() as u64 {
+        if purpose == Purpose::Log && file.len() > expected.len() as u64 {
             let (content, padding) = (file.read(0, expected.len())?, expected.len() as u64);
             let rest = file.read(padding, (file.len() - padding) as usize)?;
             return ensure(*content == *expected && rest.iter().all(|byte| *byte == 0), || {
@@ -92,12 +108,6 @@ impl Subject {
             });
         }
         ensure_all(&*file, expected, name)
-    }
-
-    /// Whether zeros may follow what is in a log, as long as its writer is not dropped.
-    fn pads_logs(&self) -> bool {
-        let maps = ["pread", "mmap", "direct", "uring"];
-        maps.iter().any(|kind| self.name.starts_with(kind)) && !self.name.contains("write")
     }
 }
 

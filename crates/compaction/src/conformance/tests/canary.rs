@@ -1,8 +1,11 @@
-//! Policies that are wrong on purpose: each breaks one law, and the suite must see it.
+//! Policies that are wrong on purpose: each breaks one invariant, and the check must see it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lsmbench_compaction::{Action, CompactionPolicy, Job, Shape, TableId};
+use crate::{Action, CompactionPolicy, Job, Run, Shape, TableId, TableShape};
+
+/// The name of the invariant that holds a policy to its promise.
+pub(crate) const PROMISE: &str = "what is promised of a tree at rest holds";
 
 /// What is wrong with a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +47,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Every fault, with the law that must see it.
+    /// Every fault, with the invariant that must see it.
     pub(crate) const ALL: [(Self, &'static str); 17] = [
         (Self::SkipsOlderRuns, "jobs are valid and change no answer"),
         (Self::PutsOlderRunsFirst, "jobs are valid and change no answer"),
@@ -55,14 +58,14 @@ impl Fault {
         (Self::NamesATableTwice, "jobs are valid and change no answer"),
         (Self::IsMoody, "the same shape gives the same job"),
         (Self::NeverRests, "the policy comes to rest"),
-        (Self::IsIdle, "what is promised of a tree at rest holds"),
-        (Self::StopsHalfway, "what is promised of a tree at rest holds"),
+        (Self::IsIdle, PROMISE),
+        (Self::StopsHalfway, PROMISE),
         (Self::DropsInSecret, "jobs are valid and change no answer"),
         (Self::DropsBeforeOlder, "jobs are valid and change no answer"),
         (Self::DropsHalfARun, "jobs are valid and change no answer"),
-        (Self::DropsWhatFits, "what is dropped is the oldest, and no more than must go"),
-        (Self::DropsTheNewest, "what is dropped is the oldest, and no more than must go"),
-        (Self::KeepsTooMuch, "what is promised of a tree at rest holds"),
+        (Self::DropsWhatFits, PROMISE),
+        (Self::DropsTheNewest, "what is dropped is the oldest"),
+        (Self::KeepsTooMuch, PROMISE),
     ];
 }
 
@@ -145,9 +148,7 @@ impl CompactionPolicy for Canary {
     }
 }
 
-fn tables<'a>(
-    runs: impl Iterator<Item = &'a lsmbench_compaction::Run<lsmbench_compaction::TableShape>>,
-) -> Vec<TableId> {
+fn tables<'a>(runs: impl Iterator<Item = &'a Run<TableShape>>) -> Vec<TableId> {
     runs.flat_map(|run| &run.tables).map(|table| table.id).collect()
 }
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lsmbench_compression::Compression;
 use tempfile::TempDir;
 
-use crate::{CATALOG, Value, corpora, decompress, laws};
+use super::{Value, corpora, decompress, invariants as laws};
+use crate::{CATALOG, Compression};
 
 /// A library of this source; `None` where there is no C compiler.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
@@ -50,7 +50,7 @@ fn the_codec_in_c_keeps_its_laws() {
             .unwrap_or_else(|broken| panic!("{name}: {broken}"));
     }
     let (block, mut stored) = ([[7; 300], [8; 300]].concat(), Vec::new());
-    assert_ne!(codec.compress(0, &block, &mut stored), lsmbench_compression::RAW);
+    assert_ne!(codec.compress(0, &block, &mut stored), crate::RAW);
     assert!(stored.len() < 30 && stored.starts_with(b"\x08packbits"), "{stored:?}");
 }
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use lsmbench_compression::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW};
 use toml::Value;
 
-use crate::laws::Opened;
+use super::super::invariants::Opened;
+use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW};
 
 /// Its tag; no variant of the catalog has it.
 const TAG: u8 = 77;
@@ -41,7 +41,7 @@ impl Canary {
     pub(crate) fn decompressor(&self) -> impl Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock> {
         |tag, stored, out| match tag {
             TAG => self.decompress(stored, out),
-            tag => lsmbench_compression::decompress(tag, stored, out),
+            tag => crate::decompress(tag, stored, out),
         }
     }
 

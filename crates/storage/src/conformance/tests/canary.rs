@@ -1,4 +1,4 @@
-//! Storage that is wrong on purpose: each fault breaks one law, and the suite must see it.
+//! Storage that is wrong on purpose: each fault breaks one invariant, and the check must see it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use lsmbench_storage::{Memory, Purpose, ReadFile, Storage, StorageError, WriteFile};
 use types::Bytes;
+
+use crate::{Memory, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
 /// What is wrong with a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Every fault, with the law that must see it.
+    /// Every fault, with the invariant that must see it.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
         (Self::WritesLate, "what is appended is seen at once, of tables what is synced"),

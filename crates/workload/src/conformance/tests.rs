@@ -1,129 +1,34 @@
-//! The laws of key distributions and key formats, walked over their catalogs, with canaries that break one
-//! law each and must be caught.
+//! Other parameters keep the invariants too, draws match exact probabilities, and canaries that break one invariant
+//! each are caught.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use catalog::laws;
-use lsmbench_workload as workload;
+use catalog::laws::check_invariants;
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal as NormalLaw};
-use workload::{
-    FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, Plan, Random, Scope, Standing, Workload,
+
+use super::keys::{draw, scope};
+use super::{formats, keys, lengths};
+use crate::{
+    FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, LengthDistribution, Random, Scope,
 };
 
-/// Every distribution with its defaults, and some with other parameters.
-fn distributions() -> Vec<(String, Box<dyn KeyDistribution>)> {
-    let more = ["zipfian(theta=0)", "zipfian(theta=1)", "zipfian(theta=1.3)", "latest(theta=1)"];
-    let hotspots = [
+/// The check of the invariant of this name.
+fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
+    invariants.iter().find(|(other, _)| *other == name).expect("it is an invariant").1
+}
+
+#[test]
+fn distributions_with_other_parameters_keep_every_invariant() {
+    let zipfian = ["zipfian(theta=0)", "zipfian(theta=1)", "zipfian(theta=1.3)", "latest(theta=1)"];
+    let others = [
         "hotspot(data=0.01, accesses=0.5)",
         "hotspot(contiguous=true)",
         "exponential(frac=0.1)",
         "normal(mean=0.1, deviation=0.3)",
     ];
-    let labels = more.into_iter().chain(hotspots).map(|label| KEYS.choose(&label.into()).unwrap());
-    KEYS.all().chain(labels).map(|choice| (choice.label(), KEYS.build(&choice).unwrap())).collect()
-}
-
-fn scope(keys: u64, planned: u64) -> Scope {
-    Scope { keys, planned, popularity: 77, thread: 0, threads: 1 }
-}
-
-fn draw(sampler: &mut dyn KeySampler, seed: u64, existing: u64, count: usize) -> Vec<u64> {
-    let mut keys = vec![0; count];
-    sampler.fill(&mut Random::new(seed), existing, &mut keys);
-    keys
-}
-
-/// Every index is below the number of keys that exist, also while more join.
-fn stays_below(distribution: &dyn KeyDistribution) -> Result<(), String> {
-    for (keys, planned) in
-        [(1, 1), (2, 2), (3, 3), (100, 100), (1000, 1000), (1, 500), (100, 150), (100, 5000)]
-    {
-        let mut sampler = distribution.sampler(&scope(keys, planned));
-        for (call, existing) in (keys..=planned.max(keys + 20)).step_by(7).enumerate() {
-            let drawn = draw(&mut *sampler, call as u64, existing, 50);
-            if let Some(key) = drawn.iter().find(|key| **key >= existing) {
-                return Err(format!("key {key} of {existing}"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The same random numbers give the same indexes, in one call or in many.
-fn repeats_in_pieces(distribution: &dyn KeyDistribution) -> Result<(), String> {
-    for keys in [1, 10, 777] {
-        let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);
-        let mut sampler = distribution.sampler(&scope(keys, keys));
-        let (mut random, mut pieces) = (Random::new(5), vec![0; 500]);
-        let mut rest = &mut pieces[..];
-        for size in (1..).take_while(|size| size * (size - 1) / 2 < 500) {
-            let (piece, behind) = rest.split_at_mut(size.min(rest.len()));
-            sampler.fill(&mut random, keys, piece);
-            rest = behind;
-        }
-        if whole != pieces {
-            return Err(format!("with {keys} keys, several calls drew other keys than one"));
-        }
-    }
-    Ok(())
-}
-
-/// The announced shares of the most popular keys are what is drawn.
-fn keeps_its_share(distribution: &dyn KeyDistribution) -> Result<(), String> {
-    const KEYS: u64 = 500;
-    const DRAWS: usize = 500_000;
-    let mut counts = vec![0u32; KEYS as usize];
-    for key in draw(&mut *distribution.sampler(&scope(KEYS, KEYS)), 9, KEYS, DRAWS) {
-        counts[key as usize] += 1;
-    }
-    counts.sort_unstable_by(|a, b| b.cmp(a));
-    for hottest in [1, 5, 50, 250, 500] {
-        let Some(announced) = distribution.share(KEYS, hottest) else { continue };
-        let drawn: u32 = counts[..hottest as usize].iter().sum();
-        let share = f64::from(drawn) / DRAWS as f64;
-        // Sorting by what was drawn picks the luckiest: a few standard deviations of the least popular.
-        if (share - announced).abs() > 0.015 {
-            return Err(format!("the {hottest} hottest keys: announced {announced}, drawn {share}"));
-        }
-        let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
-        if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
-            return Err(format!("the {hottest} hottest keys: {announced} alone, {several:?} among several"));
-        }
-    }
-    Ok(())
-}
-
-/// Popular keys stand where they are said to.
-fn stands_where_it_says(distribution: &dyn KeyDistribution) -> Result<(), String> {
-    const KEYS: u64 = 500;
-    const HOTTEST: usize = 50;
-    let drawn = draw(&mut *distribution.sampler(&scope(KEYS, KEYS)), 10, KEYS, 200_000);
-    let in_turn = drawn.windows(2).filter(|pair| pair[1] == (pair[0] + 1) % KEYS).count() + 1 == drawn.len();
-    let mut counts: Vec<(usize, u64)> = (0..KEYS).map(|key| (0, key)).collect();
-    drawn.iter().for_each(|key| counts[*key as usize].0 += 1);
-    counts.sort_unstable_by(|a, b| b.cmp(a));
-    let hottest = counts[..HOTTEST].iter().map(|(_, key)| *key);
-    let span = hottest.clone().max().unwrap_or(0) - hottest.min().unwrap_or(0);
-    // An even law has no popular keys, and then the luckiest stand anywhere.
-    let is_skewed = distribution.share(KEYS, HOTTEST as u64).is_some_and(|share| share > 0.15);
-    let standing = distribution.standing();
-    let is_right = match standing {
-        Standing::InTurn => in_turn,
-        Standing::Together => !in_turn && span < KEYS / 2,
-        Standing::Scattered => !in_turn && (!is_skewed || span > KEYS / 2),
-    };
-    if is_right { Ok(()) } else { Err(format!("{standing:?}, and the {HOTTEST} hottest span {span} keys")) }
-}
-
-#[test]
-fn key_distributions_keep_their_laws() {
-    laws::check(&KEYS).unwrap();
-    for (label, distribution) in distributions() {
-        stays_below(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
-        repeats_in_pieces(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
-        keeps_its_share(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
-        stands_where_it_says(&*distribution).unwrap_or_else(|error| panic!("{label}: {error}"));
+    for label in zipfian.into_iter().chain(others) {
+        check_invariants(label, &keys::Subject(distribution(label)), keys::INVARIANTS).unwrap();
     }
 }
 
@@ -234,16 +139,66 @@ impl KeySampler for Canary {
 
 #[test]
 fn canary_samplers_are_caught() {
-    assert!(stays_below(&Canary::Beyond).is_err());
-    assert!(repeats_in_pieces(&Canary::ByCall).is_err());
-    assert!(keeps_its_share(&Canary::Skewed).is_err());
-    assert!(keeps_its_share(&Canary::Crowded).is_ok() && stands_where_it_says(&Canary::Crowded).is_err());
-    assert!(stays_below(&Canary::ByCall).is_ok() && repeats_in_pieces(&Canary::Skewed).is_ok());
+    let is_kept =
+        |canary: Canary, name| check_of(keys::INVARIANTS, name)(&keys::Subject(Box::new(canary))).is_ok();
+    let [below, pieces] =
+        ["an index is below the number of keys", "draws do not depend on how many are asked for at once"];
+    let [share, standing] = ["popular keys have the announced share", "popular keys stand where announced"];
+    assert!(
+        !is_kept(Canary::Beyond, below)
+            && !is_kept(Canary::ByCall, pieces)
+            && !is_kept(Canary::Skewed, share)
+    );
+    assert!(is_kept(Canary::Crowded, share) && !is_kept(Canary::Crowded, standing));
+    assert!(is_kept(Canary::ByCall, below) && is_kept(Canary::Skewed, pieces));
 }
 
-/// Every format with its defaults, and some with other parameters; the trace format over a small trace.
-fn formats() -> Vec<(String, Arc<dyn KeyFormat>)> {
-    let more = [
+/// Lengths that are wrong in one way.
+enum BadLengths {
+    /// The longest is longer than announced.
+    Longer,
+    /// The length depends on how many were drawn before.
+    Counts(std::sync::atomic::AtomicU32),
+    /// The mean is that of other lengths.
+    OtherMean,
+}
+
+impl LengthDistribution for BadLengths {
+    fn length(&self, bits: u64) -> u32 {
+        match self {
+            Self::Longer => 1 + (bits >> 56) as u32,
+            Self::Counts(drawn) => 1 + drawn.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 100,
+            Self::OtherMean => 1 + (bits >> 57) as u32,
+        }
+    }
+
+    fn max(&self) -> u32 {
+        200
+    }
+
+    fn mean(&self) -> f64 {
+        100.0
+    }
+}
+
+#[test]
+fn canary_lengths_are_caught() {
+    let cases = [
+        (BadLengths::Longer, "a length stays within its bounds"),
+        (BadLengths::Counts(0.into()), "equal bits give equal lengths"),
+        (BadLengths::OtherMean, "the mean is what is drawn"),
+    ];
+    for (bad, name) in cases {
+        let subject = lengths::Subject { lengths: Box::new(bad), least: 1 };
+        assert!(check_of(lengths::INVARIANTS, name)(&subject).is_err(), "\"{name}\" did not see it");
+    }
+    let empty = lengths::Subject { lengths: Box::new(crate::length::Fixed(0)), least: 1 };
+    assert!(check_of(lengths::INVARIANTS, "a length stays within its bounds")(&empty).is_err());
+}
+
+#[test]
+fn formats_with_other_parameters_keep_every_invariant() {
+    let labels = [
         "u64(bytes=3B)",
         "u64(bytes=8B)",
         "u64(bytes=100B, scattered=true)",
@@ -254,105 +209,13 @@ fn formats() -> Vec<(String, Arc<dyn KeyFormat>)> {
         "decimal(bytes=30B)",
         "decimal(bytes=20B, scattered=true)",
     ];
-    let labels = more.into_iter().map(|label| FORMATS.choose(&label.into()).unwrap());
-    let plain = FORMATS.all().filter(|choice| choice.kind() != "trace").chain(labels);
-    let mut formats: Vec<(String, Arc<dyn KeyFormat>)> =
-        plain.map(|choice| (choice.label(), FORMATS.build(&choice).unwrap().open(None).unwrap())).collect();
-    formats.push(("trace".to_owned(), trace_format()));
-    formats
-}
-
-fn trace_format() -> Arc<dyn KeyFormat> {
-    let folder = tempfile::tempdir().unwrap();
-    let numbers: Vec<u8> = (0..3000u32).flat_map(|i| (i.wrapping_mul(2_654_435_761)).to_be_bytes()).collect();
-    std::fs::write(folder.path().join("t"), numbers).unwrap();
-    let text = "key = \"trace\"\n[[phase]]\nname = \"r\"\nreplay = { kind = \"raw\", file = \"t\" }";
-    let workload: Workload = toml::from_str(text).unwrap();
-    Arc::clone(Plan::new(&workload, 1, folder.path()).unwrap().format())
-}
-
-/// The keys that are looked at: the first ones, and the last that the format can tell apart.
-fn sample(format: &dyn KeyFormat) -> Vec<u64> {
-    let capacity = format.capacity();
-    let first = capacity.min(3000);
-    (0..first).chain((capacity - capacity.min(1000)).max(first)..capacity).collect()
-}
-
-fn key(format: &dyn KeyFormat, id: KeyId) -> Vec<u8> {
-    let mut bytes = b"before".to_vec();
-    format.append(id, &mut bytes);
-    bytes.split_off(6)
-}
-
-/// Different keys have different bytes, present or absent, and none is longer than announced.
-fn keys_differ(format: &dyn KeyFormat) -> Result<(), String> {
-    let mut seen = HashSet::new();
-    for index in sample(format) {
-        for id in [KeyId::present(index), KeyId::absent(index)] {
-            let key = key(format, id);
-            if key.is_empty() || key.len() > format.max_bytes() {
-                return Err(format!("{id:?} has {} bytes, announced {}", key.len(), format.max_bytes()));
-            }
-            if !seen.insert(key) {
-                return Err(format!("{id:?} is another key as well"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Where keys are announced to be in the order of their numbers, they are.
-fn order_is_as_announced(format: &dyn KeyFormat) -> Result<(), String> {
-    let ids = sample(format).into_iter().flat_map(|index| [KeyId::present(index), KeyId::absent(index)]);
-    let keys: Vec<Vec<u8>> = ids.map(|id| key(format, id)).collect();
-    if keys.is_sorted() == format.ordered() {
-        Ok(())
-    } else {
-        Err(format!("ordered is {}, and the keys are not so", format.ordered()))
+    for label in labels {
+        check_invariants(label, &formats::Subject(format(label)), formats::INVARIANTS).unwrap();
     }
 }
 
-/// The absent keys lie among the present ones, and not all on one side of them.
-fn absent_keys_lie_between(format: &dyn KeyFormat) -> Result<(), String> {
-    let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
-    let (smallest, largest) = (present.iter().min().unwrap(), present.iter().max().unwrap());
-    let absent = (0..2000).map(|index| key(format, KeyId::absent(index)));
-    let outside = absent.filter(|key| key < smallest || key > largest).count();
-    if outside <= 10 { Ok(()) } else { Err(format!("{outside} of 2000 absent keys lie outside")) }
-}
-
-/// The key whose number is so much above that of another: itself, the next ones of an ordered format, and always
-/// a larger key.
-fn sums_are_right(format: &dyn KeyFormat) -> Result<(), String> {
-    if !format.has_numbers() {
-        return Ok(());
-    }
-    for index in sample(format) {
-        let above = |span: u32| {
-            let mut key = Vec::new();
-            format.append_above(KeyId::present(index), span, &mut key);
-            key
-        };
-        let own = key(format, KeyId::present(index));
-        let next = (index + 1 < format.capacity()).then(|| key(format, KeyId::present(index + 1)));
-        let is_next = !format.ordered() || next.is_none_or(|next| above(2) == next);
-        let spans = [0, 1, 2, 255, 256, 70_000, u32::MAX].map(above);
-        if spans[0] != own || !is_next || !spans.is_sorted() || spans[1] <= own {
-            return Err(format!("{index}: {spans:?} are not above {own:?} by so much"));
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn key_formats_keep_their_laws() {
-    laws::check(&FORMATS).unwrap();
-    for (label, format) in formats() {
-        keys_differ(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
-        order_is_as_announced(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
-        absent_keys_lie_between(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
-        sums_are_right(&*format).unwrap_or_else(|error| panic!("{label}: {error}"));
-    }
+fn format(label: &str) -> Arc<dyn KeyFormat> {
+    FORMATS.build(&FORMATS.choose(&label.into()).unwrap()).unwrap().open(None).unwrap()
 }
 
 /// Writes the keys of one format in a wrong way.
@@ -386,16 +249,19 @@ impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {
 
 #[test]
 fn canary_formats_are_caught() {
-    let format =
-        FORMATS.build(&FORMATS.variant("u64").unwrap().default_choice()).unwrap().open(None).unwrap();
-    let shared = WrongFormat(Arc::clone(&format), |id: KeyId| KeyId::present(id.index()));
-    assert!(keys_differ(&shared).is_err());
+    fn is_kept(format: impl KeyFormat + 'static, names: &[&str]) -> bool {
+        let subject = formats::Subject(Arc::new(format));
+        names.iter().all(|name| check_of(formats::INVARIANTS, name)(&subject).is_ok())
+    }
+    let [bytes, order] = ["different keys have different bytes", "the order of keys is as announced"];
+    let [absent, sums] = ["absent keys lie between present ones", "sums of numbers are right"];
+    assert!(!is_kept(WrongFormat(format("u64"), |id: KeyId| KeyId::present(id.index())), &[bytes]));
     let far = |id: KeyId| if id.is_absent() { KeyId::present(id.index() + (1 << 40)) } else { id };
-    let above = WrongFormat(Arc::clone(&format), far);
-    assert!(absent_keys_lie_between(&above).is_err() && keys_differ(&above).is_ok());
-    let swapped =
-        WrongFormat(format, |id: KeyId| KeyId::present((id.index() ^ 1) * 2 + u64::from(id.is_absent())));
-    assert!(order_is_as_announced(&swapped).is_err() && sums_are_right(&swapped).is_err());
+    let above = || WrongFormat(format("u64"), far);
+    assert!(!is_kept(above(), &[absent]) && is_kept(above(), &[bytes]));
+    let swap = |id: KeyId| KeyId::present((id.index() ^ 1) * 2 + u64::from(id.is_absent()));
+    let swapped = || WrongFormat(format("u64"), swap);
+    assert!(!is_kept(swapped(), &[order]) && !is_kept(swapped(), &[sums]));
 }
 
 /// Formats too small for the keys say so before anything is written.

@@ -1,17 +1,15 @@
-//! The laws that every adapter keeps.
+//! The invariants of a store, each a function of what opens it again and again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use types::Direction;
+use types::{Direction, SplitMix64};
 use workload::{Model, Scan, Target, Write};
 
 /// Opens the store under test again, on what it left.
-pub(crate) type Opener<'a> = dyn Fn() -> Box<dyn Target> + 'a;
+pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// A law: what is broken, in words.
-pub(crate) type Law = fn(&Opener<'_>) -> Result<(), String>;
+/// The check of an invariant: what is broken, in words.
+pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 
 /// Operations of one history.
 const STEPS: usize = 6_000;
@@ -21,14 +19,14 @@ const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Random operations of every kind, beside the model, with the store closed and opened in between.
 pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut random = SplitMix64::new(7);
     let model = Model::default();
-    let mut store = open();
+    let mut store = open()?;
     for step in 0..STEPS {
         if step % 1500 == 1499 {
             store.close().map_err(|error| format!("step {step}: close: {error}"))?;
             drop(store);
-            store = open();
+            store = open()?;
         }
         one_step(&mut random, &*store, &model).map_err(|broken| format!("step {step}: {broken}"))?;
     }
@@ -40,9 +38,9 @@ pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-fn one_step(random: &mut Xoshiro256PlusPlus, store: &dyn Target, model: &Model) -> Result<(), String> {
+fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
     let text = |error: workload::TargetError| error.to_string();
-    match random.random_range(0..100) {
+    match random.below(100) {
         0..40 => {
             let (key, value) = (key(random), value(random));
             store.put(&key, &value).map_err(text)?;
@@ -54,9 +52,8 @@ fn one_step(random: &mut Xoshiro256PlusPlus, store: &dyn Target, model: &Model) 
             model.delete(&key).map_err(text)
         }
         50..60 => {
-            let pairs: Vec<_> =
-                (0..random.random_range(0..8)).map(|_| (key(random), value(random))).collect();
-            let deletes = random.random_range(0..3);
+            let pairs: Vec<_> = (0..random.below(8)).map(|_| (key(random), value(random))).collect();
+            let deletes = random.below(3) as usize;
             let write = |(at, (key, value)): (usize, &'_ (Vec<u8>, Vec<u8>))| {
                 (at < deletes, key.clone(), value.clone())
             };
@@ -74,10 +71,10 @@ fn one_step(random: &mut Xoshiro256PlusPlus, store: &dyn Target, model: &Model) 
         60..75 => gets(random, store, model),
         75..82 => multi_gets(random, store, model),
         82..98 => {
-            let low = if random.random_bool(0.2) { Vec::new() } else { key(random) };
-            let high = random.random_bool(0.6).then(|| key(random));
-            let direction = if random.random_bool(0.5) { Direction::Forward } else { Direction::Backward };
-            let limit = if random.random_bool(0.3) { usize::MAX } else { random.random_range(0..6) };
+            let low = if random.chance(0.2) { Vec::new() } else { key(random) };
+            let high = random.chance(0.6).then(|| key(random));
+            let direction = if random.chance(0.5) { Direction::Forward } else { Direction::Backward };
+            let limit = if random.chance(0.3) { usize::MAX } else { random.below(6) as usize };
             compare(store, model, &Scan { low: &low, high: high.as_deref(), direction, limit })
         }
         98 => store.flush().map_err(text),
@@ -85,22 +82,22 @@ fn one_step(random: &mut Xoshiro256PlusPlus, store: &dyn Target, model: &Model) 
     }
 }
 
-fn key(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
-    let bytes = random.random_range(1..=4);
-    (0..bytes).map(|_| ALPHABET[random.random_range(0..ALPHABET.len())]).collect()
+fn key(random: &mut SplitMix64) -> Vec<u8> {
+    let bytes = 1 + random.below(4);
+    (0..bytes).map(|_| ALPHABET[random.below(ALPHABET.len() as u64) as usize]).collect()
 }
 
-fn value(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
-    let bytes = match random.random_range(0..20) {
+fn value(random: &mut SplitMix64) -> Vec<u8> {
+    let bytes = match random.below(20) {
         0 | 1 => 0,
-        2 => random.random_range(4_000..20_000),
-        _ => random.random_range(1..150),
+        2 => 4_000 + random.below(16_000),
+        _ => 1 + random.below(149),
     };
-    let first: u8 = random.random();
-    (0..bytes).map(|at: usize| first.wrapping_add(at as u8)).collect()
+    let first = random.next_u64() as u8;
+    (0..bytes).map(|at| first.wrapping_add(at as u8)).collect()
 }
 
-fn gets(random: &mut Xoshiro256PlusPlus, store: &dyn Target, model: &Model) -> Result<(), String> {
+fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
     let key = key(random);
     // What stood in the buffer stays.
     let (mut found, mut expected) = (b"before".to_vec(), b"before".to_vec());
@@ -116,8 +113,8 @@ fn gets(random: &mut Xoshiro256PlusPlus, store: &dyn Target, model: &Model) -> R
     }
 }
 
-fn multi_gets(random: &mut Xoshiro256PlusPlus, store: &dyn Target, model: &Model) -> Result<(), String> {
-    let keys: Vec<Vec<u8>> = (0..random.random_range(1..10)).map(|_| key(random)).collect();
+fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
+    let keys: Vec<Vec<u8>> = (0..=random.below(9)).map(|_| key(random)).collect();
     let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
     let ask = |target: &dyn Target| {
         let mut answers = vec![None; keys.len()];
@@ -155,7 +152,7 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
 
 /// Keys up to the longest that every engine takes, and values from none to megabytes.
 pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
-    let store = open();
+    let store = open()?;
     let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];
     let entry = |number: usize| {
         let key = vec![b'k'; 1 + number * 50];
@@ -187,7 +184,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     let entry = |number: u32| (number.to_be_bytes(), [number as u8; 60]);
     let mut written = 0;
     for life in 0..3u32 {
-        let store = open();
+        let store = open()?;
         for number in written..written + 1_000 {
             let (key, value) = entry(number);
             store.put(&key, &value).map_err(|error| error.to_string())?;
@@ -219,7 +216,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
 
 /// Batches that give the same value to many keys, and readers that must never meet two values at once.
 pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
-    let store = open();
+    let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
     let write = |generation: u32| {
         let value = generation.to_be_bytes();
@@ -258,7 +255,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
 pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
     const THREADS: u8 = 4;
     const KEYS: u32 = 1_000;
-    let store = open();
+    let store = open()?;
     let entry = |thread: u8, number: u32| {
         let key = [&[thread][..], &number.to_be_bytes()].concat();
         (key, format!("{thread} {number}").into_bytes())

@@ -7,6 +7,7 @@ mod binary_fuse;
 mod bits;
 mod blocked;
 mod budget;
+pub mod conformance;
 mod corrupt;
 mod cuckoo;
 mod double_probe;

@@ -3,6 +3,7 @@
 mod arc;
 mod cache;
 mod clock;
+pub mod conformance;
 mod epochs;
 mod fifo;
 #[cfg(feature = "foyer")]

@@ -1,6 +1,6 @@
 //! The catalog of an axis: its variants in order, open to variants of other crates until the first look-up.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use toml::{Table, Value};
 
@@ -50,8 +50,7 @@ impl<T: ?Sized> Catalog<T> {
         if variant.origin.is_none() {
             return Err(AdditionError::NoOrigin { axis, kind });
         }
-        // A thread that panicked while it held the lock has left the list whole: a push is all that is done under it.
-        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut added = self.added();
         if self.closed.get().is_some() {
             return Err(AdditionError::Closed { axis, kind });
         }
@@ -63,10 +62,36 @@ impl<T: ?Sized> Catalog<T> {
         Ok(())
     }
 
+    /// Adds a variant of another crate, unless the catalog has it already. A closed catalog may have it.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_once(&self, variant: &'static Variant<T>) -> Result<(), AdditionError> {
+        let has = |other: &Variant<T>| {
+            std::ptr::eq(other, variant)
+                || other.kind == variant.kind && other.origin.is_some() && other.origin == variant.origin
+        };
+        match self.add(variant) {
+            Err(_) if self.built_in.iter().any(has) => Ok(()),
+            Err(AdditionError::Taken { .. } | AdditionError::Closed { .. })
+                if self.added().iter().any(|own| has(own)) =>
+            {
+                Ok(())
+            }
+            added => added,
+        }
+    }
+
+    /// The variants of other crates, under their lock.
+    fn added(&self) -> MutexGuard<'_, Vec<&'static Variant<T>>> {
+        // A thread that panicked while it held the lock has left the list whole: a push is all that is done under it.
+        self.added.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// All variants, in the order in which lists and charts show them. Closes the catalog.
     pub fn variants(&self) -> &[&'static Variant<T>] {
         self.closed.get_or_init(|| {
-            let added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+            let added = self.added();
             let oracles = self.built_in.iter().rev().take_while(|variant| variant.oracle).count();
             // A list of oracles alone has no end that additions stand before.
             let end = if oracles == self.built_in.len() { oracles } else { self.built_in.len() - oracles };

@@ -6,6 +6,48 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
+/// An invariant of an axis: its name, and a check that says what broke.
+pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
+
+/// Succeeds if `holds`; otherwise fails with the text that `otherwise` makes.
+///
+/// # Errors
+/// The text of `otherwise`.
+pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// Checks a variant against the invariants of its axis: those of [`check_variant`], and `invariants` for what the
+/// variant builds from its defaults. `subject` makes of the component what the checks take.
+///
+/// # Errors
+/// One line per broken invariant.
+pub fn check_component<T: ?Sized, S>(
+    axis: &'static str,
+    variant: &Variant<T>,
+    subject: impl FnOnce(Box<T>) -> S,
+    invariants: &[Invariant<S>],
+) -> Result<(), String> {
+    let mut broken: Vec<String> = check_variant(axis, variant).err().into_iter().collect();
+    // Where the defaults do not build, `check_variant` has reported it.
+    if let Ok(component) = variant.build_of(axis, &variant.default_choice()) {
+        broken.extend(check_invariants(variant.kind, &subject(component), invariants).err());
+    }
+    all_kept(&broken)
+}
+
+/// Checks `subject` against all `invariants`.
+///
+/// # Errors
+/// One line per broken invariant: `name: "invariant": what broke`.
+pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>]) -> Result<(), String> {
+    let broken = invariants.iter().filter_map(|(invariant, check)| {
+        let what = check(subject).err()?;
+        Some(format!("{name}: \"{invariant}\": {what}"))
+    });
+    all_kept(&broken.collect::<Vec<_>>())
+}
+
 /// Checks a whole catalog and reports every law that is broken: names are unique, and every variant keeps the laws of
 /// [`check_variant`].
 ///
@@ -51,7 +93,11 @@ pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Res
     all_kept(&broken)
 }
 
-fn all_kept(broken: &[String]) -> Result<(), String> {
+/// Joins what broke into one error.
+///
+/// # Errors
+/// All of `broken`, one line each, unless it is empty.
+pub fn all_kept(broken: &[String]) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 

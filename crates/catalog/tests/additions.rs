@@ -116,3 +116,25 @@ fn earlier_names_are_read_and_reported() {
     assert_eq!(error.message, "shape: triangle: \"sides\" is the earlier name of \"corners\"; give it once");
     assert_eq!(error.key.as_deref(), Some("sides"));
 }
+
+#[test]
+fn a_variant_is_added_once_before_and_after_the_catalog_closes() {
+    static CATALOG: Catalog<dyn Shape> = Catalog::new(
+        origin!(),
+        "shape",
+        "a made-up axis",
+        &[polygon("first"), polygon("mine").from(FOREIGN)],
+    );
+    const FOREIGN: Origin = Origin { package: "foreign", version: "1.0.0" };
+    let (axis, kind) = ("shape", "mine");
+    assert_eq!(CATALOG.add_once(&MINE), Err(AdditionError::Taken { axis, kind }), "another has the name");
+    assert_eq!(CATALOG.add_once(&STRAY), Err(AdditionError::NoOrigin { axis, kind: "stray" }));
+    CATALOG.add_once(&YOURS).unwrap();
+    CATALOG.add_once(&YOURS).unwrap();
+    assert_eq!(CATALOG.kinds().collect::<Vec<_>>(), ["first", "mine", "yours"]);
+    CATALOG.add_once(&YOURS).unwrap();
+    CATALOG.add_once(CATALOG.variant("first").unwrap()).unwrap();
+    assert_eq!(CATALOG.add_once(&LATE), Err(AdditionError::Closed { axis, kind: "late" }));
+}
+
+static LATE: Variant<dyn Shape> = polygon("late").from(origin!());

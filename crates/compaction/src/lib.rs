@@ -5,6 +5,7 @@
 //! ([`catalog::Limit::DropsData`]): these may give up the oldest runs, whole.
 
 mod binary_counter;
+pub mod conformance;
 mod descent;
 mod external;
 mod fifo;

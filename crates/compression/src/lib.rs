@@ -6,6 +6,7 @@ mod by_content;
 mod by_entropy;
 mod by_level;
 mod compression;
+pub mod conformance;
 mod decompress;
 mod delta;
 mod dictionaries;

@@ -6,6 +6,7 @@
 
 mod bundled;
 mod canopydb;
+pub mod conformance;
 mod engine;
 mod fjall;
 mod fjall2;

@@ -4,6 +4,7 @@ mod adaptive;
 mod binary;
 mod branchless;
 mod compressed;
+pub mod conformance;
 pub mod culling;
 mod eytzinger;
 mod fence;

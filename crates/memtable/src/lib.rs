@@ -9,6 +9,7 @@ mod bplus;
 mod bplus_node;
 mod btree;
 mod chain;
+pub mod conformance;
 mod filtered;
 mod hash_vector;
 mod inline_key;

@@ -3,6 +3,7 @@
 mod aligned;
 mod appending;
 mod block_writer;
+pub mod conformance;
 mod counting;
 mod direct;
 mod expected;

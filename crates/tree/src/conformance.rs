@@ -67,3 +67,10 @@ pub fn check(design: &Design) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Checks that a tree answers like a `BTreeMap` whose design has the variant `kind` on `axis`, which its catalog has.
+pub(crate) fn check_in_tree(axis: &str, kind: &str) -> Result<(), String> {
+    let named = Table::from_iter([(axis.to_owned(), kind.into())]);
+    let checked = small(&named).map_err(|error| error.to_string()).and_then(|design| check(&design));
+    checked.map_err(|what| format!("{kind}: \"a tree answers like an ordered map\": {what}"))
+}

@@ -13,6 +13,7 @@ mod key_list;
 mod problem;
 pub mod quantity;
 mod scan;
+mod split_mix;
 
 pub use already_hashed::AlreadyHashed;
 pub use avalanche::avalanche;
@@ -23,3 +24,4 @@ pub use key::{HashedKey, KeyHash, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTE
 pub use key_list::KeyList;
 pub use problem::{Outcome, Problem};
 pub use scan::Direction;
+pub use split_mix::SplitMix64;

@@ -23,6 +23,7 @@
 mod batch;
 mod before;
 mod check;
+pub mod conformance;
 mod digest;
 mod dsl;
 mod fnv;

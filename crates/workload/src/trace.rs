@@ -212,16 +212,22 @@ impl Recording {
             return Err(TraceError::Widths { first: first.width, second: other.width });
         }
         let streams = traces.iter().map(|trace| trace.read(base)).collect::<Result<Vec<_>, _>>()?;
-        let mut numbers = streams.concat();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers.shrink_to_fit();
+        let recording = Self::of(first.width, streams.concat());
+        let numbers = &recording.numbers;
         if numbers.len() > u32::MAX as usize {
             return Err(TraceError::TooManyKeys { keys: numbers.len() });
         }
         let index = |number: &u64| numbers.partition_point(|smaller| smaller < number) as u32;
         let accesses = streams.iter().map(|stream| stream.iter().map(index).collect()).collect();
-        Ok(Some((Self { width: first.width, numbers }, accesses)))
+        Ok(Some((recording, accesses)))
+    }
+
+    /// The recording of accesses to keys of `width` bytes.
+    pub(crate) fn of(width: usize, mut numbers: Vec<u64>) -> Self {
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.shrink_to_fit();
+        Self { width, numbers }
     }
 
     /// The bytes of a key.

@@ -36,36 +36,6 @@ mod tests {
     }
 
     #[test]
-    fn the_catalog_keeps_its_laws() {
-        catalog::laws::check(&ALLOCATIONS).unwrap();
-        assert_eq!(ALLOCATIONS.variants()[0].kind, "uniform");
-    }
-
-    #[test]
-    fn budgets_are_kept_and_no_level_spends_less_than_nothing() {
-        let trees = [
-            leveled(10.0, 5),
-            leveled(4.0, 1),
-            leveled(2.0, 8),
-            vec![LevelLoad { entries: 5e3, runs: 4.0 }, LevelLoad { entries: 1e6, runs: 10.0 }],
-            vec![LevelLoad::default(), LevelLoad { entries: 1e6, runs: 1.0 }, LevelLoad::default()],
-        ];
-        for variant in ALLOCATIONS.variants() {
-            let allocation = ALLOCATIONS.build(&variant.default_choice()).unwrap();
-            for (levels, base) in trees.iter().flat_map(|levels| [0.1, 1.0, 5.0, 10.0].map(|b| (levels, b))) {
-                if allocation.keeps_budget() {
-                    let spent = spent(&*allocation, base, levels);
-                    assert!((spent / base - 1.0).abs() < 1e-9, "{}: {spent} for {base}", variant.kind);
-                }
-                for level in 0..levels.len() {
-                    let bits = allocation.bits_per_key(base, levels, level);
-                    assert!(bits >= 0.0 && bits.is_finite(), "{}: {bits}", variant.kind);
-                }
-            }
-        }
-    }
-
-    #[test]
     fn a_tree_without_entries_has_the_base_everywhere() {
         for kind in ["uniform", "monkey"] {
             let choice = ALLOCATIONS.variant(kind).unwrap().default_choice();

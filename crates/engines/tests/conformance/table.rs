@@ -1,10 +1,12 @@
-//! The table of docs/peers.md: which engines kept which laws, and when.
+//! The table of docs/peers.md: which engines keep which invariants, and when.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::checks::{Report, names};
+use lsmbench_engines::conformance;
+
+use crate::checks::Report;
 
 /// The lines between which the table stands.
 const START: &str = "<!-- what the suite found; LSMBENCH_REWRITE=1 writes it again -->\n";
@@ -22,7 +24,7 @@ pub(crate) fn write(reports: &[Report]) {
 
 fn table(reports: &[Report]) -> String {
     let today = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let names = names();
+    let names: Vec<_> = conformance::names().collect();
     let mut text = format!("On {}, on {}:\n\n", &today[..10], std::env::consts::ARCH);
     let _ = writeln!(text, "| engine | version | comes from | {} | flagged |", names.join(" | "));
     let _ = writeln!(text, "|---|---|---|{}---|", "---|".repeat(names.len()));

@@ -2,6 +2,7 @@
 
 mod binary;
 mod by_overlap;
+pub mod conformance;
 mod linear;
 mod policy;
 mod ranges;

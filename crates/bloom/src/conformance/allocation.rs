@@ -1,0 +1,73 @@
+//! The invariants of allocations, each a function of one allocation.
+
+use catalog::laws::{Invariant, ensure};
+
+use crate::allocation::{Allocation, LevelLoad};
+
+/// What a variant builds.
+pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("a budget that is promised is kept", budgets_are_kept),
+    ("no level spends less than nothing", no_level_spends_less_than_nothing),
+    ("equal levels give equal bits", equal_levels_give_equal_bits),
+];
+
+/// The bits per key of a design, from almost none to many.
+const BASES: [f64; 4] = [0.1, 1.0, 5.0, 10.0];
+
+/// Leveled trees, one with many runs, and one with empty levels.
+fn trees() -> Vec<Vec<LevelLoad>> {
+    let leveled = |ratio: f64, levels: i32| -> Vec<LevelLoad> {
+        (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()
+    };
+    vec![
+        leveled(10.0, 5),
+        leveled(4.0, 1),
+        leveled(2.0, 8),
+        vec![LevelLoad { entries: 5e3, runs: 4.0 }, LevelLoad { entries: 1e6, runs: 10.0 }],
+        vec![LevelLoad::default(), LevelLoad { entries: 1e6, runs: 1.0 }, LevelLoad::default()],
+    ]
+}
+
+/// Calls `check` with every base and tree.
+fn each(mut check: impl FnMut(f64, &[LevelLoad]) -> Result<(), String>) -> Result<(), String> {
+    for levels in trees() {
+        BASES.iter().try_for_each(|base| check(*base, &levels))?;
+    }
+    Ok(())
+}
+
+fn budgets_are_kept(allocation: &Subject) -> Result<(), String> {
+    each(|base, levels| {
+        let bits = |level: usize| allocation.0.bits_per_key(base, levels, level) * levels[level].entries;
+        let entries: f64 = levels.iter().map(|level| level.entries).sum();
+        let spent = (0..levels.len()).map(bits).sum::<f64>() / entries;
+        ensure(!allocation.0.keeps_budget() || (spent / base - 1.0).abs() < 1e-9, || {
+            format!("{spent} bits per key are spent where {base} are given")
+        })
+    })
+}
+
+fn no_level_spends_less_than_nothing(allocation: &Subject) -> Result<(), String> {
+    let with_nothing = [vec![LevelLoad::default(); 3]].into_iter().chain(trees());
+    for levels in with_nothing {
+        for (base, level) in
+            BASES.into_iter().flat_map(|base| (0..levels.len()).map(move |level| (base, level)))
+        {
+            let bits = allocation.0.bits_per_key(base, &levels, level);
+            ensure(bits >= 0.0 && bits.is_finite(), || format!("level {level} gets {bits} bits per key"))?;
+        }
+    }
+    Ok(())
+}
+
+fn equal_levels_give_equal_bits(allocation: &Subject) -> Result<(), String> {
+    each(|base, levels| {
+        (0..levels.len()).try_for_each(|level| {
+            let [once, again] = [(); 2].map(|()| allocation.0.bits_per_key(base, levels, level));
+            ensure(once.to_bits() == again.to_bits(), || format!("level {level} gets {once}, then {again}"))
+        })
+    })
+}

@@ -1,0 +1,355 @@
+//! The invariants of the filter axis, each a function of one policy.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use catalog::laws::{Invariant, ensure};
+use types::{Bytes, HashedKey, KeyHash, KeyList, SplitMix64};
+
+use crate::{Filter, FilterInput, FilterPolicy};
+
+/// A policy under test, and what the catalog says of it.
+pub(crate) struct Subject {
+    pub(crate) policy: Box<dyn FilterPolicy>,
+    /// Whether it has a parameter `bits_per_key`, so that an allocation may change it.
+    pub(crate) spends_bits: bool,
+    pub(crate) oracle: bool,
+}
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("no key is lost", no_key_is_lost),
+    ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
+    ("what grows is what is built", what_grows_is_what_is_built),
+    ("a batch answers as single probes do", a_batch_answers_as_single_probes_do),
+    ("the rate is the one expected", the_rate_is_the_one_expected),
+    ("small filters are near their rate", small_filters_are_near_their_rate),
+    ("an empty table has no keys", an_empty_table_has_no_keys),
+    ("no range with a key is empty", no_range_with_a_key_is_empty),
+    ("ranges are answered where it says so", ranges_are_answered_where_it_says_so),
+    ("the allocation is spent", the_allocation_is_spent),
+    ("memory is told", memory_is_told),
+    ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
+];
+
+/// The settings at which rates are compared with theory.
+const BITS_PER_KEY: [f64; 5] = [4.0, 8.0, 10.0, 12.0, 16.0];
+
+fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
+    let mut random = SplitMix64::new(seed);
+    (0..count).map(|_| KeyHash(random.next_u64())).collect()
+}
+
+/// The key of a hash: another one for each, and in another order.
+fn key_of(hash: KeyHash) -> [u8; 8] {
+    hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
+}
+
+/// The keys of hashes, so that filters of either see the same.
+pub(crate) struct Keys {
+    hashes: Vec<KeyHash>,
+    list: KeyList,
+}
+
+impl Keys {
+    /// The keys of these hashes, in the order of keys.
+    pub(crate) fn of(hashes: &[KeyHash]) -> Self {
+        let mut hashes = hashes.to_vec();
+        hashes.sort_unstable_by_key(|hash| key_of(*hash));
+        let list = hashes.iter().map(|hash| key_of(*hash)).collect();
+        Self { hashes, list }
+    }
+
+    pub(crate) fn input(&self, bits_per_key: Option<f64>) -> FilterInput<'_> {
+        FilterInput { hashes: &self.hashes, bits_per_key, keys: Some(&self.list) }
+    }
+}
+
+/// What a filter says of the key of a hash.
+pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
+    filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
+}
+
+/// What it says of many.
+fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
+    let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
+    let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });
+    filter.may_contain_keys(&keys.collect::<Vec<_>>(), answers);
+}
+
+fn build(subject: &Subject, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Box<dyn Filter> {
+    open(subject, &subject.policy.build(&Keys::of(hashes).input(bits_per_key)))
+}
+
+fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
+    subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens what it stored")
+}
+
+fn no_key_is_lost(subject: &Subject) -> Result<(), String> {
+    let extremes = vec![KeyHash(0), KeyHash(u64::MAX), KeyHash(0), KeyHash(1), KeyHash(1 << 63)];
+    let equal = vec![KeyHash(0x1234_5678_9abc_def0); 500];
+    let consecutive: Vec<KeyHash> = (0..5000).map(KeyHash).collect();
+    let random = [1, 2, 51, 52, 63, 64, 65, 1000, 100_000].map(|count| random_hashes(count, 1));
+    for hashes in random.iter().chain([&extremes, &equal, &consecutive]) {
+        for bits_per_key in [None, Some(0.0), Some(0.1), Some(0.7), Some(10.0), Some(63.9), Some(1000.0)] {
+            let filter = build(subject, hashes, bits_per_key);
+            let kept = |hash: KeyHash| filter.may_contain(hash) && may_contain(&*filter, hash);
+            let lost = hashes.iter().filter(|hash| !kept(**hash)).count();
+            ensure(lost == 0, || format!("{lost} of {} lost at {bits_per_key:?} bits", hashes.len()))?;
+        }
+    }
+    Ok(())
+}
+
+fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), String> {
+    let hashes = random_hashes(3000, 2);
+    let keys = Keys::of(&hashes);
+    let input = keys.input(None);
+    let stored = subject.policy.build(&input);
+    ensure(stored == subject.policy.build(&input), || "two builds differ".to_owned())?;
+    let first = subject.policy.open(Bytes::copy_from(&stored)).map_err(|e| e.to_string())?;
+    let probes = random_hashes(3000, 3);
+    for offset in [1, 3, 8, 17, 33] {
+        let mut shifted = vec![0xff; offset];
+        shifted.extend(&stored);
+        let shifted = Bytes::copy_from(&shifted).slice(offset..offset + stored.len());
+        let second = subject.policy.open(shifted).map_err(|e| e.to_string())?;
+        for hash in probes.iter().chain(&hashes) {
+            let same = may_contain(&*first, *hash) == may_contain(&*second, *hash)
+                && may_contain(&*first, *hash) == may_contain(&*first, *hash);
+            ensure(same, || format!("answers differ at offset {offset}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Where keys can be added one after the other, order, batches and threads make no difference.
+fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
+    for count in [0, 1, 1000] {
+        let hashes = random_hashes(count, 11);
+        let input = FilterInput { hashes: &hashes, bits_per_key: None, keys: None };
+        let Some(grown) = subject.policy.grow(&input) else { return Ok(()) };
+        let built = subject.policy.build(&input);
+        hashes.iter().rev().for_each(|hash| grown.insert(*hash));
+        if grown.finish() != built {
+            return Err(format!("{count} keys, one by one, make another filter"));
+        }
+        let together = subject.policy.grow(&input).ok_or("it grows once and not twice")?;
+        std::thread::scope(|scope| {
+            for share in hashes.chunks(count.div_ceil(4).max(1)) {
+                let together = &together;
+                scope.spawn(move || share.chunks(45).for_each(|batch| together.insert_batch(batch)));
+            }
+        });
+        if together.finish() != built {
+            return Err(format!("{count} keys, by threads in batches, make another filter"));
+        }
+    }
+    Ok(())
+}
+
+fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> {
+    let hashes = random_hashes(2000, 4);
+    let filter = build(subject, &hashes, Some(4.0));
+    let probes: Vec<KeyHash> = hashes.into_iter().chain(random_hashes(2000, 5)).collect();
+    for count in [0, 1, 7, 31, 32, 33, 64, 100, probes.len()] {
+        for start in [0, probes.len() - count] {
+            let probes = &probes[start..start + count];
+            let mut answers = vec![false; count];
+            filter.may_contain_batch(probes, &mut answers);
+            let same = probes.iter().zip(&answers).all(|(hash, answer)| filter.may_contain(*hash) == *answer);
+            ensure(same, || format!("a batch of {count} differs"))?;
+            may_contain_all(&*filter, probes, &mut answers);
+            let same =
+                probes.iter().zip(&answers).all(|(hash, answer)| may_contain(&*filter, *hash) == *answer);
+            ensure(same, || format!("a batch of {count} keys differs"))?;
+        }
+    }
+    let short = catch_unwind(AssertUnwindSafe(|| filter.may_contain_batch(&probes, &mut [false])));
+    ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
+}
+
+/// Within 3 % of theory, besides the sampling error.
+fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
+    let hashes = random_hashes(300_000, 6);
+    let probes = random_hashes(1_000_000, 7);
+    for bits_per_key in BITS_PER_KEY {
+        let filter = build(subject, &hashes, Some(bits_per_key));
+        within(0.03, filter.expected_fpr(), share_of_positives(&*filter, &probes), probes.len())
+            .map_err(|error| format!("{bits_per_key} bits: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Within 25 % of theory over many filters of a few keys, for which theory is an approximation.
+fn small_filters_are_near_their_rate(subject: &Subject) -> Result<(), String> {
+    const FILTERS: u64 = 100;
+    let probes = random_hashes(10_000, 8);
+    for keys in [1, 50, 200] {
+        let (mut expected, mut measured) = (0.0, 0.0);
+        for seed in 0..FILTERS {
+            let filter = build(subject, &random_hashes(keys, 100 + seed), Some(6.0));
+            expected += filter.expected_fpr() / FILTERS as f64;
+            measured += share_of_positives(&*filter, &probes) / FILTERS as f64;
+        }
+        within(0.25, expected, measured, probes.len()).map_err(|error| format!("{keys} keys: {error}"))?;
+    }
+    Ok(())
+}
+
+fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
+    let mut answers = vec![false; probes.len()];
+    may_contain_all(filter, probes, &mut answers);
+    answers.iter().filter(|answer| **answer).count() as f64 / probes.len() as f64
+}
+
+/// Whether `measured`, a share of `probes`, is `expected` within a relative `tolerance` and four standard
+/// deviations of sampling.
+fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result<(), String> {
+    let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
+    ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
+        format!("the rate is {measured:.6} where {expected:.6} is expected")
+    })
+}
+
+fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
+    for bits_per_key in [None, Some(0.1), Some(10.0)] {
+        let filter = build(subject, &[], bits_per_key);
+        let positives = share_of_positives(&*filter, &random_hashes(1000, 9));
+        within(0.0, filter.expected_fpr(), positives, 1000)?;
+        // A filter that always says "maybe" says so of itself; all others know better here.
+        ensure(positives == 0.0 || filter.memory_bytes() == 0, || "an empty table has keys".to_owned())?;
+    }
+    Ok(())
+}
+
+/// Keys of every kind: numbers near and far, padded and not, strings that begin like each other, and odd ends.
+fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
+    let numbers = || random_hashes(2000, 14).into_iter().map(|hash| hash.0);
+    let odd: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b"ab", &[0xff; 8], &[0xff; 9], &[0xff; 30]];
+    vec![
+        numbers().map(|number| number.to_be_bytes().to_vec()).collect(),
+        numbers().map(|number| [&(number % 5000).to_be_bytes()[..], b"0000"].concat()).collect(),
+        numbers().map(|number| format!("user{:020}", number % 1_000_000).into_bytes()).collect(),
+        numbers().map(|number| format!("{:x}", number >> (number % 64)).into_bytes()).collect(),
+        numbers().map(|number| vec![b'a' + (number % 3) as u8; number as usize / 3 % 40]).collect(),
+        odd.iter().map(|key| key.to_vec()).collect(),
+        [b"one".to_vec()].into(),
+    ]
+}
+
+/// Bounds at, just around and further from every key, of every form: whatever holds a key is not empty.
+fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
+    for keys in kinds_of_keys() {
+        let list: KeyList = keys.iter().collect();
+        let hashes = random_hashes(keys.len(), 15);
+        for bits_per_key in [None, Some(0.5), Some(3.0), Some(40.0)] {
+            let input = FilterInput { hashes: &hashes, bits_per_key, keys: Some(&list) };
+            let filter = open(subject, &subject.policy.build(&input));
+            for (index, key) in keys.iter().enumerate() {
+                let after = [&key[..], b"\0"].concat();
+                let further = list.key((index + 1 + index % 5).min(list.len() - 1));
+                let before = list.key(index.saturating_sub(1 + index % 3));
+                let lows = [Bound::Unbounded, Bound::Included(&key[..]), Bound::Included(before)];
+                let highs = [Bound::Unbounded, Bound::Included(&key[..]), Bound::Excluded(&after[..])];
+                let highs = highs.into_iter().chain([Bound::Included(further)]);
+                for (low, high) in lows.into_iter().flat_map(|low| highs.clone().map(move |high| (low, high)))
+                {
+                    ensure(filter.may_contain_range(low, high), || {
+                        format!("{low:?} to {high:?} is called empty at {bits_per_key:?} bits")
+                    })?;
+                }
+            }
+            let below = list.iter().zip(list.iter().skip(1)).all(|(low, high)| {
+                filter.may_contain_range(Bound::Excluded(low), Bound::Included(high))
+                    && filter.may_contain_range(Bound::Included(low), Bound::Excluded(high))
+            });
+            ensure(below, || "a range between neighbours with one of them is called empty".to_owned())?;
+        }
+    }
+    Ok(())
+}
+
+/// Of ranges behind an absent key some are empty to a filter that answers ranges; to others none is.
+fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
+    let filter = build(subject, &random_hashes(1000, 16), None);
+    let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
+        let [low, high] = [b"a", b"z"].map(|end| [&key_of(*hash)[..], end].concat());
+        !filter.may_contain_range(Bound::Included(&low), Bound::Included(&high))
+    });
+    let (empty, answers) = (empty.count(), filter.answers_ranges());
+    ensure(if answers { empty > 0 } else { empty == 0 }, || {
+        format!("{empty} of 1000 ranges are empty to a filter that says {answers}")
+    })
+}
+
+/// The memory is that of the allocation for a table of many keys: within 1 % where bits per key are a
+/// parameter, within a step of a bit where fingerprints are. A policy's own number is what it spends unasked.
+fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
+    let Some(own) = subject.policy.bits_per_key() else {
+        return ensure(!subject.spends_bits, || "it has bits_per_key and does not say so".to_owned());
+    };
+    let hashes = random_hashes(100_000, 10);
+    let bits = |given| build(subject, &hashes, given).memory_bytes() as f64 * 8.0 / hashes.len() as f64;
+    let (spent, asked) = (bits(None), bits(Some(own)));
+    ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
+        format!("{spent} bits per key, {asked} if asked for them, where {own} are its own")
+    })?;
+    let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
+    let slack = if subject.spends_bits { 0.0 } else { 1.5 };
+    for given in given {
+        let bits = bits(Some(*given));
+        ensure(bits >= given - slack && bits <= given * 1.01 + slack + 0.02, || {
+            format!("{bits} bits per key where {given} are given")
+        })?;
+    }
+    Ok(())
+}
+
+/// What is held is told: an oracle 0 by convention, others about what they stored.
+fn memory_is_told(subject: &Subject) -> Result<(), String> {
+    let hashes = random_hashes(10_000, 11);
+    let stored = subject.policy.build(&Keys::of(&hashes).input(None));
+    let memory = build(subject, &hashes, None).memory_bytes();
+    if subject.oracle {
+        return ensure(memory == 0, || format!("an oracle holds {memory} bytes"));
+    }
+    ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
+        format!("{memory} bytes of memory for {} stored", stored.len())
+    })
+}
+
+/// Shorter or longer bytes are refused; flipped bits are refused or change answers; nothing panics.
+fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
+    let hashes = random_hashes(300, 12);
+    let probes = random_hashes(100, 13);
+    let stored = subject.policy.build(&Keys::of(&hashes).input(None));
+    let open = |bytes: &[u8]| {
+        catch_unwind(AssertUnwindSafe(|| {
+            subject.policy.open(Bytes::copy_from(bytes)).map(|filter| {
+                let _ = (filter.expected_fpr(), share_of_positives(&*filter, &probes));
+                let ranges =
+                    probes.windows(2).map(|pair| [pair[0], pair[1]].map(|hash| hash.0.to_be_bytes()));
+                let ranges = ranges.filter(|[low, high]| {
+                    filter.may_contain_range(Bound::Included(low), Bound::Excluded(high))
+                });
+                probes.iter().filter(|hash| filter.may_contain(**hash)).count() + ranges.count()
+            })
+        }))
+        .map_err(|_| "corrupt bytes make it panic".to_owned())
+    };
+    for len in 0..stored.len() {
+        ensure(open(&stored[..len])?.is_err(), || format!("{len} of {} bytes are accepted", stored.len()))?;
+    }
+    for extra in [1, 8, 64] {
+        let longer = [&stored[..], &vec![0; extra]].concat();
+        ensure(open(&longer)?.is_err(), || format!("{extra} bytes too many are accepted"))?;
+    }
+    for bit in 0..stored.len() * 8 {
+        let mut flipped = stored.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let _ = open(&flipped)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The filter of `examples/filter-c` under all invariants, and libraries that are none.
+
+use std::path::{Path, PathBuf};
+
+use catalog::testing::compile_c;
+use tempfile::TempDir;
+
+use super::{CATALOG, INVARIANTS, Keys, Subject, Value, check_invariants, policy};
+
+/// A library of this source, or of the file that it includes; `None` where there is no C compiler.
+fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
+    compile_c(folder.path(), "filter-c", source)
+}
+
+fn label(library: &Path) -> String {
+    format!("library(library={:?})", library.to_str().unwrap())
+}
+
+/// What is said of a library that is refused.
+fn refused(library: &Path) -> String {
+    CATALOG.choose(&Value::String(label(library))).unwrap_err().to_string()
+}
+
+#[test]
+fn the_filter_in_c_keeps_every_invariant() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(library) = compiled(&folder, "#include \"blocked.c\"\n") else { return };
+    let label = label(&library);
+    let subject = Subject { policy: policy(&label), spends_bits: true, oracle: false };
+    check_invariants(&label, &subject, INVARIANTS).unwrap();
+}
+
+#[test]
+fn no_library_opens_the_filter_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(library) = compiled(&folder, "#include \"blocked.c\"\n") else { return };
+    let keys = Keys::of(&[types::KeyHash(1), types::KeyHash(2)]);
+    let stored = types::Bytes::copy_from(&policy(&label(&library)).build(&keys.input(None)));
+    let error = policy("library").open(stored).err().unwrap().to_string();
+    assert!(error.contains("the library \"blocked-c\" wrote this filter"), "{error}");
+    assert!(error.contains("the design has the library \"standard\""), "{error}");
+}
+
+#[test]
+fn what_is_no_filter_library_is_refused_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = refused(&folder.path().join("no-such.so"));
+    assert!(
+        missing.contains("there is no such file in ") && missing.contains("build it, or correct"),
+        "{missing}"
+    );
+    let text = folder.path().join("text.so");
+    std::fs::write(&text, "no library").unwrap();
+    assert!(refused(&text).contains("cannot be loaded"), "{}", refused(&text));
+    let sources = [
+        ("int nothing;\n", "does not export the function lsmbench_filter"),
+        ("const void *lsmbench_filter(void) { return 0; }\n", "lsmbench_filter returned NULL"),
+        (
+            "static const struct { unsigned abi; long rest[20]; } api = { 77, { 0 } };\n\
+             const void *lsmbench_filter(void) { return &api; }\n",
+            "has version 77 of the ABI of lsmbench_filter.h, this program has version 1",
+        ),
+        (
+            "#include \"lsmbench_filter.h\"\n\
+             static const lsmbench_filter_api api = { .abi = 1, .name = \"empty\" };\n\
+             const lsmbench_filter_api *lsmbench_filter(void) { return &api; }\n",
+            "leaves max_bytes NULL",
+        ),
+        (
+            "#include \"lsmbench_filter.h\"\n\
+             static const lsmbench_filter_api api = { .abi = 1, .name = \"two words\" };\n\
+             const lsmbench_filter_api *lsmbench_filter(void) { return &api; }\n",
+            "it must be 1 to 32 printable ASCII characters",
+        ),
+    ];
+    for (source, expected) in sources {
+        // A folder for each, because a library stays loaded under its path.
+        let folder = tempfile::tempdir().unwrap();
+        let Some(library) = compiled(&folder, source) else { return };
+        let error = refused(&library);
+        assert!(error.starts_with("bloom: library: ") && error.contains(expected), "{error}");
+    }
+}

@@ -1,0 +1,192 @@
+//! Filters that are wrong on purpose: each breaks one invariant, and the check must see it.
+
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use types::{Bytes, HashedKey, KeyHash};
+
+use crate::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
+
+/// What is wrong with a canary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// One key of many is not added.
+    ForgetsOneKey,
+    /// The build depends on how many came before.
+    CountsItsBuilds,
+    /// The last answer of a batch is turned round.
+    TurnsTheLastAnswer,
+    /// The last key of a batch that is added to a filter is not.
+    ForgetsWhatGrows,
+    /// The rate is twice what it says.
+    HalvesItsRate,
+    /// The rate is 10 % above what it says.
+    FlattersItsRate,
+    /// Small tables get a full filter.
+    SaturatesWhenSmall,
+    /// A table without keys may contain anything.
+    SeesKeysInNothing,
+    /// One range that holds a key is called empty.
+    LosesARange,
+    /// A range without a key is called empty by a filter that says it cannot tell.
+    AnswersRangesUnasked,
+    /// No range is ever called empty by a filter that says it can tell.
+    AnswersNoRange,
+    /// Keys are looked up by something else than their hashes.
+    LosesKeysByName,
+    /// The allocation is ignored.
+    IgnoresItsAllocation,
+    /// Half of the memory is not told.
+    HidesMemory,
+    /// Cut bytes are taken for whole.
+    AcceptsCutBytes,
+    /// Cut bytes are indexed without a look at their length.
+    PanicsOnCutBytes,
+}
+
+impl Fault {
+    /// Every fault, with the invariant that must see it.
+    pub(crate) const ALL: [(Self, &'static str); 16] = [
+        (Self::ForgetsOneKey, "no key is lost"),
+        (Self::CountsItsBuilds, "answers depend on bytes and hash alone"),
+        (Self::TurnsTheLastAnswer, "a batch answers as single probes do"),
+        (Self::ForgetsWhatGrows, "what grows is what is built"),
+        (Self::HalvesItsRate, "the rate is the one expected"),
+        (Self::FlattersItsRate, "the rate is the one expected"),
+        (Self::SaturatesWhenSmall, "small filters are near their rate"),
+        (Self::SeesKeysInNothing, "an empty table has no keys"),
+        (Self::LosesARange, "no range with a key is empty"),
+        (Self::AnswersRangesUnasked, "ranges are answered where it says so"),
+        (Self::AnswersNoRange, "ranges are answered where it says so"),
+        (Self::LosesKeysByName, "no key is lost"),
+        (Self::IgnoresItsAllocation, "the allocation is spent"),
+        (Self::HidesMemory, "memory is told"),
+        (Self::AcceptsCutBytes, "corruption is an error or a wrong answer"),
+        (Self::PanicsOnCutBytes, "corruption is an error or a wrong answer"),
+    ];
+}
+
+/// A sound policy with a fault put in.
+pub(crate) struct Canary {
+    fault: Fault,
+    sound: Box<dyn FilterPolicy>,
+    builds: AtomicU8,
+}
+
+impl Canary {
+    pub(crate) fn new(fault: Fault, sound: Box<dyn FilterPolicy>) -> Self {
+        Self { fault, sound, builds: AtomicU8::new(0) }
+    }
+}
+
+impl FilterPolicy for Canary {
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let mut input = *input;
+        match self.fault {
+            Fault::ForgetsOneKey => input.hashes = input.hashes.split_last().map_or(&[], |(_, rest)| rest),
+            Fault::IgnoresItsAllocation => input.bits_per_key = None,
+            _ => {}
+        }
+        let mut stored = self.sound.build(&input);
+        match self.fault {
+            Fault::CountsItsBuilds => {
+                let last = stored.last_mut().expect("a head at least");
+                *last ^= self.builds.fetch_add(1, Ordering::Relaxed);
+            }
+            Fault::SaturatesWhenSmall if input.hashes.len() < 1000 => stored[24..].fill(0xff),
+            Fault::SeesKeysInNothing if input.hashes.is_empty() => stored[24..].fill(0xff),
+            _ => {}
+        }
+        stored
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
+        let opened = match (self.fault, self.sound.open(stored.clone())) {
+            (Fault::AcceptsCutBytes, Err(_)) => {
+                self.sound.open(Bytes::copy_from(&self.sound.build(&FilterInput {
+                    hashes: &[],
+                    bits_per_key: None,
+                    keys: None,
+                })))
+            }
+            (Fault::PanicsOnCutBytes, Err(_)) => Err(CorruptFilter(format!("{}", stored[23]))),
+            (_, opened) => opened,
+        };
+        Ok(Box::new(CanaryFilter { fault: self.fault, sound: opened? }))
+    }
+
+    fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
+        let sound = self.sound.grow(input)?;
+        if self.fault == Fault::ForgetsWhatGrows { Some(Box::new(Forgetful(sound))) } else { Some(sound) }
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        self.sound.bits_per_key()
+    }
+}
+
+struct Forgetful(Box<dyn FilterBuilder>);
+
+impl FilterBuilder for Forgetful {
+    fn insert(&self, hash: KeyHash) {
+        self.0.insert(hash);
+    }
+
+    fn insert_batch(&self, hashes: &[KeyHash]) {
+        self.0.insert_batch(hashes.split_last().map_or(&[], |(_, others)| others));
+    }
+
+    fn finish(&self) -> Vec<u8> {
+        self.0.finish()
+    }
+}
+
+struct CanaryFilter {
+    fault: Fault,
+    sound: Box<dyn Filter>,
+}
+
+impl Filter for CanaryFilter {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.sound.may_contain(hash)
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.sound.may_contain_batch(hashes, answers);
+        if let (Fault::TurnsTheLastAnswer, Some(last)) = (self.fault, answers.last_mut()) {
+            *last = !*last;
+        }
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        let missed = self.fault == Fault::LosesKeysByName && key.bytes.last() == Some(&7);
+        !missed && self.sound.may_contain_key(key)
+    }
+
+    fn answers_ranges(&self) -> bool {
+        self.fault == Fault::AnswersNoRange || self.sound.answers_ranges()
+    }
+
+    fn may_contain_range(&self, low: Bound<&[u8]>, _: Bound<&[u8]>) -> bool {
+        match (self.fault, low) {
+            (Fault::LosesARange, Bound::Included(low)) => low != b"one",
+            (Fault::AnswersRangesUnasked, Bound::Included(low)) => low.last() != Some(&b'a'),
+            _ => true,
+        }
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        match self.fault {
+            Fault::HalvesItsRate => self.sound.expected_fpr() / 2.0,
+            Fault::FlattersItsRate => self.sound.expected_fpr() / 1.1,
+            _ => self.sound.expected_fpr(),
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self.fault {
+            Fault::HidesMemory => self.sound.memory_bytes() / 2,
+            _ => self.sound.memory_bytes(),
+        }
+    }
+}

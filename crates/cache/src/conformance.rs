@@ -1,0 +1,49 @@
+//! The invariants of the cache axis as a check that any crate's tests can call.
+//!
+//! ```
+//! let sieve = lsmbench_cache::CATALOG.variant("sieve")?;
+//! lsmbench_cache::conformance::check(sieve)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calls;
+mod invariants;
+#[cfg(test)]
+mod tests;
+
+use catalog::{Choice, Variant, laws};
+
+use crate::{CATALOG, Cache};
+
+/// The capacities at which a cache is checked, besides its own.
+const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
+
+/// Checks that a cache keeps every invariant of the axis: a block comes back as it was inserted, the weight stays
+/// within the capacity, equal calls give equal hits, and so on.
+///
+/// The cache has its default parameters. A cache with a parameter `capacity` is checked at several capacities.
+///
+/// # Errors
+/// One line per broken invariant: `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
+    let defaults = |_| caches(variant, variant.default_choice());
+    let checked = laws::check_component(CATALOG.axis, variant, defaults, invariants::INVARIANTS);
+    let mut broken: Vec<String> = checked.err().into_iter().collect();
+    for choice in CAPACITIES.iter().filter_map(|capacity| with_capacity(variant, capacity)) {
+        let label = choice.label();
+        broken.extend(laws::check_invariants(&label, &caches(variant, choice), invariants::INVARIANTS).err());
+    }
+    laws::all_kept(&broken)
+}
+
+/// The variant with this capacity; `None` where it does not take it.
+fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice> {
+    let given = [("capacity".to_owned(), capacity.into())].into_iter().collect();
+    variant.choose(CATALOG.axis, given, &[]).ok()
+}
+
+/// Caches of this choice, which exists, so that it builds.
+fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
+    let build = move || variant.build_of(CATALOG.axis, &choice).expect("a choice builds again");
+    invariants::Subject(Box::new(build))
+}

@@ -1,0 +1,68 @@
+//! Seeded sequences of calls over a few trees and tables, and the bytes that belong to each block.
+
+use types::{Bytes, SplitMix64};
+
+use crate::BlockId;
+
+/// Blocks that calls speak of: trees, tables in each, blocks in each.
+const TREES: u64 = 2;
+const TABLES: u64 = 4;
+const BLOCKS: u64 = 40;
+
+/// One call of a cache.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    Get(BlockId),
+    Insert(BlockId, Bytes),
+    RemoveTable(u64, u64),
+    SetCapacity(u64),
+}
+
+/// Every block there is.
+pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
+    (0..TREES).flat_map(|tree| {
+        (0..TABLES).flat_map(move |table| {
+            (0..BLOCKS).map(move |block| BlockId { tree, table, offset: block * 4096 })
+        })
+    })
+}
+
+/// A block; low ones come more often.
+pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
+    let offset = random.below(BLOCKS).min(random.below(BLOCKS)) * 4096;
+    BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }
+}
+
+/// Bytes that say whose they are: the block's name first, then a number that no other block carries.
+pub(crate) fn block(id: BlockId, version: u64, len: usize) -> Bytes {
+    let name = [id.tree, id.table, id.offset, version].map(u64::to_le_bytes).concat();
+    let bytes: Vec<u8> = name.into_iter().cycle().take(len).collect();
+    Bytes::copy_from(&bytes)
+}
+
+/// Lengths from empty to too large for most.
+fn any_length(random: &mut SplitMix64) -> usize {
+    match random.below(100) {
+        0 => 0,
+        1 => 200 << 10,
+        2..10 => 1,
+        _ => 1 + random.below(8191) as usize,
+    }
+}
+
+/// `count` calls: mostly gets and inserts; every thousand a table is removed and the capacity changed.
+pub(crate) fn sequence(seed: u64, count: u64, base_capacity: u64) -> Vec<Call> {
+    let random = &mut SplitMix64::new(seed);
+    (1..=count)
+        .map(|number| match number % 1000 {
+            300 => Call::RemoveTable(random.below(TREES), random.below(TABLES)),
+            600 => Call::SetCapacity(base_capacity / (1 + random.below(19))),
+            900 => Call::SetCapacity(base_capacity.saturating_mul(1 + random.below(2))),
+            _ if random.chance(0.5) => Call::Get(any_block(random)),
+            _ => {
+                let id = any_block(random);
+                Call::Insert(id, block(id, number, any_length(random)))
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! The invariants of the cache axis: as one thread sees them, and as many do.
+
+use std::collections::HashMap;
+use std::thread;
+
+use catalog::laws::Invariant;
+use types::{Bytes, SplitMix64};
+
+use super::calls::{self, Call};
+use crate::{BlockId, Cache};
+
+/// Calls of one thread.
+pub(crate) const CALLS: u64 = 6_000;
+
+/// Makes one more cache of the same kind.
+pub(crate) type Make<'a> = &'a (dyn Fn() -> Box<dyn Cache> + Sync);
+
+/// Caches under test, made one by one.
+pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("calls of one thread are answered alike and within the capacity", |subject| check(&*subject.0)),
+    ("calls of many threads give blocks of their names", |subject| check_concurrent(&*subject.0())),
+];
+
+/// Checks all laws that one thread can see; three caches get the same calls and must answer alike.
+pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
+    let first = replay(&*make())?;
+    let second = replay(&*make())?;
+    let elsewhere = thread::scope(|scope| scope.spawn(|| replay(&*make())).join().expect("no panic"))?;
+    if first == second && first == elsewhere {
+        Ok(())
+    } else {
+        Err("law 3: the same calls gave other hits".to_owned())
+    }
+}
+
+/// Makes the calls, checks every answer, and returns which gets were hits.
+fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
+    let mut inserted: HashMap<BlockId, Bytes> = HashMap::new();
+    let mut hits = Vec::new();
+    let base = cache.capacity();
+    for (number, call) in calls::sequence(1, CALLS, base).into_iter().enumerate() {
+        match call {
+            Call::Get(id) => hits.push(check_get(cache, &inserted, id)?),
+            Call::Insert(id, block) => {
+                cache.insert(id, block.clone());
+                inserted.insert(id, block);
+            }
+            Call::RemoveTable(tree, table) => check_removal(cache, &inserted, tree, table)?,
+            Call::SetCapacity(bytes) => {
+                cache.set_capacity(bytes);
+                if cache.capacity() != bytes && cache.capacity() != base {
+                    return Err(format!("the capacity was set to {bytes} and is {}", cache.capacity()));
+                }
+            }
+        }
+        if cache.weight_bytes() > cache.capacity() {
+            return Err(format!("law 2: {} bytes of {}", cache.weight_bytes(), cache.capacity()));
+        }
+        if number % 500 == 0 {
+            held(cache, &inserted)?;
+        }
+    }
+    held(cache, &inserted)?;
+    Ok(hits)
+}
+
+/// Law 1 for one block; says whether it was there.
+fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId) -> Result<bool, String> {
+    let found = cache.get(&id);
+    let mut shown = None;
+    let is_shown = cache.read(&id, &mut |block| shown = Some(block.to_vec()));
+    if is_shown != shown.is_some() || shown.as_deref() != found.as_deref() {
+        return Err(format!("law 1: read shows another {id:?} than get returns"));
+    }
+    let Some(block) = found else { return Ok(false) };
+    if inserted.get(&id).map(|block| &**block) == Some(&*block) {
+        Ok(true)
+    } else {
+        Err(format!("law 1: {id:?} gives bytes that were not last inserted under it"))
+    }
+}
+
+/// All blocks held; together they must weigh what the cache says.
+fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
+    let mut held = Vec::new();
+    let mut weight = 0;
+    for id in calls::all_blocks() {
+        if check_get(cache, inserted, id)? {
+            held.push(id);
+            weight += inserted[&id].len() as u64;
+        }
+    }
+    if weight == cache.weight_bytes() {
+        Ok(held)
+    } else {
+        Err(format!("law 2: {weight} bytes are held, {} are reported", cache.weight_bytes()))
+    }
+}
+
+/// Removing a table takes its blocks and no others.
+fn check_removal(
+    cache: &dyn Cache,
+    inserted: &HashMap<BlockId, Bytes>,
+    tree: u64,
+    table: u64,
+) -> Result<(), String> {
+    let mut expected = held(cache, inserted)?;
+    expected.retain(|id| (id.tree, id.table) != (tree, table));
+    cache.remove_table(tree, table);
+    if held(cache, inserted)? == expected {
+        Ok(())
+    } else {
+        Err(format!("table {table} of tree {tree} was removed: other blocks are held than its neighbours'"))
+    }
+}
+
+/// Checks that threads at once get blocks that belong to the names they asked for, and that nothing is
+/// left over afterwards.
+pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
+    const THREADS: u64 = 3;
+    let base = cache.capacity();
+    thread::scope(|scope| {
+        let spawn = |seed| scope.spawn(move || churn(cache, seed, base));
+        let threads: Vec<_> = (0..THREADS).map(spawn).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })?;
+    let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
+    if held != cache.weight_bytes() || held > cache.capacity() {
+        return Err(format!(
+            "law 2: {held} bytes are held, {} reported, {} allowed",
+            cache.weight_bytes(),
+            cache.capacity()
+        ));
+    }
+    for id in calls::all_blocks() {
+        cache.remove_table(id.tree, id.table);
+    }
+    let left = cache.weight_bytes();
+    if left == 0 { Ok(()) } else { Err(format!("all tables were removed and {left} bytes are held")) }
+}
+
+/// One thread's calls: whatever others do, a block that comes back was inserted under its name.
+fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
+    let random = &mut SplitMix64::new(seed);
+    for call in calls::sequence(seed, CALLS, base) {
+        match call {
+            Call::Insert(id, block) => cache.insert(id, block),
+            Call::RemoveTable(tree, table) => cache.remove_table(tree, table),
+            Call::SetCapacity(bytes) => cache.set_capacity(bytes),
+            Call::Get(_) => {
+                let id = calls::any_block(random);
+                let Some(block) = cache.get(&id) else { continue };
+                let name = calls::block(id, 0, 24);
+                let is_own = |block: &[u8]| block.iter().zip(&name[..]).all(|(byte, own)| byte == own);
+                let mut is_shown_own = true;
+                cache.read(&id, &mut |block| is_shown_own = is_own(block));
+                if !is_shown_own || !is_own(&block) {
+                    return Err(format!("law 1: {id:?} gives bytes of another block"));
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! The invariants of the compaction axis, each a function of one policy and one history of a store.
+
+use catalog::Limit;
+use catalog::laws::ensure;
+use types::SplitMix64;
+
+use super::store::{KEYS, RunPlan, Store};
+use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
+
+/// More jobs than this without a flush between them are too many for a store of this size.
+const MAX_JOBS: usize = 1000;
+
+/// A policy under test.
+pub(crate) struct Subject {
+    pub(crate) policy: Box<dyn CompactionPolicy>,
+    /// What it declares that it cannot do.
+    pub(crate) limits: &'static [Limit],
+}
+
+/// A store as it was found, and what is flushed to it.
+#[derive(Debug)]
+pub(crate) struct History {
+    pub(crate) levels: Vec<Vec<RunPlan>>,
+    pub(crate) flushes: Vec<RunPlan>,
+}
+
+impl History {
+    /// A store of up to four levels with up to eleven runs each, and up to forty flushes.
+    pub(crate) fn random(random: &mut SplitMix64) -> Self {
+        let run = |random: &mut SplitMix64| -> RunPlan {
+            let entries = 1 + random.below(13);
+            (0..entries).map(|_| (random.below(u64::from(KEYS)) as u16, random.chance(0.25))).collect()
+        };
+        let runs = |most: u64, random: &mut SplitMix64| {
+            (0..random.below(most)).map(|_| run(random)).collect::<Vec<_>>()
+        };
+        let levels = random.below(4);
+        Self { levels: (0..levels).map(|_| runs(12, random)).collect(), flushes: runs(40, random) }
+    }
+}
+
+/// The check of an invariant: what is broken, if anything is.
+type Check = fn(&Subject, &History) -> Result<(), String>;
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[(&str, Check)] = &[
+    ("jobs are valid and change no answer", jobs_change_no_answer),
+    ("what is dropped is the oldest", only_the_oldest_goes),
+    ("the bottom is where nothing older is", the_bottom_is_where_nothing_older_is),
+    ("the same shape gives the same job", the_same_shape_gives_the_same_job),
+    ("the policy comes to rest", the_policy_comes_to_rest),
+];
+
+/// Plays a history: shows `each` every job before it is done, and `at_rest` the shapes where the policy
+/// rests. A job that cannot be done ends the play.
+pub(crate) fn play(
+    subject: &Subject,
+    history: &History,
+    mut each: impl FnMut(&Store, &Job) -> Result<(), String>,
+    mut at_rest: impl FnMut(&Shape) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut store = Store::planned(&history.levels);
+    let flushes = std::iter::once(None).chain(history.flushes.iter().map(Some));
+    for flush in flushes {
+        if let Some(run) = flush {
+            store.flush(run);
+        }
+        let mut jobs = 0;
+        while let Some(job) = subject.policy.pick(&store.shape()) {
+            each(&store, &job)?;
+            if store.apply(&job).is_err() || jobs == MAX_JOBS {
+                return Ok(());
+            }
+            jobs += 1;
+        }
+        at_rest(&store.shape())?;
+    }
+    Ok(())
+}
+
+fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), String> {
+    let check = |store: &Store, job: &Job| {
+        job.validate(&store.shape().levels).map_err(|error| format!("{job:?}: {error}"))?;
+        let mut after = store.clone();
+        after.apply(job)?;
+        let kept = |(before, after): (Option<u64>, Option<u64>)| match job.action {
+            // Who drops may find nothing, never something older.
+            Action::Drop if subject.drops_data() => after.is_none() || after == before,
+            _ => after == before,
+        };
+        ensure(store.answers().into_iter().zip(after.answers()).all(kept), || {
+            format!("{job:?} changes an answer")
+        })
+    };
+    play(subject, history, check, |_| Ok(()))
+}
+
+/// What a drop takes is as old as can be, and whole; the newest run is none of it.
+fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
+    let check = |store: &Store, job: &Job| {
+        if job.action != Action::Drop {
+            return Ok(());
+        }
+        let shape = store.shape();
+        let runs: Vec<&Run<TableShape>> = shape.levels.runs().map(|(_, run)| run).collect();
+        let goes = |run: &Run<TableShape>| run.tables.iter().all(|table| job.inputs.contains(&table.id));
+        let stays = runs.iter().take_while(|run| !goes(run)).count();
+        ensure(stays > 0, || format!("{job:?} takes the newest run"))?;
+        let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
+        ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
+            format!("{job:?} leaves what is older")
+        })
+    };
+    play(subject, history, check, |_| Ok(()))
+}
+
+fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) -> Result<(), String> {
+    let check = |store: &Store, job: &Job| {
+        let levels = store.shape().levels;
+        // What is moved keeps its tombstones, wherever it goes; a job that is not valid has no place.
+        if job.action == Action::Move || job.validate(&levels).is_err() {
+            return Ok(());
+        }
+        let bottom = job.reaches_bottom(&levels);
+        ensure(bottom != store.has_older_than(job), || {
+            format!("{job:?} is told to reach the bottom: {bottom}")
+        })
+    };
+    play(subject, history, check, |_| Ok(()))
+}
+
+fn the_same_shape_gives_the_same_job(subject: &Subject, history: &History) -> Result<(), String> {
+    let same = |shape: &Shape| {
+        let (once, again) = (subject.policy.pick(shape), subject.policy.pick(&shape.clone()));
+        ensure(once == again, || format!("{once:?}, then {again:?}"))
+    };
+    play(subject, history, |store, _| same(&store.shape()), same)
+}
+
+fn the_policy_comes_to_rest(subject: &Subject, history: &History) -> Result<(), String> {
+    let mut rests = 0;
+    play(
+        subject,
+        history,
+        |_, _| Ok(()),
+        |_| {
+            rests += 1;
+            Ok(())
+        },
+    )?;
+    ensure(rests == history.flushes.len() + 1, || format!("it rested {rests} times"))
+}
+
+impl Subject {
+    fn drops_data(&self) -> bool {
+        self.limits.contains(&Limit::DropsData)
+    }
+}

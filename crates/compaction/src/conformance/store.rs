@@ -1,0 +1,160 @@
+//! A store small enough to be checked key by key: tables hold their entries, merges are done for real.
+
+use std::collections::BTreeMap;
+
+use crate::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
+
+/// Bytes of an entry; a buffer holds ten.
+const ENTRY_BYTES: u64 = 10;
+const BUFFER_BYTES: u64 = 10 * ENTRY_BYTES;
+
+/// The keys that may be written are below this one.
+pub(crate) const KEYS: u16 = 64;
+
+/// What a run is made from: keys, each written or deleted.
+pub(crate) type RunPlan = BTreeMap<u16, bool>;
+
+/// The newest version of a key in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Version {
+    sequence: u64,
+    deleted: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Table {
+    id: TableId,
+    /// By key as bytes; never empty.
+    entries: BTreeMap<[u8; 2], Version>,
+}
+
+impl Placed for Table {
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn smallest(&self) -> &[u8] {
+        self.entries.first_key_value().expect("tables are not empty").0
+    }
+
+    fn largest(&self) -> &[u8] {
+        self.entries.last_key_value().expect("tables are not empty").0
+    }
+}
+
+/// A tree of such tables.
+#[derive(Clone, Default)]
+pub(crate) struct Store {
+    levels: Levels<Table>,
+    /// Sequence numbers and numbers of tables and runs, all from one counter.
+    next: u64,
+}
+
+impl Store {
+    /// A store whose levels hold runs as planned, the newest first.
+    pub(crate) fn planned(levels: &[Vec<RunPlan>]) -> Self {
+        let mut store = Self::default();
+        for (level, runs) in levels.iter().enumerate().rev() {
+            for run in runs.iter().rev() {
+                store.add_run(level, run);
+            }
+        }
+        store
+    }
+
+    /// A flush.
+    pub(crate) fn flush(&mut self, run: &RunPlan) {
+        self.add_run(0, run);
+    }
+
+    fn add_run(&mut self, level: usize, run: &RunPlan) {
+        let sequence = self.count();
+        let version = |(key, deleted): (&u16, &bool)| {
+            assert!(*key < KEYS);
+            (key.to_be_bytes(), Version { sequence, deleted: *deleted })
+        };
+        let tables = self.cut(run.iter().map(version).collect());
+        let place = OutputRun { level, run: self.count() };
+        self.levels = self.levels.edit(&[], place, &tables).expect("a new run fits");
+    }
+
+    /// Tables of one to four entries.
+    fn cut(&mut self, entries: BTreeMap<[u8; 2], Version>) -> Vec<Table> {
+        let entries: Vec<_> = entries.into_iter().collect();
+        let table = |chunk: &[([u8; 2], Version)]| Table {
+            id: self.count(),
+            entries: chunk.iter().copied().collect(),
+        };
+        entries.chunks(4).map(table).collect()
+    }
+
+    fn count(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// The picture a policy gets.
+    pub(crate) fn shape(&self) -> Shape {
+        let table = |table: &Table| TableShape {
+            id: table.id,
+            bytes: table.entries.len() as u64 * ENTRY_BYTES,
+            entries: table.entries.len() as u64,
+            tombstones: table.entries.values().filter(|version| version.deleted).count() as u64,
+            smallest: table.smallest().into(),
+            largest: table.largest().into(),
+        };
+        Shape { buffer_bytes: BUFFER_BYTES, levels: self.levels.map(table) }
+    }
+
+    /// The sequence number of the newest write of every key; `None` where there is none or it is a deletion.
+    pub(crate) fn answers(&self) -> Vec<Option<u64>> {
+        let newest = |key: u16| {
+            let versions =
+                self.levels.tables().filter_map(|(_, table)| table.entries.get(&key.to_be_bytes()));
+            versions.copied().next().filter(|version| !version.deleted).map(|version| version.sequence)
+        };
+        (0..KEYS).map(newest).collect()
+    }
+
+    /// Does a job that is valid.
+    pub(crate) fn apply(&mut self, job: &Job) -> Result<(), String> {
+        let inputs: Vec<Table> = self.inputs(job);
+        let outputs = match job.action {
+            Action::Move => inputs,
+            Action::Drop => Vec::new(),
+            Action::Merge => {
+                // The newest run comes first: what is there already is newer.
+                let mut merged = BTreeMap::new();
+                for (key, version) in inputs.iter().flat_map(|table| &table.entries) {
+                    merged.entry(*key).or_insert(*version);
+                }
+                if job.reaches_bottom(&self.levels) {
+                    merged.retain(|_, version: &mut Version| !version.deleted);
+                }
+                self.cut(merged)
+            }
+        };
+        let place = job.place(self.count());
+        self.levels = self.levels.edit(&job.inputs, place, &outputs).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// Whether tables that stay lie behind the output and overlap its keys, found by putting a table of all
+    /// these keys into the output's place.
+    pub(crate) fn has_older_than(&self, job: &Job) -> bool {
+        let inputs = self.inputs(job);
+        let marker =
+            Table { id: u64::MAX, entries: inputs.into_iter().flat_map(|table| table.entries).collect() };
+        let place = job.place(u64::MAX);
+        let after =
+            self.levels.edit(&job.inputs, place, std::slice::from_ref(&marker)).expect("the output fits");
+        let tables = after.tables().skip_while(|(_, table)| table.id != marker.id).skip(1);
+        let mut older = tables.filter(|(place, _)| *place != job.place(u64::MAX));
+        older.any(|(_, table)| table.smallest() <= marker.largest() && table.largest() >= marker.smallest())
+    }
+
+    fn inputs(&self, job: &Job) -> Vec<Table> {
+        let tables = self.levels.tables().map(|(_, table)| table);
+        tables.filter(|table| job.inputs.contains(&table.id)).cloned().collect()
+    }
+}

@@ -1,0 +1,270 @@
+//! Policies with small numbers keep the invariants of the axis and their own promises, and a policy that breaks one is
+//! caught.
+
+mod canary;
+mod promise;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicU64;
+
+use canary::{Canary, Fault, PROMISE};
+use promise::Promise;
+use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, proptest};
+use proptest::test_runner::RngSeed;
+use toml::Value;
+use types::SplitMix64;
+
+use super::invariants::{History, INVARIANTS, Subject};
+use super::store::KEYS;
+use crate::{CATALOG, CompactionPolicy, Load, simulate};
+
+/// A policy under test, and what it promises of a tree at rest.
+struct Case {
+    subject: Subject,
+    promise: Promise,
+}
+
+impl Case {
+    /// All that is broken in a history, by the names of the invariants.
+    fn broken(&self, history: &History) -> Vec<(&'static str, String)> {
+        let promise = self.promise.check(&self.subject, history).err().map(|broken| (PROMISE, broken));
+        let checks =
+            INVARIANTS.iter().filter_map(|(name, check)| Some((*name, check(&self.subject, history).err()?)));
+        checks.chain(promise).collect()
+    }
+}
+
+/// Every policy, as it is by default and with small numbers, so that small trees have several levels.
+const LABELS: [&str; 44] = [
+    "none",
+    "leveled",
+    "leveled(size_ratio=2)",
+    "leveled(size_ratio=1.5, level0_runs=3)",
+    "leveled-partial",
+    "leveled-partial(size_ratio=2, level0_runs=1, picker=round-robin)",
+    "leveled-partial(size_ratio=2, level0_runs=2, picker=least-overlap)",
+    "leveled-partial(size_ratio=2, level0_runs=1, picker=least-overlap-grandparent)",
+    "leveled-partial(size_ratio=1.5, level0_runs=2, picker=oldest)",
+    "leveled-partial(size_ratio=2, level0_runs=1, picker=coldest)",
+    "leveled-partial(size_ratio=2, level0_runs=2, picker=largest)",
+    "leveled-partial(size_ratio=2, level0_runs=3, picker=most-tombstones, tombstone_share=0.3)",
+    "leveled-partial(size_ratio=3, level0_runs=4, picker=tombstone-ttl, tombstone_ttl=0)",
+    "leveled-partial(size_ratio=2, level0_runs=2, picker=tombstone-ttl, tombstone_ttl=20)",
+    "tiered",
+    "tiered(size_ratio=2)",
+    "lazy-leveled",
+    "lazy-leveled(size_ratio=2)",
+    "fluid",
+    "fluid(size_ratio=2, upper_runs=3, largest_runs=1)",
+    "fluid(size_ratio=4, upper_runs=2, largest_runs=3)",
+    "l0-tiered",
+    "l0-tiered(size_ratio=2, level0_runs=2)",
+    "l0-tiered(size_ratio=2, level0_runs=2, level1_memtables=5)",
+    "l0-tiered(trivial_moves=true)",
+    "l0-tiered(size_ratio=2, level0_runs=2, trivial_moves=true)",
+    "l0-tiered(size_ratio=1.5, level0_runs=3, level1_memtables=2, trivial_moves=true)",
+    "one-leveling",
+    "one-leveling(size_ratio=2)",
+    "universal",
+    "universal(num_runs=2, size_ratio_percent=50, max_size_amplification_percent=50)",
+    "binary-counter",
+    "merge-all",
+    "partial",
+    "partial(run_threshold=3, max_runs=2, selection=smallest)",
+    "partial(run_threshold=2, max_runs=3)",
+    "partial(run_threshold=4, max_runs=2, selection=most-overlap)",
+    "golden",
+    "time-window(window=5, min_runs=2)",
+    "fifo(capacity=400B)",
+    "fifo(capacity=1B)",
+    "external",
+    "external(identity=\"tiered(size_ratio=2)\")",
+    "external(identity=\"leveled-partial(size_ratio=2, level0_runs=2, picker=least-overlap)\")",
+];
+
+#[test]
+fn every_policy_is_tested_with_its_promise() {
+    for kind in CATALOG.kinds() {
+        assert!(LABELS.iter().any(|label| chosen(label).kind() == kind), "{kind} is not tested");
+    }
+}
+
+#[test]
+fn impossible_parameters_are_refused_with_a_sentence() {
+    let labels = [
+        "leveled(size_ratio=1)",
+        "leveled(size_ratio=-2)",
+        "leveled(size_ratio=nan)",
+        "leveled(level0_runs=0)",
+        "tiered(size_ratio=1)",
+        "tiered(size_ratio=0)",
+        "lazy-leveled(size_ratio=1)",
+        "l0-tiered(size_ratio=1.0)",
+        "l0-tiered(level0_runs=0)",
+        "leveled-partial(size_ratio=1)",
+        "leveled-partial(level0_runs=0)",
+        "leveled-partial(tombstone_share=0)",
+        "leveled-partial(tombstone_share=1.5)",
+        "leveled-partial(tombstone_share=nan)",
+        "one-leveling(size_ratio=1)",
+        "golden(growth=1.0)",
+        "golden(tables_per_job=0)",
+        "fluid(size_ratio=1)",
+        "fluid(upper_runs=0)",
+        "fluid(largest_runs=0)",
+        "universal(num_runs=1)",
+        "universal(min_merge_width=1)",
+        "universal(max_size_amplification_percent=0)",
+        "merge-all(runs=1)",
+        "partial(run_threshold=1)",
+        "partial(max_runs=1)",
+        "time-window(window=0)",
+        "time-window(min_runs=1)",
+        "fifo(capacity=0)",
+    ];
+    for label in labels {
+        let error = CATALOG.choose(&Value::String(label.to_owned())).unwrap_err().to_string();
+        assert!(error.contains("it must be "), "{label}: {error}");
+    }
+}
+
+#[test]
+fn every_canary_is_caught_by_its_invariant() {
+    let mut random = SplitMix64::new(1);
+    let histories: Vec<History> = (0..50).map(|_| History::random(&mut random)).collect();
+    for (fault, name) in Fault::ALL {
+        let policy = Box::new(Canary { fault, sound: policy(fault.host()), calls: AtomicU64::new(0) });
+        let host = case(fault.host());
+        let canary = Case { subject: Subject { policy, ..host.subject }, ..host };
+        let sees = |history| canary.broken(history).iter().any(|(broken, _)| *broken == name);
+        assert!(histories.iter().any(sees), "{fault:?}: \"{name}\" did not see it");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        rng_seed: RngSeed::Fixed(42),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_policy_keeps_every_invariant(history in histories()) {
+        for label in LABELS {
+            let broken = case(label).broken(&history);
+            prop_assert!(broken.is_empty(), "{}: {:?}", label, broken);
+        }
+    }
+}
+
+/// The label of the policy of `examples/policy-python`, which merges three runs; `None` where there is no Python.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+fn policy_in_python() -> Option<String> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no python3, so the policy in Python was not tested");
+        return None;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/policy-python/policy.py");
+    Some(format!("external(command=[\"python3\", {:?}, \"3\"])", path.to_str()?))
+}
+
+#[test]
+fn the_policy_in_python_keeps_every_invariant() {
+    let Some(label) = policy_in_python() else { return };
+    let subject = Subject { policy: policy(&label), ..case("external").subject };
+    let case = Case { subject, promise: Promise::Tiered { size_ratio: 3 } };
+    let mut random = SplitMix64::new(7);
+    for _ in 0..10 {
+        assert_eq!(case.broken(&History::random(&mut random)), [], "{label}");
+    }
+    assert_eq!(case.subject.policy.failure(), None);
+}
+
+/// What the simulator counts of it is what it counts of the built-in policy that it repeats.
+#[test]
+fn the_policy_in_python_is_tiered_to_the_simulator() {
+    let Some(label) = policy_in_python() else { return };
+    let load =
+        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: 700, distinct_keys: Some(5000) };
+    let simulated = |label: &str| simulate(&*policy(label), load, 150).unwrap();
+    assert_eq!(simulated(&label), simulated("tiered(size_ratio=3)"));
+}
+
+#[test]
+fn the_simulator_stops_with_the_failure_of_a_policy() {
+    let ends = r#"external(command=["sh", "-c", "exit 7"])"#;
+    let load =
+        Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
+    let error = simulate(&*policy(ends), load, 1).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the compaction policy failed: the process [\"sh\", \"-c\", \"exit 7\"]"),
+        "{error}"
+    );
+}
+
+/// A store of up to four levels with up to twelve runs each, and up to forty flushes.
+fn histories() -> impl Strategy<Value = History> {
+    let run = || proptest::collection::btree_map(0..KEYS, any::<bool>(), 1..14);
+    let level = proptest::collection::vec(run(), 0..12);
+    let levels = proptest::collection::vec(level, 0..4);
+    (levels, proptest::collection::vec(run(), 0..40))
+        .prop_map(|(levels, flushes)| History { levels, flushes })
+}
+
+fn chosen(label: &str) -> catalog::Choice {
+    CATALOG.choose(&Value::String(label.to_owned())).unwrap()
+}
+
+fn policy(label: &str) -> Box<dyn CompactionPolicy> {
+    CATALOG.build(&chosen(label)).unwrap()
+}
+
+fn case(label: &str) -> Case {
+    let limits = CATALOG.variant(chosen(label).kind()).unwrap().limits;
+    Case { subject: Subject { policy: policy(label), limits }, promise: promise(label) }
+}
+
+/// What a policy promises of a tree at rest, from its parameters.
+fn promise(label: &str) -> Promise {
+    let choice = chosen(label);
+    if choice.kind() == "external" {
+        return promise(choice.params()["identity"].as_str().unwrap());
+    }
+    let whole = |name: &str| choice.params()[name].as_integer().unwrap() as usize;
+    let factor = |name: &str| choice.params()[name].as_float().unwrap();
+    match choice.kind() {
+        "leveled" | "leveled-partial" => {
+            Promise::leveled(factor("size_ratio"), whole("level0_runs"), factor("size_ratio"))
+        }
+        "l0-tiered" => {
+            let level1 = Some(whole("level1_memtables") as f64).filter(|memtables| *memtables > 0.0);
+            let ratio = factor("size_ratio");
+            Promise::leveled(ratio, whole("level0_runs"), level1.unwrap_or(ratio))
+        }
+        "golden" => Promise::leveled(factor("growth"), 2, factor("growth")),
+        "one-leveling" => {
+            let ratio = whole("size_ratio");
+            Promise::leveled(ratio as f64, ratio, (ratio * ratio) as f64)
+        }
+        "tiered" => Promise::Tiered { size_ratio: whole("size_ratio") },
+        "binary-counter" => Promise::Tiered { size_ratio: 2 },
+        "partial" => Promise::Tiered { size_ratio: whole("run_threshold") },
+        "lazy-leveled" => Promise::LazyLeveled { size_ratio: whole("size_ratio") },
+        "fluid" => Promise::Fluid {
+            size_ratio: whole("size_ratio"),
+            upper_runs: whole("upper_runs"),
+            largest_runs: whole("largest_runs"),
+        },
+        "universal" => Promise::Runs { most: whole("num_runs") },
+        "merge-all" => Promise::Runs { most: whole("runs") - 1 },
+        "time-window" => Promise::Window { buffers: whole("window") },
+        "fifo" => {
+            let capacity: catalog::ByteSize = choice.params()["capacity"].clone().try_into().unwrap();
+            Promise::Capacity { bytes: capacity.0 }
+        }
+        "none" => Promise::Nothing,
+        kind => panic!("say what {kind} promises of a tree at rest"),
+    }
+}

@@ -1,0 +1,157 @@
+//! Policies that are wrong on purpose: each breaks one invariant, and the check must see it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Action, CompactionPolicy, Job, Run, Shape, TableId, TableShape};
+
+/// The name of the invariant that holds a policy to its promise.
+pub(crate) const PROMISE: &str = "what is promised of a tree at rest holds";
+
+/// What is wrong with a canary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Merges the newest run of level 0 into level 1 and leaves the older ones above it.
+    SkipsOlderRuns,
+    /// Merges all runs of a level but the newest in front of it.
+    PutsOlderRunsFirst,
+    /// Brings data up, in front of what is newer.
+    MovesUp,
+    /// Moves a run past a level that it overlaps.
+    MovesPastOverlap,
+    /// Moves the tables of several runs.
+    MovesWhatMustBeMerged,
+    /// Adds tables to a run that they overlap.
+    JoinsARunItOverlaps,
+    /// Names a table twice.
+    NamesATableTwice,
+    /// Picks at every other call.
+    IsMoody,
+    /// Merges the last run again and again.
+    NeverRests,
+    /// Leaves everything as it is.
+    IsIdle,
+    /// Does one thing of two.
+    StopsHalfway,
+    /// Drops the oldest run, and never said that it would.
+    DropsInSecret,
+    /// Declares that it drops, and drops the second oldest run.
+    DropsBeforeOlder,
+    /// Declares that it drops, and drops a table of the oldest run.
+    DropsHalfARun,
+    /// Declares that it drops, and drops a run while all fit.
+    DropsWhatFits,
+    /// Declares that it drops, and drops all there is.
+    DropsTheNewest,
+    /// Declares that it drops above a capacity, and does not.
+    KeepsTooMuch,
+}
+
+impl Fault {
+    /// Every fault, with the invariant that must see it.
+    pub(crate) const ALL: [(Self, &'static str); 17] = [
+        (Self::SkipsOlderRuns, "jobs are valid and change no answer"),
+        (Self::PutsOlderRunsFirst, "jobs are valid and change no answer"),
+        (Self::MovesUp, "jobs are valid and change no answer"),
+        (Self::MovesPastOverlap, "jobs are valid and change no answer"),
+        (Self::MovesWhatMustBeMerged, "jobs are valid and change no answer"),
+        (Self::JoinsARunItOverlaps, "jobs are valid and change no answer"),
+        (Self::NamesATableTwice, "jobs are valid and change no answer"),
+        (Self::IsMoody, "the same shape gives the same job"),
+        (Self::NeverRests, "the policy comes to rest"),
+        (Self::IsIdle, PROMISE),
+        (Self::StopsHalfway, PROMISE),
+        (Self::DropsInSecret, "jobs are valid and change no answer"),
+        (Self::DropsBeforeOlder, "jobs are valid and change no answer"),
+        (Self::DropsHalfARun, "jobs are valid and change no answer"),
+        (Self::DropsWhatFits, PROMISE),
+        (Self::DropsTheNewest, "what is dropped is the oldest"),
+        (Self::KeepsTooMuch, PROMISE),
+    ];
+}
+
+impl Fault {
+    /// The sound policy that the fault is put into.
+    pub(crate) fn host(self) -> &'static str {
+        match self {
+            Self::DropsBeforeOlder
+            | Self::DropsHalfARun
+            | Self::DropsWhatFits
+            | Self::DropsTheNewest
+            | Self::KeepsTooMuch => "fifo(capacity=400B)",
+            _ => "l0-tiered(size_ratio=2, level0_runs=2)",
+        }
+    }
+}
+
+/// A sound policy with a fault put in.
+pub(crate) struct Canary {
+    pub(crate) fault: Fault,
+    pub(crate) sound: Box<dyn CompactionPolicy>,
+    pub(crate) calls: AtomicU64,
+}
+
+impl CompactionPolicy for Canary {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let sound = self.sound.pick(shape);
+        let (upper, lower) = (shape.runs_of(0), shape.runs_of(1));
+        let first_two = upper.len() > 1 && !lower.is_empty();
+        match self.fault {
+            Fault::SkipsOlderRuns if first_two => {
+                Some(merge(tables(upper[..1].iter().chain(lower)), 1, Action::Merge))
+            }
+            Fault::PutsOlderRunsFirst if first_two => {
+                let mut job = merge(tables(upper[1..].iter()), 0, Action::Merge);
+                job.run = Some(upper[0].id);
+                Some(job)
+            }
+            Fault::MovesUp if first_two => Some(merge(tables(lower.iter()), 0, Action::Merge)),
+            Fault::MovesPastOverlap if first_two => Some(merge(tables(upper[1..].iter()), 2, Action::Merge)),
+            Fault::MovesWhatMustBeMerged if first_two => Some(merge(tables(upper.iter()), 1, Action::Move)),
+            Fault::JoinsARunItOverlaps if first_two => {
+                let mut job = merge(tables(upper.iter()), 1, Action::Merge);
+                job.run = Some(lower[0].id);
+                Some(job)
+            }
+            Fault::NamesATableTwice => sound.map(|mut job| {
+                job.inputs.push(job.inputs[0]);
+                job
+            }),
+            Fault::IsMoody => sound.filter(|_| !self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(2)),
+            Fault::NeverRests => sound.or_else(|| {
+                let (level, run) = shape.levels.runs().last()?;
+                Some(merge(tables(std::iter::once(run)), level, Action::Merge))
+            }),
+            Fault::IsIdle | Fault::KeepsTooMuch => None,
+            Fault::DropsInSecret if first_two => {
+                let (level, run) = shape.levels.runs().last()?;
+                Some(merge(tables(std::iter::once(run)), level, Action::Drop))
+            }
+            Fault::DropsBeforeOlder => sound.map(|job| {
+                let (level, run) = shape.levels.runs().rev().nth(1).expect("the newest run stays");
+                Job { inputs: tables(std::iter::once(run)), level, ..job }
+            }),
+            Fault::DropsHalfARun => sound.map(|mut job| {
+                job.inputs.truncate(1);
+                job
+            }),
+            Fault::DropsWhatFits => sound.or_else(|| {
+                let (level, run) = shape.levels.runs().skip(1).last()?;
+                Some(merge(tables(std::iter::once(run)), level, Action::Drop))
+            }),
+            Fault::DropsTheNewest => sound.map(|job| {
+                let all = shape.levels.runs().map(|(_, run)| run);
+                Job { inputs: tables(all), ..job }
+            }),
+            Fault::StopsHalfway => sound.filter(|job| job.level == 1),
+            _ => sound,
+        }
+    }
+}
+
+fn tables<'a>(runs: impl Iterator<Item = &'a Run<TableShape>>) -> Vec<TableId> {
+    runs.flat_map(|run| &run.tables).map(|table| table.id).collect()
+}
+
+fn merge(inputs: Vec<TableId>, level: usize, action: Action) -> Job {
+    Job { inputs, level, run: None, action }
+}

@@ -1,0 +1,91 @@
+//! What a built-in policy promises of a tree at rest, by its published rule.
+
+use catalog::laws::ensure;
+
+use super::super::invariants::{History, Subject, play};
+use super::super::store::Store;
+use crate::{Action, Job, Shape};
+
+/// How many runs a policy leaves where it rests, and how large.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Promise {
+    /// Anything.
+    Nothing,
+    /// Fewer than `level0_runs` runs in level 0; one of less than `level1_buffers` in level 1, and of T times as
+    /// many in each level below.
+    Leveled { size_ratio: f64, level0_runs: usize, level1_buffers: f64 },
+    /// Fewer than T runs in every level.
+    Tiered { size_ratio: usize },
+    /// Fewer than T runs in every level, one of less than T^(i+1) buffers in the largest.
+    LazyLeveled { size_ratio: usize },
+    /// At most K runs of less than T^(i+1) buffers together in level i, at most Z in the largest.
+    Fluid { size_ratio: usize, upper_runs: usize, largest_runs: usize },
+    /// At most so many runs in the whole tree.
+    Runs { most: usize },
+    /// Less than so many buffers in level 0.
+    Window { buffers: usize },
+    /// At most so many bytes in the whole tree, or a single run.
+    Capacity { bytes: u64 },
+}
+
+impl Promise {
+    /// One run per level, of at most T times as much as the one above, and level 1 of so many buffers.
+    pub(crate) fn leveled(size_ratio: f64, level0_runs: usize, level1_buffers: f64) -> Self {
+        Self::Leveled { size_ratio, level0_runs, level1_buffers }
+    }
+
+    /// Checks the promise wherever the policy rests. What drops tables drops no more than must go.
+    pub(crate) fn check(self, subject: &Subject, history: &History) -> Result<(), String> {
+        let drops = |store: &Store, job: &Job| match self {
+            _ if job.action != Action::Drop => Ok(()),
+            Self::Capacity { bytes } => only_what_does_not_fit_goes(&store.shape(), job, bytes),
+            _ => Err(format!("{job:?} drops, and nothing says above which capacity")),
+        };
+        play(subject, history, drops, |shape| self.check_at_rest(shape))
+    }
+
+    fn check_at_rest(self, shape: &Shape) -> Result<(), String> {
+        let last = shape.last_level();
+        for level in 0..=last {
+            let (runs, bytes) = (shape.runs_of(level).len(), shape.bytes_of(level));
+            let capacity =
+                |ratio: f64, exponent: usize| shape.buffer_bytes as f64 * ratio.powf(exponent as f64);
+            let below = |ratio: f64, exponent: usize| (bytes as f64) < capacity(ratio, exponent);
+            let kept = match self {
+                Self::Nothing => true,
+                Self::Leveled { level0_runs, .. } if level == 0 => runs < level0_runs,
+                Self::Leveled { size_ratio, level1_buffers, .. } => {
+                    runs <= 1 && (bytes as f64) < level1_buffers * capacity(size_ratio, level - 1)
+                }
+                Self::LazyLeveled { size_ratio } if level == last && level > 0 => {
+                    runs == 1 && below(size_ratio as f64, level + 1)
+                }
+                Self::Fluid { size_ratio, upper_runs, largest_runs } => {
+                    let most = if level == last.max(1) { largest_runs } else { upper_runs };
+                    runs <= most.min(size_ratio - 1) && below(size_ratio as f64, level + 1)
+                }
+                Self::Runs { most } => shape.levels.runs().count() <= most,
+                Self::Capacity { bytes: most } => {
+                    let runs: Vec<u64> = shape.levels.runs().map(|(_, run)| run.bytes()).collect();
+                    runs.len() == 1 || runs.iter().sum::<u64>() <= most
+                }
+                Self::Window { buffers } => level > 0 || below(buffers as f64, 1),
+                Self::Tiered { size_ratio } | Self::LazyLeveled { size_ratio } => runs < size_ratio,
+            };
+            ensure(kept, || format!("level {level} of 0 to {last} has {runs} runs and {bytes} bytes"))?;
+        }
+        Ok(())
+    }
+}
+
+/// What stays, and the newest run of what goes, are more than the capacity together.
+fn only_what_does_not_fit_goes(shape: &Shape, job: &Job, capacity: u64) -> Result<(), String> {
+    let mut with_the_newest_dropped = 0;
+    for (_, run) in shape.levels.runs() {
+        with_the_newest_dropped += run.bytes();
+        if run.tables.iter().all(|table| job.inputs.contains(&table.id)) {
+            break;
+        }
+    }
+    ensure(with_the_newest_dropped > capacity, || format!("{job:?} takes what would fit"))
+}

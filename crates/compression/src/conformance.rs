@@ -1,0 +1,29 @@
+//! The invariants of the compression axis as a check that any crate's tests can call.
+//!
+//! ```
+//! let zstd = lsmbench_compression::CATALOG.variant("zstd")?;
+//! lsmbench_compression::conformance::check(zstd)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod corpora;
+mod invariants;
+#[cfg(test)]
+mod tests;
+
+use catalog::{Variant, laws};
+
+use crate::{CATALOG, Compression};
+
+/// Checks that a codec with its default parameters keeps every invariant of the axis: every block comes back, no block
+/// grows, corruption is an error, and so on.
+///
+/// Blocks are read by their tag, so the codec is added to the catalog unless the catalog has it.
+///
+/// # Errors
+/// The codec cannot be added to the catalog; otherwise one line per broken invariant:
+/// `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn Compression>) -> Result<(), String> {
+    CATALOG.add_once(variant).map_err(|error| error.to_string())?;
+    laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)
+}

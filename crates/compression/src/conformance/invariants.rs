@@ -1,0 +1,197 @@
+//! The invariants of the compression axis, as functions of a codec, a decompressor and a block.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use catalog::laws::{Invariant, ensure};
+
+use super::corpora;
+use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW, decompress};
+
+/// What a variant builds.
+pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("a tag is one codec", a_tag_is_one_codec),
+    ("every block comes back and none grows", every_block_comes_back),
+    ("corruption is an error or other bytes", corruption_is_an_error),
+    ("what is learnt is read by its dictionaries", what_is_learnt_is_read),
+    ("nothing is learnt from nothing in common", nothing_is_learnt_from_nothing),
+    ("threads share one codec", threads_share_one_codec),
+];
+
+/// Blocks of the codec are read by its own decoder, wherever they lie.
+fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
+    let Some(tag) = subject.0.tag() else { return Ok(()) };
+    let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
+    let owners = others.filter(|codec| codec.tag() == Some(tag)).count();
+    ensure(owners == 1, || format!("{owners} codecs of the catalog have the tag {tag}"))
+}
+
+fn every_block_comes_back(subject: &Subject) -> Result<(), String> {
+    corpora::all().into_iter().try_for_each(|(name, block)| {
+        check(&*subject.0, &decompress, &block).map_err(|broken| format!("{name}: {broken}"))
+    })
+}
+
+fn corruption_is_an_error(subject: &Subject) -> Result<(), String> {
+    corpora::small().into_iter().try_for_each(|(name, block)| {
+        check_corruption(&*subject.0, &decompress, &block).map_err(|broken| format!("{name}: {broken}"))
+    })
+}
+
+/// Opens the dictionaries of a table as a tree does.
+fn open(dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
+    let opened = Decompressor::open(dictionaries)?;
+    Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
+}
+
+fn what_is_learnt_is_read(subject: &Subject) -> Result<(), String> {
+    let table = corpora::table();
+    let samples: Vec<&[u8]> = table.iter().map(Vec::as_slice).collect();
+    let mut blocks = table.clone();
+    blocks.extend(corpora::all().into_iter().map(|(_, block)| block));
+    let learnt = check_learning(&*subject.0, &open, &samples, &blocks)?;
+    let asks = (0..8).any(|level| subject.0.sample_bytes(level) > 0);
+    ensure(asks == (learnt > 0), || format!("it learns at {learnt} levels, and asks for samples: {asks}"))
+}
+
+fn nothing_is_learnt_from_nothing(subject: &Subject) -> Result<(), String> {
+    let blocks = &corpora::table()[..3];
+    for samples in [&[][..], &[&b""[..]], &[&b"a"[..], b"b"]] {
+        check_learning(&*subject.0, &open, samples, blocks)?;
+    }
+    Ok(())
+}
+
+fn threads_share_one_codec(subject: &Subject) -> Result<(), String> {
+    std::thread::scope(|scope| {
+        let threads = [(); 3].map(|()| scope.spawn(|| every_block_comes_back(subject)));
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panics".to_owned())?)
+    })
+}
+
+/// What decompresses by tag.
+pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>;
+
+/// What decompresses by tag with the dictionaries of a table.
+pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>>;
+
+/// What opens the dictionaries of a table.
+pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, CorruptBlock>;
+
+/// The levels at which codecs are tried.
+const LEVELS: [usize; 4] = [0, 1, 2, 7];
+
+/// Checks laws 1 and 2 at several levels of the tree.
+pub(crate) fn check(codec: &dyn Compression, decompress: Decompress<'_>, block: &[u8]) -> Result<(), String> {
+    LEVELS.into_iter().try_for_each(|level| check_at(codec, decompress, level, block))
+}
+
+/// Checks laws 1 and 2 at one level of the tree.
+pub(crate) fn check_at(
+    codec: &dyn Compression,
+    decompress: Decompress<'_>,
+    level: usize,
+    block: &[u8],
+) -> Result<(), String> {
+    let mut stored = b"before".to_vec();
+    let tag = codec.compress(level, block, &mut stored);
+    let appended = stored.strip_prefix(b"before").ok_or("law 1: what stood in the buffer is gone")?;
+    if tag == RAW && appended != block {
+        return Err("law 2: a raw block is not the block".to_owned());
+    }
+    if tag != RAW && appended.len() >= block.len() {
+        return Err(format!("law 2: {} bytes became {} under tag {tag}", block.len(), appended.len()));
+    }
+    let mut out = vec![0xaa; block.len()];
+    decompress(tag, appended, &mut out).map_err(|error| format!("law 1: {error}"))?;
+    if out == block { Ok(()) } else { Err("law 1: other bytes came back".to_owned()) }
+}
+
+/// Checks law 3: the stored bytes cut at every length, extended, with every bit flipped, and asked for at
+/// other lengths give an error or bytes, and no panic. Of a block asked for at another length than it
+/// had, or cut short, no codec may say that all is well.
+pub(crate) fn check_corruption(
+    codec: &dyn Compression,
+    decompress: Decompress<'_>,
+    block: &[u8],
+) -> Result<(), String> {
+    let mut stored = Vec::new();
+    let tag = codec.compress(2, block, &mut stored);
+    let attempt = |stored: &[u8], len: usize| {
+        let mut out = vec![0; len];
+        let decoded = catch_unwind(AssertUnwindSafe(|| decompress(tag, stored, &mut out)));
+        decoded.map(|result| result.is_ok()).map_err(|_| "law 3: a panic".to_owned())
+    };
+    for len in [block.len() + 1, block.len() * 2 + 7, block.len().saturating_sub(1)] {
+        if len != block.len() && attempt(&stored, len)? {
+            return Err(format!("law 3: {} bytes were accepted as {len}", block.len()));
+        }
+    }
+    for cut in 0..stored.len() {
+        if attempt(&stored[..cut], block.len())? {
+            return Err(format!("law 3: a block cut to {cut} bytes was accepted"));
+        }
+    }
+    for bit in 0..stored.len() * 8 {
+        let mut flipped = stored.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        attempt(&flipped, block.len())?;
+    }
+    attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
+}
+
+/// Checks law 4: the codec learns from samples, and then keeps laws 1 to 3 on every block, by what it left
+/// alone. Returns at how many levels it had something to learn.
+pub(crate) fn check_learning(
+    codec: &dyn Compression,
+    open: Open<'_>,
+    samples: &[&[u8]],
+    blocks: &[Vec<u8>],
+) -> Result<usize, String> {
+    let law = |broken: String| format!("law 4: {broken}");
+    let mut learnt_at = 0;
+    for level in LEVELS {
+        let mut dictionaries = Dictionaries::default();
+        let learnt = codec.learn(level, samples, &mut dictionaries);
+        if learnt.is_none() && !dictionaries.is_empty() {
+            return Err(law("it learnt something and does not use it".to_owned()));
+        }
+        let Some(learnt) = learnt else { continue };
+        learnt_at += 1;
+        let stored = dictionaries.encode();
+        let decompress = open(&stored).map_err(|error| law(error.to_string()))?;
+        for block in blocks {
+            check_at(&*learnt, &*decompress, level, block).map_err(law)?;
+        }
+        if level == LEVELS[2] {
+            check_corruption(&*learnt, &*decompress, &blocks[0]).map_err(law)?;
+            check_corrupt_dictionaries(&*learnt, open, &stored, &blocks[0]).map_err(law)?;
+        }
+    }
+    Ok(learnt_at)
+}
+
+/// Dictionaries cut short, and with bits flipped, are an error or decode to something; no panic.
+fn check_corrupt_dictionaries(
+    learnt: &dyn Compression,
+    open: Open<'_>,
+    dictionaries: &[u8],
+    block: &[u8],
+) -> Result<(), String> {
+    let mut stored = Vec::new();
+    let tag = learnt.compress(LEVELS[2], block, &mut stored);
+    let attempt = |dictionaries: &[u8]| {
+        let attempt =
+            || open(dictionaries).and_then(|opened| opened(tag, &stored, &mut vec![0; block.len()]));
+        catch_unwind(AssertUnwindSafe(attempt)).map(drop).map_err(|_| "a panic".to_owned())
+    };
+    for at in (0..dictionaries.len()).step_by(1 + dictionaries.len() / 200) {
+        attempt(&dictionaries[..at])?;
+        let mut flipped = dictionaries.to_vec();
+        flipped[at] ^= 1 << (at % 8);
+        attempt(&flipped)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The invariants of engines as checks that any crate's tests can call.
+//!
+//! ```
+//! let ours = lsmbench_engines::CATALOG.variant("lsmbench")?;
+//! lsmbench_engines::conformance::check(ours)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod checks;
+mod stores;
+#[cfg(test)]
+mod tests;
+
+use catalog::{Variant, laws};
+
+pub use checks::Kept;
+
+use crate::{CATALOG, Engine};
+
+/// The outcome of one check of an engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The name of the check.
+    pub name: &'static str,
+    /// How far the invariant is kept, or what broke.
+    pub outcome: Result<Kept, String>,
+}
+
+/// Checks that an engine with its default parameters keeps every invariant of the axis: its stores answer like an
+/// ordered map, batches are whole, stores survive that they are closed and opened, and so on.
+///
+/// Stores lie in temporary folders, which are removed. Call it in a process of its own for an engine that is a C++
+/// library, because two of them may define the same names.
+///
+/// # Errors
+/// The engine is not on this machine or not in this build; otherwise one line per broken invariant:
+/// `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn Engine>) -> Result<(), String> {
+    let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
+    // Where the defaults do not build, `check_variant` has reported it.
+    if let Ok(engine) = variant.build_of(CATALOG.axis, &variant.default_choice()) {
+        engine.identify().map_err(|missing| format!("{}: {missing}", variant.kind))?;
+        let all = check_each(&|| default_engine(variant));
+        let lines = all.into_iter().filter_map(|Checked { name, outcome }| {
+            Some(format!("{}: \"{name}\": {}", variant.kind, outcome.err()?))
+        });
+        broken.extend(lines);
+    }
+    laws::all_kept(&broken)
+}
+
+/// Runs every check over engines that `make` builds, for a caller that shows each outcome.
+pub fn check_each(make: &dyn Fn() -> Box<dyn Engine>) -> Vec<Checked> {
+    checks::CHECKS.iter().map(|(name, check)| Checked { name, outcome: check(make) }).collect()
+}
+
+/// The names of all checks, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    checks::CHECKS.iter().map(|(name, _)| *name)
+}
+
+/// The engine with its default parameters, which were built before.
+fn default_engine(variant: &Variant<dyn Engine>) -> Box<dyn Engine> {
+    variant.build_of(CATALOG.axis, &variant.default_choice()).expect("the defaults build again")
+}

@@ -1,0 +1,156 @@
+//! The checks of an engine, each a function of what builds it.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use results::columns as c;
+use tempfile::TempDir;
+use tree::Design;
+use types::Direction;
+use workload::Scan;
+
+use super::stores;
+use crate::{Codec, Engine, OpenStore, Opening, Store};
+
+/// Builds one more engine of the same kind.
+pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
+
+/// A check of one engine: how far it was kept, or what is broken.
+pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
+
+/// All checks, by name.
+pub(crate) const CHECKS: [(&str, Check); 7] = [
+    ("model", |make| hold(&*make(), stores::model)),
+    ("sizes", |make| hold(&*make(), stores::sizes)),
+    ("batches", |make| whole_batches(&*make())),
+    ("threads", |make| hold(&*make(), stores::threads)),
+    ("terms", |make| every_term_is_taken(&*make())),
+    ("told", |make| what_is_told_is_of_the_store(&*make())),
+    ("reopen", it_opens_again),
+];
+
+/// What came of a check that broke nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The engine keeps the invariant.
+    Yes,
+    /// The engine keeps the invariant, but it was built without this codec.
+    Without(String),
+    /// The invariant does not apply to the engine.
+    NotAsked,
+}
+
+/// A design of small memtables and caches, so that a few thousand writes flush and compact, with further settings.
+fn small(settings: &str) -> Design {
+    let text = format!("cache.capacity = \"1MiB\"\n{settings}");
+    Design::default().with(&text.parse().expect("it is TOML")).expect("it is a design")
+}
+
+fn new_home() -> Result<TempDir, String> {
+    tempfile::tempdir().map_err(|error| format!("cannot create a temporary folder: {error}"))
+}
+
+fn open(engine: &dyn Engine, home: &Path, design: &Design) -> Result<Box<dyn Store>, String> {
+    engine.open(&Opening::new(home, design)).map_err(|error| format!("it does not open: {error}"))
+}
+
+fn hold(engine: &dyn Engine, check: stores::Check) -> Result<Kept, String> {
+    let home = new_home()?;
+    check(&|| Ok(open(engine, home.path(), &small("memtable.capacity = \"128KiB\""))?)).map(|()| Kept::Yes)
+}
+
+fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
+    match engine.ranges_are_of_one_moment() {
+        true => hold(engine, stores::whole_batches),
+        false => Ok(Kept::NotAsked),
+    }
+}
+
+/// Whatever the terms: no filters, ribbons, no cache, each log, each codec that it has.
+fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
+    let designs = [
+        "bloom = \"none\"\ncache = \"none\"",
+        "bloom.bits_per_key = 6.5\nblock.size = \"16KiB\"\nwal = \"none\"",
+        "bloom = \"ribbon(bits_per_key=10)\"\nwal = \"sync\"",
+        "wal = \"interval(period=1ms)\"\ncompression = \"lz4\"",
+        "compression = \"delta\"",
+    ];
+    let mut kept = Kept::Yes;
+    for text in designs {
+        let opening = Opening::new(Path::new(""), &small(&format!("memtable.capacity = \"256KiB\"\n{text}")));
+        let (design, options) = (&opening.design, &opening.options);
+        let home = new_home()?;
+        if let Err(refusal) = open(engine, home.path(), design) {
+            // A library may be built without a codec. Nothing else may be missing.
+            let lacks_codec = refusal.contains("not linked with the binary");
+            if !lacks_codec || options.codec == Codec::None {
+                return Err(format!("{options:?}: {refusal}"));
+            }
+            kept = Kept::Without(options.codec.to_string());
+            continue;
+        }
+        stores::survives(&|| Ok(open(engine, home.path(), design)?))
+            .map_err(|broken| format!("{options:?}: {broken}"))?;
+        let mapping = engine.mapping(options);
+        let is_told = if engine.reads_whole_design() { mapping.is_empty() } else { mapping.len() >= 4 };
+        if !is_told {
+            return Err(format!("{options:?}: the mapping is {mapping:?}"));
+        }
+    }
+    Ok(kept)
+}
+
+/// What an engine tells of itself once it holds something is not nothing.
+fn what_is_told_is_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
+    let home = new_home()?;
+    let store = open(engine, home.path(), &small("memtable.capacity = \"128KiB\""))?;
+    for number in 0..5_000u32 {
+        store.put(&number.to_be_bytes(), &[7; 100]).map_err(|error| error.to_string())?;
+    }
+    store.flush().map_err(|error| error.to_string())?;
+    store.settle().map_err(|error| error.to_string())?;
+    let (stats, version) = (store.stats(), store.version());
+    if !version.as_ref().is_some_and(|version| version.contains('.')) {
+        return Err(format!("its version is {version:?}"));
+    }
+    if engine.reports_levels_and_stalls() && stats.sum_of_levels(&c::RUNS).is_none_or(|runs| runs == 0) {
+        return Err(format!("it reports levels, and has none: {stats:?}"));
+    }
+    if engine.reports_memory() && stats.memory_bytes().is_none() {
+        return Err(format!("it reports its memory, and has none: {stats:?}"));
+    }
+    let table_bytes = stats.whole.reading(&c::TABLE_BYTES);
+    store.end().map_err(|error| error.to_string())?;
+    match table_bytes {
+        Some(bytes) if bytes <= 100_000 => {
+            Err(format!("5,000 entries of 104 bytes lie in {bytes} bytes of tables"))
+        }
+        _ => Ok(Kept::Yes),
+    }
+}
+
+/// A store that is opened again holds what it held, and still does after a compaction of all of it, where the engine
+/// has a call for that.
+fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
+    let home = new_home()?;
+    let opening =
+        Opening::new(&home.path().join("store"), &small("memtable.capacity = \"128KiB\"\nwal = \"none\""));
+    let store = OpenStore::open(make(), opening).map_err(|error| error.to_string())?;
+    for number in 0..2_000u32 {
+        store.target().put(&number.to_be_bytes(), &[7; 100]).map_err(|error| error.to_string())?;
+    }
+    let is_closed = Cell::new(false);
+    let between = || {
+        is_closed.set(true);
+        Ok(())
+    };
+    let store = store.reopen(&between).map_err(|error| error.to_string())?;
+    store.compact().transpose().map_err(|error| error.to_string())?;
+    let scan = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
+    let entries = store.target().range(&scan, &mut |_, _| {}).map_err(|error| error.to_string())?;
+    let disk = store.disk_bytes();
+    match entries == 2_000 && is_closed.get() && disk.is_some_and(|bytes| bytes > 0) {
+        true => Ok(Kept::Yes),
+        false => Err(format!("{entries} entries of 2,000 in {disk:?} bytes")),
+    }
+}

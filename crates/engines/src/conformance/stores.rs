@@ -1,0 +1,289 @@
+//! The invariants of a store, each a function of what opens it again and again.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use types::{Direction, SplitMix64};
+use workload::{Model, Scan, Target, Write};
+
+/// Opens the store under test again, on what it left.
+pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
+
+/// The check of an invariant: what is broken, in words.
+pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
+
+/// Operations of one history.
+const STEPS: usize = 6_000;
+
+/// Keys are words over these bytes: those at which strings and comparisons of signed bytes go wrong.
+const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
+
+/// Random operations of every kind, beside the model, with the store closed and opened in between.
+pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
+    let mut random = SplitMix64::new(7);
+    let model = Model::default();
+    let mut store = open()?;
+    for step in 0..STEPS {
+        if step % 1500 == 1499 {
+            store.close().map_err(|error| format!("step {step}: close: {error}"))?;
+            drop(store);
+            store = open()?;
+        }
+        one_step(&mut random, &*store, &model).map_err(|broken| format!("step {step}: {broken}"))?;
+    }
+    compare(
+        &*store,
+        &model,
+        &Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX },
+    )?;
+    store.close().map_err(|error| error.to_string())
+}
+
+fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
+    let text = |error: workload::TargetError| error.to_string();
+    match random.below(100) {
+        0..40 => {
+            let (key, value) = (key(random), value(random));
+            store.put(&key, &value).map_err(text)?;
+            model.put(&key, &value).map_err(text)
+        }
+        40..50 => {
+            let key = key(random);
+            store.delete(&key).map_err(text)?;
+            model.delete(&key).map_err(text)
+        }
+        50..60 => {
+            let pairs: Vec<_> = (0..random.below(8)).map(|_| (key(random), value(random))).collect();
+            let deletes = random.below(3) as usize;
+            let write = |(at, (key, value)): (usize, &'_ (Vec<u8>, Vec<u8>))| {
+                (at < deletes, key.clone(), value.clone())
+            };
+            let writes: Vec<_> = pairs.iter().enumerate().map(write).collect();
+            let writes: Vec<Write<'_>> = writes
+                .iter()
+                .map(|(is_delete, key, value)| match is_delete {
+                    true => Write::Delete { key },
+                    false => Write::Put { key, value },
+                })
+                .collect();
+            store.write(&writes).map_err(text)?;
+            model.write(&writes).map_err(text)
+        }
+        60..75 => gets(random, store, model),
+        75..82 => multi_gets(random, store, model),
+        82..98 => {
+            let low = if random.chance(0.2) { Vec::new() } else { key(random) };
+            let high = random.chance(0.6).then(|| key(random));
+            let direction = if random.chance(0.5) { Direction::Forward } else { Direction::Backward };
+            let limit = if random.chance(0.3) { usize::MAX } else { random.below(6) as usize };
+            compare(store, model, &Scan { low: &low, high: high.as_deref(), direction, limit })
+        }
+        98 => store.flush().map_err(text),
+        _ => store.settle().map_err(text),
+    }
+}
+
+fn key(random: &mut SplitMix64) -> Vec<u8> {
+    let bytes = 1 + random.below(4);
+    (0..bytes).map(|_| ALPHABET[random.below(ALPHABET.len() as u64) as usize]).collect()
+}
+
+fn value(random: &mut SplitMix64) -> Vec<u8> {
+    let bytes = match random.below(20) {
+        0 | 1 => 0,
+        2 => 4_000 + random.below(16_000),
+        _ => 1 + random.below(149),
+    };
+    let first = random.next_u64() as u8;
+    (0..bytes).map(|at| first.wrapping_add(at as u8)).collect()
+}
+
+fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
+    let key = key(random);
+    // What stood in the buffer stays.
+    let (mut found, mut expected) = (b"before".to_vec(), b"before".to_vec());
+    let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
+    let is_expected = model.get(&key, &mut expected).map_err(|error| error.to_string())?;
+    match is_found == is_expected && found == expected {
+        true => Ok(()),
+        false => Err(format!(
+            "get {key:x?} gives {is_found} with {} bytes, not {is_expected} with {}",
+            found.len(),
+            expected.len()
+        )),
+    }
+}
+
+fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
+    let keys: Vec<Vec<u8>> = (0..=random.below(9)).map(|_| key(random)).collect();
+    let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let ask = |target: &dyn Target| {
+        let mut answers = vec![None; keys.len()];
+        let mut visit = |place: usize, value: Option<&[u8]>| answers[place] = Some(value.map(<[u8]>::to_vec));
+        target.multi_get(&keys, &mut visit).map_err(|error| error.to_string())?;
+        Ok::<_, String>(answers)
+    };
+    match ask(store)? == ask(model)? {
+        true => Ok(()),
+        false => Err(format!("multi-get {keys:x?} gives other values")),
+    }
+}
+
+/// Holds a scan of the store to that of the model.
+fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), String> {
+    let ask = |target: &dyn Target| {
+        let mut entries = Vec::new();
+        let count = target.range(scan, &mut |key, value| entries.push((key.to_vec(), value.to_vec())));
+        let count = count.map_err(|error| error.to_string())?;
+        Ok::<_, String>((count, entries))
+    };
+    let ((count, found), (expected_count, expected)) = (ask(store)?, ask(model)?);
+    if found == expected && count == expected_count {
+        return Ok(());
+    }
+    let at = found.iter().zip(&expected).take_while(|(found, expected)| found == expected).count();
+    let key = |entries: &[(Vec<u8>, Vec<u8>)]| entries.get(at).map(|(key, _)| key.clone());
+    Err(format!(
+        "{scan:x?} gives {} entries and says {count}, not {expected_count}; number {at} is {:x?}, not {:x?}",
+        found.len(),
+        key(&found),
+        key(&expected)
+    ))
+}
+
+/// Keys up to the longest that every engine takes, and values from none to megabytes.
+pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
+    let store = open()?;
+    let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];
+    let entry = |number: usize| {
+        let key = vec![b'k'; 1 + number * 50];
+        (key, vec![number as u8 ^ 0x5a; sizes[number]])
+    };
+    for number in 0..sizes.len() {
+        let (key, value) = entry(number);
+        store.put(&key, &value).map_err(|error| error.to_string())?;
+    }
+    for flushed in [false, true] {
+        for (number, size) in sizes.iter().enumerate() {
+            let (key, value) = entry(number);
+            let mut found = Vec::new();
+            let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
+            if !is_found || found != value {
+                return Err(format!("a value of {size} bytes reads as {} bytes, {is_found}", found.len()));
+            }
+        }
+        if !flushed {
+            store.flush().map_err(|error| error.to_string())?;
+            store.settle().map_err(|error| error.to_string())?;
+        }
+    }
+    store.close().map_err(|error| error.to_string())
+}
+
+/// What was written is there when the store is opened again: with a log or without, flushed or not.
+pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
+    let entry = |number: u32| (number.to_be_bytes(), [number as u8; 60]);
+    let mut written = 0;
+    for life in 0..3u32 {
+        let store = open()?;
+        for number in written..written + 1_000 {
+            let (key, value) = entry(number);
+            store.put(&key, &value).map_err(|error| error.to_string())?;
+        }
+        written += 1_000;
+        if life == 1 {
+            store.flush().map_err(|error| error.to_string())?;
+            store.settle().map_err(|error| error.to_string())?;
+        }
+        let scan = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
+        let (mut next, mut wrong) = (0, None);
+        let count = store.range(&scan, &mut |key, value| {
+            let expected = entry(next);
+            if key != expected.0 || value != expected.1 {
+                wrong.get_or_insert_with(|| key.to_vec());
+            }
+            next += 1;
+        });
+        let count = count.map_err(|error| error.to_string())?;
+        if count != written as usize || wrong.is_some() {
+            return Err(format!(
+                "life {life}: {count} entries of {written}, the first wrong one is {wrong:x?}"
+            ));
+        }
+        store.close().map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// Batches that give the same value to many keys, and readers that must never meet two values at once.
+pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
+    let store = open()?;
+    let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
+    let write = |generation: u32| {
+        let value = generation.to_be_bytes();
+        let writes: Vec<Write<'_>> = keys.iter().map(|key| Write::Put { key, value: &value }).collect();
+        store.write(&writes).map_err(|error| error.to_string())
+    };
+    write(0)?;
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0u64;
+            while !over.load(Ordering::Relaxed) || reads == 0 {
+                let mut values = Vec::new();
+                let direction =
+                    if reads.is_multiple_of(2) { Direction::Forward } else { Direction::Backward };
+                let scan = Scan { low: b"b", high: Some(b"c"), direction, limit: usize::MAX };
+                let count = store.range(&scan, &mut |_, value| values.push(value.to_vec()));
+                let count = count.map_err(|error| error.to_string())?;
+                values.dedup();
+                if count != keys.len() || values.len() != 1 {
+                    return Err(format!("a reader meets {count} keys with {} values", values.len()));
+                }
+                reads += 1;
+            }
+            Ok(())
+        });
+        let written = (1..2_000).try_for_each(write);
+        over.store(true, Ordering::Relaxed);
+        let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written.and(read)
+    })?;
+    store.close().map_err(|error| error.to_string())
+}
+
+/// Threads that write keys of their own, and read them.
+pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
+    const THREADS: u8 = 4;
+    const KEYS: u32 = 1_000;
+    let store = open()?;
+    let entry = |thread: u8, number: u32| {
+        let key = [&[thread][..], &number.to_be_bytes()].concat();
+        (key, format!("{thread} {number}").into_bytes())
+    };
+    let work = |thread: u8| {
+        for number in 0..KEYS {
+            let (key, value) = entry(thread, number);
+            store.put(&key, &value).map_err(|error| error.to_string())?;
+            let (key, value) = entry(thread, number / 2);
+            let mut found = Vec::new();
+            store.get(&key, &mut found).map_err(|error| error.to_string())?;
+            if found != value {
+                return Err(format!("thread {thread} does not find its key {}", number / 2));
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || work(thread))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<(), String>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect::<Vec<_>>().into_iter().collect::<Result<(), String>>()
+    })?;
+    let scan = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
+    let count = store.range(&scan, &mut |_, _| {}).map_err(|error| error.to_string())?;
+    match count == usize::from(THREADS) * KEYS as usize {
+        true => store.close().map_err(|error| error.to_string()),
+        false => Err(format!("{count} keys are left")),
+    }
+}

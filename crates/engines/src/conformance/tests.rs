@@ -1,0 +1,176 @@
+//! A store that is wrong in one way is caught.
+
+use std::sync::Arc;
+
+use types::Direction;
+use workload::{Model, Scan, Target, TargetError, Write};
+
+use super::stores::{self, Check, Opener};
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// The last entry of a range is not handed out.
+    DropsLastOfRange,
+    /// A range that goes backwards begins with its high bound.
+    ReadsHighBound,
+    /// Ranges go forwards.
+    ForgetsDirection,
+    /// Deletes do nothing.
+    ForgetsDeletes,
+    /// The first and the last answer of a multi-get change places.
+    SwapsMultiGet,
+    /// Keys with an empty value are not found.
+    SkipsEmptyValues,
+    /// Keys end at their first zero byte.
+    EndsKeysAtZero,
+    /// Of several writes of a batch to a key the first one counts.
+    FirstOfBatchWins,
+    /// Nothing is there when the store is opened again.
+    ForgetsOnOpening,
+    /// A value has at most 64 KiB.
+    CutsLargeValues,
+    /// Batches are written one by one.
+    TearsBatches,
+    /// Of writes by several threads one is lost now and then.
+    LosesRaces,
+}
+
+/// What the store holds from opening to opening.
+struct Canary {
+    fault: Option<Fault>,
+    model: Arc<Model>,
+}
+
+impl Canary {
+    /// An empty store.
+    fn shared(fault: Option<Fault>) -> Self {
+        Self { fault, model: Arc::default() }
+    }
+
+    /// Opens it.
+    fn opened(&self) -> Self {
+        let forgets = self.fault == Some(Fault::ForgetsOnOpening);
+        let model = if forgets { Arc::default() } else { Arc::clone(&self.model) };
+        Self { fault: self.fault, model }
+    }
+
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    fn key<'a>(&self, key: &'a [u8]) -> &'a [u8] {
+        match key.iter().position(|byte| *byte == 0).filter(|_| self.has(Fault::EndsKeysAtZero)) {
+            Some(end) => &key[..end],
+            None => key,
+        }
+    }
+}
+
+impl Target for Canary {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
+        let is_lost = self.has(Fault::LosesRaces) && key.first() == Some(&3) && key.last() == Some(&9);
+        let kept = if self.has(Fault::CutsLargeValues) { value.len().min(1 << 16) } else { value.len() };
+        if is_lost { Ok(()) } else { self.model.put(self.key(key), &value[..kept]) }
+    }
+
+    fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
+        let before = value.len();
+        let found = self.model.get(self.key(key), value)?;
+        Ok(found && !(self.has(Fault::SkipsEmptyValues) && value.len() == before))
+    }
+
+    fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
+        if self.has(Fault::ForgetsDeletes) { Ok(()) } else { self.model.delete(self.key(key)) }
+    }
+
+    fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
+        let mut scan = *scan;
+        if self.has(Fault::DropsLastOfRange) {
+            let entries = self.model.range(&scan, &mut |_, _| {})?;
+            scan.limit = entries.saturating_sub(1);
+        }
+        if self.has(Fault::ForgetsDirection) {
+            scan.direction = Direction::Forward;
+        }
+        let mut high = scan.high.map(<[u8]>::to_vec);
+        if self.has(Fault::ReadsHighBound)
+            && scan.direction == Direction::Backward
+            && let Some(high) = &mut high
+        {
+            high.push(0);
+        }
+        scan.high = high.as_deref();
+        self.model.range(&scan, visit)
+    }
+
+    fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
+        if self.has(Fault::TearsBatches) {
+            for write in writes {
+                self.model.write(&[*write])?;
+                std::thread::yield_now();
+            }
+            return Ok(());
+        }
+        let mut writes = writes.to_vec();
+        if self.has(Fault::FirstOfBatchWins) {
+            writes.reverse();
+        }
+        self.model.write(&writes)
+    }
+
+    fn multi_get(
+        &self,
+        keys: &[&[u8]],
+        visit: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<(), TargetError> {
+        let last = keys.len() - 1;
+        let swaps = self.has(Fault::SwapsMultiGet);
+        let place = |place| if swaps && (place == 0 || place == last) { last - place } else { place };
+        self.model.multi_get(keys, &mut |at, value| visit(place(at), value))
+    }
+
+    fn flush(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn close(&self) -> Result<(), TargetError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_store_without_fault_keeps_every_invariant() {
+    for check in [stores::model, stores::sizes, stores::whole_batches, stores::threads, stores::survives] {
+        let store = Canary::shared(None);
+        let opener: &Opener<'_> = &|| Ok(Box::new(store.opened()));
+        check(opener).unwrap();
+    }
+}
+
+#[test]
+fn every_fault_is_caught_by_its_invariant() {
+    let faults = [
+        (Fault::DropsLastOfRange, stores::model as Check),
+        (Fault::ReadsHighBound, stores::model),
+        (Fault::ForgetsDirection, stores::model),
+        (Fault::ForgetsDeletes, stores::model),
+        (Fault::SwapsMultiGet, stores::model),
+        (Fault::SkipsEmptyValues, stores::model),
+        (Fault::EndsKeysAtZero, stores::model),
+        (Fault::FirstOfBatchWins, stores::model),
+        (Fault::ForgetsOnOpening, stores::survives),
+        (Fault::CutsLargeValues, stores::sizes),
+        (Fault::TearsBatches, stores::whole_batches),
+        (Fault::LosesRaces, stores::threads),
+    ];
+    for (fault, check) in faults {
+        let store = Canary::shared(Some(fault));
+        let caught = check(&|| Ok(Box::new(store.opened())));
+        assert!(caught.is_err(), "{fault:?} is not caught");
+    }
+}

@@ -1,0 +1,43 @@
+//! The invariants of the fence axis as a check that any crate's tests can call.
+//!
+//! ```
+//! let eytzinger = lsmbench_fence::CATALOG.variant("eytzinger")?;
+//! lsmbench_fence::conformance::check(eytzinger)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod invariants;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use catalog::{Choice, Variant, laws};
+
+use crate::{CATALOG, FencePolicy};
+
+/// Checks that a fence keeps every invariant of the axis over tables of many shapes: a key is found in its block, a
+/// search reads no more than a binary search, corruption is an error, and so on.
+///
+/// The fence has its default parameters. A fence with a parameter `page_bytes` is checked with the smallest pages too.
+///
+/// # Errors
+/// One line per broken invariant: `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
+    let subject = |policy| invariants::Subject { policy, oracle: variant.oracle };
+    let checked = laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS);
+    let mut broken: Vec<String> = checked.err().into_iter().collect();
+    if let Some(choice) = with_small_pages(variant) {
+        let built = variant.build_of(CATALOG.axis, &choice).map_err(|error| error.to_string());
+        let checked = built.and_then(|policy| {
+            laws::check_invariants(&choice.label(), &subject(policy), invariants::INVARIANTS)
+        });
+        broken.extend(checked.err());
+    }
+    laws::all_kept(&broken)
+}
+
+/// The variant with pages of 512 bytes; `None` where it does not take them.
+fn with_small_pages(variant: &Variant<dyn FencePolicy>) -> Option<Choice> {
+    let given = [("page_bytes".to_owned(), "512".into())].into_iter().collect();
+    variant.choose(CATALOG.axis, given, &[]).ok()
+}

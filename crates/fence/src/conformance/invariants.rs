@@ -1,0 +1,230 @@
+//! The invariants of the fence axis, each a function of one policy.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use catalog::laws::{Invariant, ensure};
+use types::HashedKey;
+
+use super::table::{Cut, Table, numbered, shapes};
+use crate::{Fence, FencePolicy};
+
+/// A policy under test, and what the catalog says of it.
+pub(crate) struct Subject {
+    pub(crate) policy: Box<dyn FencePolicy>,
+    pub(crate) oracle: bool,
+}
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("seek and find answer rightly", seek_and_find_answer_rightly),
+    ("a batch answers like its keys alone", a_batch_answers_like_its_keys_alone),
+    ("colliding hashes change nothing", colliding_hashes_change_nothing),
+    ("what is stored depends on the input alone", what_is_stored_depends_on_the_input_alone),
+    ("a search reads no more than a binary search", a_search_reads_no_more_than_a_binary_search),
+    ("memory is told", memory_is_told),
+    ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
+];
+
+/// Over all shapes of keys, from one block to many, with either kind of separators.
+fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
+    for (shape, keys) in shapes() {
+        let tables = [(1, 2000), (2, 1), (3, 1), (keys.len(), 6), (keys.len(), 1)];
+        for (count, keys_per_block) in tables {
+            for cut in [Cut::FirstKeys, Cut::Shortest] {
+                let mut table = Table::new(&keys[..count.min(keys.len())], keys_per_block, cut);
+                check_answers(&*subject.policy, &mut table, &[])
+                    .map_err(|error| format!("{shape}, {} blocks, {cut:?}: {error}", table.blocks.len()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The law of seek for keys that are there, next to them, on the separators, below and above all, and for
+/// `more` probes; the law of find for every key.
+pub(crate) fn check_answers(
+    policy: &dyn FencePolicy,
+    table: &mut Table,
+    more: &[Vec<u8>],
+) -> Result<(), String> {
+    table.store(policy);
+    let fence = policy.open(table).map_err(|error| error.to_string())?;
+    let mut probes = more.to_vec();
+    for (block, keys) in table.blocks.iter().enumerate() {
+        for key in keys {
+            let found = fence.find(table.hashed(key), table).map_err(|error| error.to_string())?;
+            ensure(found as usize == block, || format!("{} is found in {found}, not {block}", show(key)))?;
+        }
+        for key in [&keys[0], &keys[keys.len() - 1]] {
+            probes.extend(neighbours(key));
+        }
+    }
+    probes.extend(table.separators().iter().flat_map(neighbours));
+    probes.extend([vec![], vec![0; 20], vec![0xff; 20]]);
+    probes.iter().try_for_each(|key| check_seek(&*fence, table, key))
+}
+
+/// The key itself, and keys just above and below it.
+fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
+    let mut near = vec![key.to_vec(), [key, b"\0"].concat(), [key, b"\xff"].concat()];
+    if let Some((last, front)) = key.split_last() {
+        near.extend([front.to_vec(), [front, &[last.wrapping_sub(1)]].concat()]);
+        near.extend([
+            [front, &[last.wrapping_add(1)]].concat(),
+            [front, &[last.wrapping_sub(1), 0xff]].concat(),
+        ]);
+    }
+    near
+}
+
+/// What the law says of one key: smaller keys before the block, larger keys behind it; and where
+/// separators are first keys, so that nothing is left open, exactly the last block at or below the key.
+fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8]) -> Result<(), String> {
+    let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
+    let blocks = &table.blocks;
+    ensure(block < blocks.len(), || format!("{} is sought in {block} of {}", show(key), blocks.len()))?;
+    let before = block == 0 || blocks[block - 1].last().expect("no block is empty").as_slice() < key;
+    let behind = block + 1 == blocks.len() || blocks[block + 1][0].as_slice() > key;
+    ensure(before && behind, || format!("{} is sought in {block}", show(key)))?;
+    let at_or_below = blocks.partition_point(|keys| keys[0].as_slice() <= key).saturating_sub(1);
+    ensure(table.cut != Cut::FirstKeys || block == at_or_below, || {
+        format!("{} is sought in {block}, not {at_or_below}", show(key))
+    })
+}
+
+fn show(key: &[u8]) -> String {
+    let shown = &key[..key.len().min(30)];
+    format!("\"{}\"{}", shown.escape_ascii(), if shown.len() < key.len() { "…" } else { "" })
+}
+
+/// For keys that are there and others, in batches of many sizes and in no order.
+fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> {
+    for (shape, keys) in shapes() {
+        let mut table = Table::new(&keys, 2, Cut::Shortest);
+        table.store(&*subject.policy);
+        let fence = subject.policy.open(&table).map_err(|error| error.to_string())?;
+        let mut probes: Vec<Vec<u8>> = keys
+            .iter()
+            .step_by(3)
+            .cloned()
+            .chain(keys.iter().step_by(7).flat_map(|k| neighbours(k)))
+            .collect();
+        // Lexicographic order of the reversed keys is as good as none.
+        probes.sort_by(|a, b| a.iter().rev().cmp(b.iter().rev()));
+        for size in [0, 1, 2, 7, 31, 32, 33, 100] {
+            let batch: Vec<_> = probes.iter().take(size).map(|key| table.hashed(key)).collect();
+            check_batch(&*fence, &table, &batch).map_err(|error| format!("{shape}, {size} keys: {error}"))?;
+        }
+        let all: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();
+        check_batch(&*fence, &table, &all).map_err(|error| format!("{shape}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn check_batch(fence: &dyn Fence, table: &Table, keys: &[HashedKey<'_>]) -> Result<(), String> {
+    let mut blocks = vec![u32::MAX; keys.len()];
+    fence.find_batch(keys, &mut blocks, table).map_err(|error| error.to_string())?;
+    keys.iter().zip(blocks).try_for_each(|(key, block)| {
+        let alone = fence.find(*key, table).map_err(|error| error.to_string())?;
+        ensure(block == alone, || format!("{} is found in {block}, alone in {alone}", show(key.bytes)))
+    })
+}
+
+fn colliding_hashes_change_nothing(subject: &Subject) -> Result<(), String> {
+    for hash_mask in [0, 1, 0x3f, 0xfff] {
+        let mut table = Table::new(&numbered(1000), 4, Cut::Shortest);
+        table.hash_mask = hash_mask;
+        check_answers(&*subject.policy, &mut table, &[])
+            .map_err(|error| format!("{hash_mask:#x}: {error}"))?;
+    }
+    Ok(())
+}
+
+fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), String> {
+    let table = Table::new(&numbered(1000), 4, Cut::Shortest);
+    let same = table.build(&*subject.policy) == table.build(&*subject.policy);
+    ensure(same, || "two builds differ".to_owned())?;
+    ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is no power of two".to_owned())
+}
+
+/// Pages and first keys together: one per doubling of the number of blocks, and one more.
+fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
+    for keys in [1, 2, 3, 4, 5, 100, 5000] {
+        let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);
+        table.store(&*subject.policy);
+        let fence = subject.policy.open(&table).map_err(|error| error.to_string())?;
+        let most = table.blocks.len().next_power_of_two().ilog2() + 1;
+        for key in table.keys() {
+            table.reads.set(0);
+            fence.seek(key, &table).map_err(|error| error.to_string())?;
+            let reads = table.reads.get();
+            ensure(reads <= most, || format!("{reads} reads over {keys} blocks"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A fence that reads nothing when it searches must hold something, and say so; an oracle says 0.
+fn memory_is_told(subject: &Subject) -> Result<(), String> {
+    let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
+    table.store(&*subject.policy);
+    let fence = subject.policy.open(&table).map_err(|error| error.to_string())?;
+    fence.seek(&table.blocks[100][0], &table).map_err(|error| error.to_string())?;
+    let memory = fence.memory_bytes();
+    let most = 2 * table.separators().memory_bytes() + 1024;
+    ensure(memory <= most, || format!("{memory} bytes of memory for {} blocks", table.blocks.len()))?;
+    if subject.oracle {
+        return ensure(memory == 0, || format!("an oracle holds {memory} bytes"));
+    }
+    // Four bytes that tell a block from the next are the least of a structure that is exact.
+    let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };
+    ensure(memory >= least, || format!("{memory} bytes of memory for {} blocks", table.blocks.len()))
+}
+
+/// Shorter or longer bytes are refused; flipped bits are refused or lead to some block; nothing panics.
+fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
+    let mut table = Table::new(&numbered(300), 5, Cut::Shortest);
+    table.store(&*subject.policy);
+    let sound = table.stored.clone();
+    let probes: Vec<Vec<u8>> = table.keys().step_by(37).cloned().chain([vec![], vec![0xff; 9]]).collect();
+    let mut opens = |corrupt: Vec<u8>| {
+        table.stored = corrupt;
+        catch_unwind(AssertUnwindSafe(|| opens_and_answers(&*subject.policy, &table, &probes)))
+            .map_err(|_| "corrupt bytes make it panic".to_owned())?
+    };
+    for len in 0..sound.len() {
+        ensure(!opens(sound[..len].to_vec())?, || format!("{len} of {} bytes are accepted", sound.len()))?;
+    }
+    for extra in [1, 4, 8, 4096] {
+        let longer = [&sound[..], &vec![0; extra]].concat();
+        ensure(!opens(longer)?, || format!("{extra} bytes too many are accepted"))?;
+    }
+    for bit in 0..sound.len() * 8 {
+        let mut flipped = sound.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        opens(flipped)?;
+    }
+    for at in 0..sound.len().saturating_sub(4) {
+        let mut overwritten = sound.clone();
+        overwritten[at..at + 4].fill(0xff);
+        opens(overwritten)?;
+    }
+    Ok(())
+}
+
+/// Whether the fence opens; what it then answers must be an error or a block of the table.
+fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
+    let Ok(fence) = policy.open(table) else { return Ok(false) };
+    let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();
+    let mut blocks = vec![0; keys.len()];
+    if fence.find_batch(&keys, &mut blocks, table).is_ok() {
+        let most = blocks.iter().max().copied().unwrap_or(0);
+        ensure((most as usize) < table.blocks.len(), || format!("block {most} of a corrupt fence, batched"))?;
+    }
+    for key in probes {
+        for block in [fence.seek(key, table), fence.find(table.hashed(key), table)].into_iter().flatten() {
+            ensure((block as usize) < table.blocks.len(), || format!("block {block} of a corrupt fence"))?;
+        }
+    }
+    Ok(true)
+}

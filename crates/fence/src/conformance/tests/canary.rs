@@ -1,0 +1,159 @@
+//! Fences that are wrong on purpose: each breaks one invariant, and the check must see it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+
+use types::{HashedKey, head};
+
+use crate::{Fence, FenceError, FenceInput, FencePolicy, TableView};
+
+/// What is wrong with a canary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A key on a separator goes to the block before it.
+    OffByOne,
+    /// Keys are compared by their first eight bytes alone.
+    TrustsHeads,
+    /// A key above all separators goes to block 0.
+    WrapsRound,
+    /// The last key of a batch gets the block of the first.
+    MixesBatches,
+    /// A hash stands for the block of whichever key had it last.
+    TrustsHashes,
+    /// The build depends on how many came before.
+    CountsItsBuilds,
+    /// Blocks are read one after the other.
+    ReadsAllBlocks,
+    /// What is held is not told.
+    HidesMemory,
+    /// Cut bytes are taken for whole.
+    AcceptsCutBytes,
+    /// Cut bytes are indexed without a look at their length.
+    PanicsOnCutBytes,
+    /// A corrupt fence leads out of the table.
+    LeavesTheTable,
+}
+
+impl Fault {
+    /// Every fault, with the invariant that must see it.
+    pub(crate) const ALL: [(Self, &'static str); 11] = [
+        (Self::OffByOne, "seek and find answer rightly"),
+        (Self::TrustsHeads, "seek and find answer rightly"),
+        (Self::WrapsRound, "seek and find answer rightly"),
+        (Self::MixesBatches, "a batch answers like its keys alone"),
+        (Self::TrustsHashes, "colliding hashes change nothing"),
+        (Self::CountsItsBuilds, "what is stored depends on the input alone"),
+        (Self::ReadsAllBlocks, "a search reads no more than a binary search"),
+        (Self::HidesMemory, "memory is told"),
+        (Self::AcceptsCutBytes, "corruption is an error or a block of the table"),
+        (Self::PanicsOnCutBytes, "corruption is an error or a block of the table"),
+        (Self::LeavesTheTable, "corruption is an error or a block of the table"),
+    ];
+}
+
+/// A sound policy with a fault put in.
+pub(crate) struct Canary {
+    fault: Fault,
+    sound: Box<dyn FencePolicy>,
+    builds: AtomicU8,
+    last_block_of_hash: Arc<Mutex<HashMap<u64, u32>>>,
+}
+
+impl Canary {
+    pub(crate) fn new(fault: Fault, sound: Box<dyn FencePolicy>) -> Self {
+        Self { fault, sound, builds: AtomicU8::new(0), last_block_of_hash: Arc::default() }
+    }
+}
+
+impl FencePolicy for Canary {
+    fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
+        let mut last_block_of_hash = self.last_block_of_hash.lock().expect("no panic holds it");
+        last_block_of_hash.clear();
+        for (entry, hash) in input.hashes.iter().enumerate() {
+            let block = input.block_starts.partition_point(|start| *start as usize <= entry) - 1;
+            last_block_of_hash.insert(hash.0, block as u32);
+        }
+        let mut stored = self.sound.build(input);
+        if self.fault == Fault::CountsItsBuilds {
+            let last = stored.last_mut().expect("a tag at least");
+            *last = last.wrapping_add(self.builds.fetch_add(1, Ordering::Relaxed));
+        }
+        stored
+    }
+
+    fn open(&self, table: &dyn TableView) -> Result<Box<dyn Fence>, FenceError> {
+        let whole: Option<Box<dyn Fence>> = match (self.fault, self.sound.open(table)) {
+            (Fault::AcceptsCutBytes | Fault::LeavesTheTable, Err(_)) => None,
+            (Fault::PanicsOnCutBytes, Err(_)) => {
+                let stored = table.read_stored(0..table.stored_bytes())?;
+                return Err(FenceError::Corrupt(format!("{}", stored[7])));
+            }
+            (_, opened) => Some(opened?),
+        };
+        let last_block_of_hash = Arc::clone(&self.last_block_of_hash);
+        Ok(Box::new(CanaryFence { fault: self.fault, whole, last_block_of_hash }))
+    }
+}
+
+struct CanaryFence {
+    fault: Fault,
+    /// The sound fence, unless what was stored is corrupt.
+    whole: Option<Box<dyn Fence>>,
+    last_block_of_hash: Arc<Mutex<HashMap<u64, u32>>>,
+}
+
+impl Fence for CanaryFence {
+    fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
+        let Some(whole) = &self.whole else {
+            return Ok(if self.fault == Fault::LeavesTheTable { table.block_count() } else { 0 });
+        };
+        let block = whole.seek(key, table)?;
+        Ok(match self.fault {
+            Fault::OffByOne if *table.first_key(block)? == *key => block.saturating_sub(1),
+            Fault::TrustsHeads => {
+                let at_or_below =
+                    |block: &u32| table.first_key(*block).is_ok_and(|first| head(&first) <= head(key));
+                (0..table.block_count()).take_while(at_or_below).last().unwrap_or(0)
+            }
+            Fault::WrapsRound if block + 1 == table.block_count() && *table.first_key(block)? != *key => 0,
+            Fault::ReadsAllBlocks => {
+                for block in 0..table.block_count() {
+                    table.first_key(block)?;
+                }
+                block
+            }
+            _ => block,
+        })
+    }
+
+    fn find(&self, key: HashedKey<'_>, table: &dyn TableView) -> Result<u32, FenceError> {
+        let last_block_of_hash = self.last_block_of_hash.lock().expect("no panic holds it");
+        match last_block_of_hash.get(&key.hash.0) {
+            Some(block) if self.fault == Fault::TrustsHashes => Ok(*block),
+            _ => self.seek(key.bytes, table),
+        }
+    }
+
+    fn find_batch(
+        &self,
+        keys: &[HashedKey<'_>],
+        blocks: &mut [u32],
+        table: &dyn TableView,
+    ) -> Result<(), FenceError> {
+        for (key, block) in keys.iter().zip(&mut *blocks) {
+            *block = self.find(*key, table)?;
+        }
+        if let (Fault::MixesBatches, [first, .., last]) = (self.fault, blocks) {
+            *last = *first;
+        }
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match (&self.whole, self.fault) {
+            (Some(whole), fault) if fault != Fault::HidesMemory => whole.memory_bytes(),
+            _ => 0,
+        }
+    }
+}

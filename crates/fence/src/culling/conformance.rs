@@ -1,0 +1,127 @@
+//! The invariants of the culling axis as a check that any crate's tests can call.
+//!
+//! ```
+//! use lsmbench_fence::culling;
+//!
+//! culling::conformance::check(culling::CATALOG.variant("binary")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Bound;
+
+use catalog::Variant;
+use catalog::laws::{self, Invariant, ensure};
+
+use super::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
+
+/// What a variant builds.
+struct Subject(Box<dyn Culling>);
+
+/// All invariants, by name.
+const INVARIANTS: &[Invariant<Subject>] = &[
+    ("a key is in the one file whose range has it", keys_are_in_their_file),
+    ("a range overlaps the files that reach into it", ranges_overlap_their_files),
+];
+
+/// Checks that a culling with its default parameters keeps every invariant of the axis in levels of either form.
+///
+/// # Errors
+/// One line per broken invariant: `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
+    laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS)
+}
+
+/// The files of a run by their smallest and largest keys.
+type Files = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Runs of no file, of one, of files with one key, of neighbours without a gap, and of many.
+fn runs() -> Vec<Files> {
+    let file = |low: &[u8], high: &[u8]| (low.to_vec(), high.to_vec());
+    let many = (0..40u8).map(|i| (vec![b'a', 5 * i], vec![b'a', 5 * i + 3])).collect();
+    vec![
+        vec![],
+        vec![file(b"", b"")],
+        vec![file(b"b", b"d")],
+        vec![file(b"b", b"b"), file(b"b\0", b"b\0"), file(b"c", b"cc"), file(b"cd", b"e")],
+        many,
+    ]
+}
+
+/// All edges of all files, what lies just beside them, and keys outside.
+fn probes(files: &Files) -> Vec<Vec<u8>> {
+    let edges = files.iter().flat_map(|(low, high)| [low, high]);
+    let mut probes: Vec<Vec<u8>> = edges
+        .flat_map(|edge| {
+            let below = edge.split_last().map(|(last, front)| [front, &[last.wrapping_sub(1)]].concat());
+            [Some(edge.clone()), Some([edge, &b"\0"[..]].concat()), below].into_iter().flatten()
+        })
+        .collect();
+    probes.extend([vec![], vec![0xff; 3]]);
+    probes
+}
+
+/// Calls `check` with the index of every run, in levels of either form.
+fn each(
+    culling: &Subject,
+    check: impl Fn(&dyn RunIndex, &Files) -> Result<(), String>,
+) -> Result<(), String> {
+    for level in [LevelForm::Disjoint, LevelForm::Overlapping] {
+        for files in runs() {
+            let mut ranges = FileRanges::default();
+            files.iter().for_each(|(smallest, largest)| ranges.push(smallest, largest));
+            check(&*culling.0.index(ranges, level), &files)?;
+        }
+    }
+    Ok(())
+}
+
+fn keys_are_in_their_file(culling: &Subject) -> Result<(), String> {
+    each(culling, |index, files| {
+        probes(files).iter().try_for_each(|key| {
+            let expected = files.iter().position(|(low, high)| low <= key && key <= high);
+            let found = index.file_for(key);
+            ensure(found == expected, || format!("{key:?} is in {expected:?}, not {found:?}, of {files:?}"))
+        })
+    })
+}
+
+fn ranges_overlap_their_files(culling: &Subject) -> Result<(), String> {
+    each(culling, |index, files| {
+        let probes = probes(files);
+        let bounds = || {
+            let keys = probes.iter().flat_map(|key| [Bound::Included(&**key), Bound::Excluded(&**key)]);
+            keys.chain([Bound::Unbounded])
+        };
+        for low in bounds() {
+            bounds().try_for_each(|high| check_range(index, files, low, high))?;
+        }
+        Ok(())
+    })
+}
+
+fn check_range(
+    index: &dyn RunIndex,
+    files: &Files,
+    low: Bound<&[u8]>,
+    high: Bound<&[u8]>,
+) -> Result<(), String> {
+    let reaches = |largest: &[u8]| match low {
+        Bound::Included(low) => largest >= low,
+        Bound::Excluded(low) => largest > low,
+        Bound::Unbounded => true,
+    };
+    let begins = |smallest: &[u8]| match high {
+        Bound::Included(high) => smallest <= high,
+        Bound::Excluded(high) => smallest < high,
+        Bound::Unbounded => true,
+    };
+    let expected: Vec<usize> =
+        (0..files.len()).filter(|file| reaches(&files[*file].1) && begins(&files[*file].0)).collect();
+    let found = index.overlapping(low, high);
+    ensure(found.clone().eq(expected.iter().copied()) && found.end <= files.len(), || {
+        format!("{low:?} to {high:?} overlaps {expected:?}, not {found:?}, of {files:?}")
+    })
+}

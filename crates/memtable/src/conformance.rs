@@ -1,0 +1,26 @@
+//! The invariants of the memtable axis as a check that any crate's tests can call.
+//!
+//! ```
+//! let skiplist = lsmbench_memtable::CATALOG.variant("skiplist")?;
+//! lsmbench_memtable::conformance::check(skiplist)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod invariants;
+mod model;
+mod stress;
+#[cfg(test)]
+mod tests;
+
+use catalog::{Variant, laws};
+
+use crate::{CATALOG, MemtablePolicy};
+
+/// Checks that a memtable with its default parameters keeps every invariant of the axis: it answers like an ordered
+/// map of all versions, threads see whole writes in order, memory is reported, and so on.
+///
+/// # Errors
+/// One line per broken invariant: `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn MemtablePolicy>) -> Result<(), String> {
+    laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)
+}

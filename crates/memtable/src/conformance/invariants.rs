@@ -1,0 +1,297 @@
+//! The invariants of the memtable axis, each a function of one policy. As one thread sees them, every answer equals
+//! the model's, before and after freezing.
+
+use std::ops::Bound;
+
+use catalog::laws::Invariant;
+use types::{Direction, SequenceNumber};
+
+use super::model::{
+    Known, Model, Scan, Write, drain, entries, get, insert, insert_all, owned, pages, scan, scans,
+};
+use super::stress;
+use crate::{Memtable, MemtablePolicy};
+
+/// What a variant builds.
+pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("every history is answered like by the model", every_history_is_answered),
+    ("a walk goes on whatever is written meanwhile", |subject| check_going_on(&*subject.0)),
+    ("keys and values may have any size", |subject| check_sizes(&*subject.0)),
+    ("batches may have any size", |subject| check_large_batches(&*subject.0)),
+    ("threads see whole writes in order", |subject| stress::check(&*subject.0)),
+    ("every version is counted", |subject| stress::check_count(&*subject.0)),
+];
+
+fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
+    let mut histories = histories().into_iter();
+    histories.try_for_each(|(name, history)| {
+        check(&*subject.0, &history).map_err(|broken| format!("{name}: {broken}"))
+    })
+}
+
+/// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
+pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
+    let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
+        let write = |(at, key): (usize, Vec<u8>)| {
+            let value = (at % 5 != 3).then(|| vec![at as u8; at % 4]);
+            Write { key, sequence: at as u64 + 1, value }
+        };
+        keys.into_iter().enumerate().map(write).collect()
+    };
+    let prefixes = (0..12).chain(28..34).map(|len| vec![b'a'; len]);
+    let zeros = (0..12).chain(28..34).map(|len| [vec![b'a'], vec![0; len]].concat());
+    let ends = (0..9).rev().map(|len| [vec![0; len], vec![1; len % 3]].concat());
+    let ascending = (0..40u8).map(|at| vec![b'k', at]);
+    let hot = (0..60).map(|at| if at % 6 == 0 { vec![b'c', at] } else { b"hot".to_vec() });
+    let mut unordered = number(hot.clone().collect());
+    unordered.sort_by_key(|write| write.sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let versions = (0..3).flat_map(|_| [b"a".to_vec(), b"b".to_vec(), b"c".to_vec()]);
+    vec![
+        ("nothing", Vec::new()),
+        ("the empty key", number(vec![Vec::new(), Vec::new()])),
+        ("keys that are prefixes of each other", number(prefixes.collect())),
+        ("keys that differ in trailing zeros", number(zeros.collect())),
+        ("keys of zeros with something behind", number(ends.collect())),
+        ("keys in order", number(ascending.clone().collect())),
+        ("keys in reverse", number(ascending.rev().collect())),
+        ("every key again and again", number(versions.collect())),
+        ("a hot key among others", number(hot.collect())),
+        ("numbers out of order", unordered),
+    ]
+}
+
+/// Checks that writes which come many at a time are there as if they had come one by one.
+fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
+    for most in [2, usize::MAX] {
+        let table = policy.create(1 << 16);
+        let table = &*table;
+        let mut model = Model::default();
+        insert_all(table, &[]);
+        for run in history.chunk_by(|write, next| write.sequence + 1 == next.sequence) {
+            for batch in run.chunks(most) {
+                insert_all(table, batch);
+                batch.iter().for_each(|write| model.insert(write));
+                for write in batch {
+                    let (seen, expected) =
+                        (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
+                    same("law 5: a write of a batch that returned is seen", &seen, &expected)?;
+                }
+                same("law 5: the number of versions", &table.len(), &model.0.len())?;
+            }
+        }
+        check_answers(table, &model).map_err(|broken| format!("law 5, batches of {most}: {broken}"))?;
+    }
+    Ok(())
+}
+
+/// Checks batches that are larger than what a memtable takes up at once, whose keys come in every order and again.
+pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let mixed = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let orders: [&dyn Fn(u64) -> u64; 5] = [&|at| at, &|at| 1000 - at, &mixed, &|at| mixed(at) % 7, &|at| {
+        if at.is_multiple_of(9) { 0 } else { at }
+    }];
+    for (order, number_of) in orders.into_iter().enumerate() {
+        let table = policy.create(1 << 16);
+        let mut model = Model::default();
+        let write = |at: u64| {
+            let value = (!at.is_multiple_of(11)).then(|| at.to_le_bytes().repeat(at as usize % 3));
+            Write { key: number_of(at).to_be_bytes().to_vec(), sequence: at + 1, value }
+        };
+        let writes: Vec<Write> = (0..600).map(write).collect();
+        for batch in writes.chunks(250) {
+            insert_all(&*table, batch);
+            batch.iter().for_each(|write| model.insert(write));
+        }
+        for write in &writes {
+            let (seen, expected) =
+                (get(&*table, &write.key, write.sequence), model.get(&write.key, write.sequence));
+            same(&format!("law 5, order {order}: {write:?}"), &seen, &expected)?;
+        }
+        table.freeze();
+        let asked = Scan {
+            from: Bound::Unbounded,
+            direction: Direction::Forward,
+            snapshot: SequenceNumber::MAX,
+            limit: usize::MAX,
+        };
+        same(&format!("law 5, order {order}: the drain"), &drain(&*table), &model.scan(asked))?;
+    }
+    Ok(())
+}
+
+/// Checks all laws over one history: half of it, all of it, frozen, drained.
+pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
+    let table = policy.create(1 << 16);
+    let table = &*table;
+    let mut model = Model::default();
+    for (at, write) in history.iter().enumerate() {
+        insert(table, write);
+        model.insert(write);
+        let (seen, expected) =
+            (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
+        same("law 2: an insert that returned is seen", &seen, &expected)?;
+        same("the number of versions", &table.len(), &(at + 1))?;
+        if at == history.len() / 2 {
+            check_answers(table, &model)?;
+        }
+    }
+    same("emptiness", &table.is_empty(), &history.is_empty())?;
+    let shards = table.shard_lens();
+    let in_shards = if shards.is_empty() { history.len() } else { shards.iter().sum() };
+    same("the versions in shards", &in_shards, &history.len())?;
+    check_answers(table, &model)?;
+    table.freeze();
+    check_answers(table, &model).map_err(|broken| format!("law 4, frozen: {broken}"))?;
+    let all = Scan {
+        from: Bound::Unbounded,
+        direction: Direction::Forward,
+        snapshot: SequenceNumber::MAX,
+        limit: usize::MAX,
+    };
+    same("law 4: the drain", &drain(table), &model.scan(all))?;
+    check_batches(policy, history)
+}
+
+/// Asks for every key and its neighbours at every snapshot, and for scans from all of them.
+fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
+    let probes = probes(model);
+    let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);
+    let snapshots: Vec<SequenceNumber> = (0..=newest + 1).chain([SequenceNumber::MAX]).collect();
+    for snapshot in &snapshots {
+        for key in &probes {
+            let (seen, expected) = (get(table, key, *snapshot), model.get(key, *snapshot));
+            same(&format!("law 1: {key:?} at {snapshot}"), &seen, &expected)?;
+        }
+    }
+    for snapshot in [0, newest / 3, newest / 2, newest, SequenceNumber::MAX] {
+        for direction in [Direction::Forward, Direction::Backward] {
+            for limit in [0, 1, 3, usize::MAX] {
+                let bounds =
+                    probes.iter().flat_map(|key| [Bound::Included(&key[..]), Bound::Excluded(&key[..])]);
+                for from in bounds.chain([Bound::Unbounded]) {
+                    let asked = Scan { from, direction, snapshot, limit };
+                    let expected = model.scan(asked);
+                    same(&format!("law 3: {asked:?}"), &scan(table, asked), &expected)?;
+                    same(&format!("law 3, in place: {asked:?}"), &entries(table, asked), &expected)?;
+                }
+            }
+            check_pages(table, model, direction, snapshot)?;
+        }
+    }
+    Ok(())
+}
+
+/// A scan in pages gives what a scan at once gives.
+fn check_pages(
+    table: &dyn Memtable,
+    model: &Model,
+    direction: Direction,
+    snapshot: SequenceNumber,
+) -> Result<(), String> {
+    let at_once = model.scan(Scan { from: Bound::Unbounded, direction, snapshot, limit: usize::MAX });
+    for limit in [1, 2, 7] {
+        let asked = Scan { from: Bound::Unbounded, direction, snapshot, limit };
+        let anew = scans(table, asked, at_once.len());
+        same(&format!("law 3: pages of {limit}, {direction:?} at {snapshot}"), &anew, &at_once)?;
+        let gone_on = pages(table, asked, at_once.len());
+        same(&format!("law 3: going on by {limit}, {direction:?} at {snapshot}"), &gone_on, &at_once)?;
+    }
+    Ok(())
+}
+
+/// A walk finds what there was when it began, however much is written where it stands before it goes on.
+pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let write =
+        |key: u64, sequence| Write { key: key.to_be_bytes().to_vec(), sequence, value: Some(vec![7; 9]) };
+    for direction in [Direction::Forward, Direction::Backward] {
+        let table = policy.create(1 << 16);
+        let mut model = Model::default();
+        for key in 0..300 {
+            let old = write(key * 3, key + 1);
+            insert(&*table, &old);
+            model.insert(&old);
+        }
+        let asked = Scan { from: Bound::Unbounded, direction, snapshot: 300, limit: 5 };
+        let mut page = table.entries(asked.from, direction, asked.snapshot, asked.limit);
+        let (mut found, mut limit) = (owned(&page), asked.limit);
+        for round in 1.. {
+            if page.len() < limit {
+                break;
+            }
+            // New keys before, at and behind the place, and new versions of the old ones, enough to split nodes.
+            (0..300).for_each(|key| insert(&*table, &write(key * 3 + round % 3, 300 * round + key + 1)));
+            limit = 1 + (round as usize * 7) % 40;
+            if !page.go_on(limit) {
+                let (last, _) = found.last().expect("a page has entries");
+                page = table.entries(Bound::Excluded(last), direction, asked.snapshot, limit);
+            }
+            found.extend(owned(&page));
+        }
+        let expected = model.scan(Scan { limit: usize::MAX, ..asked });
+        same(&format!("law 3: going on among inserts, {direction:?}"), &found, &expected)?;
+    }
+    Ok(())
+}
+
+/// All keys, and beside each the closest ones that may not be there.
+fn probes(model: &Model) -> Vec<Vec<u8>> {
+    let mut probes = vec![Vec::new(), vec![0xff; 40]];
+    for key in model.keys() {
+        let shorter = &key[..key.len().saturating_sub(1)];
+        probes.extend([key.to_vec(), [key, &[0]].concat(), shorter.to_vec(), [shorter, &[0xff]].concat()]);
+    }
+    probes.sort();
+    probes.dedup();
+    probes
+}
+
+/// Checks keys and values at the limits of the tree, and that the memory they take is told.
+pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let table = policy.create(1 << 20);
+    let table = &*table;
+    let mut model = Model::default();
+    let key_of = |len: usize, last: u8| [vec![7; len], vec![last]].concat();
+    let sizes = [(0, 1 << 20), (65_535, 0), (65_535, 1 << 20), (65_534, 3), (1000, 70_000), (20, 4096)];
+    let mut user_bytes = 0;
+    for round in 0..3 {
+        for (at, (key_len, value_len)) in sizes.into_iter().enumerate() {
+            let sequence = (round * sizes.len() + at) as u64 + 1;
+            let write = Write {
+                key: key_of(key_len, at as u8),
+                sequence,
+                value: Some(vec![sequence as u8; value_len]),
+            };
+            insert(table, &write);
+            user_bytes += value_len + if round == 0 { key_len + 1 } else { 0 };
+            model.insert(&write);
+        }
+    }
+    for is_frozen in [false, true] {
+        if is_frozen {
+            table.freeze();
+        }
+        for direction in [Direction::Forward, Direction::Backward] {
+            let asked = Scan { from: Bound::Unbounded, direction, snapshot: 11, limit: usize::MAX };
+            if scan(table, asked) != model.scan(asked) {
+                return Err(format!("law 3: large entries, {direction:?}"));
+            }
+        }
+        for key in model.keys() {
+            if get(table, key, 11) != model.get(key, 11) || get(table, &key[1..], 11) != Known::Nothing {
+                return Err(format!("law 1: a key of {} bytes", key.len()));
+            }
+        }
+    }
+    let held = table.memory_bytes();
+    if !(user_bytes..user_bytes * 2).contains(&held) {
+        return Err(format!("{user_bytes} bytes of keys and values, {held} bytes of memory"));
+    }
+    Ok(())
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, seen: &T, expected: &T) -> Result<(), String> {
+    if seen == expected { Ok(()) } else { Err(format!("{what}: {seen:?}, expected {expected:?}")) }
+}

@@ -1,0 +1,167 @@
+//! The model: every version in one ordered map, and answers found by walking it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber};
+
+use crate::Memtable;
+
+/// One insert.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    pub(crate) key: Vec<u8>,
+    pub(crate) sequence: SequenceNumber,
+    pub(crate) value: Option<Vec<u8>>,
+}
+
+/// What is known of a key: nothing, a tombstone, or a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    Nothing,
+    Tombstone,
+    Value(Vec<u8>),
+}
+
+/// A key and its value, or a tombstone.
+pub(crate) type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
+
+/// Where a scan starts, which way it goes, what it sees and how far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scan<'a> {
+    pub(crate) from: Bound<&'a [u8]>,
+    pub(crate) direction: Direction,
+    pub(crate) snapshot: SequenceNumber,
+    pub(crate) limit: usize,
+}
+
+/// A key and the number of one of its versions.
+pub(crate) type Version = (Vec<u8>, Reverse<SequenceNumber>);
+
+/// All versions, keys ascending and the newest of each key first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model(pub(crate) BTreeMap<Version, Option<Vec<u8>>>);
+
+impl Model {
+    pub(crate) fn insert(&mut self, write: &Write) {
+        self.0.insert((write.key.clone(), Reverse(write.sequence)), write.value.clone());
+    }
+
+    pub(crate) fn get(&self, key: &[u8], snapshot: SequenceNumber) -> Known {
+        let from = (key.to_vec(), Reverse(snapshot));
+        match self.0.range(from..).next() {
+            Some(((found, _), value)) if found == key => value.clone().map_or(Known::Tombstone, Known::Value),
+            _ => Known::Nothing,
+        }
+    }
+
+    pub(crate) fn scan(&self, scan: Scan<'_>) -> Vec<OwnedEntry> {
+        let is_ahead = |key: &[u8]| match (scan.from, scan.direction) {
+            (Bound::Unbounded, _) => true,
+            (Bound::Included(from), Direction::Forward) => key >= from,
+            (Bound::Excluded(from), Direction::Forward) => key > from,
+            (Bound::Included(from), Direction::Backward) => key <= from,
+            (Bound::Excluded(from), Direction::Backward) => key < from,
+        };
+        let mut entries: Vec<OwnedEntry> = Vec::new();
+        for ((key, Reverse(sequence)), value) in &self.0 {
+            let is_newest = entries.last().is_none_or(|(last, _)| last != key);
+            if *sequence <= scan.snapshot && is_ahead(key) && is_newest {
+                entries.push((key.clone(), value.clone()));
+            }
+        }
+        if scan.direction == Direction::Backward {
+            entries.reverse();
+        }
+        entries.truncate(scan.limit);
+        entries
+    }
+
+    pub(crate) fn keys(&self) -> Vec<&[u8]> {
+        let mut keys: Vec<&[u8]> = self.0.keys().map(|(key, _)| &key[..]).collect();
+        keys.dedup();
+        keys
+    }
+}
+
+/// A key with a hash that few keys share and some do.
+pub(crate) fn hashed(key: &[u8]) -> HashedKey<'_> {
+    let hash = key.iter().fold(17u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+    HashedKey { bytes: key, hash: KeyHash(hash % 1009) }
+}
+
+pub(crate) fn insert(table: &dyn Memtable, write: &Write) {
+    table.insert(hashed(&write.key), write.sequence, write.value.as_deref());
+}
+
+/// Inserts writes that are numbered one behind the other in one call.
+pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
+    let mut entries = writes.iter().map(|write| (hashed(&write.key), write.value.as_deref()));
+    table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
+}
+
+/// What the table knows of a key; the value must come behind what the buffer held.
+pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
+    let mut value = b"before".to_vec();
+    let lookup = table.get(hashed(key), snapshot, &mut value);
+    let appended = value.strip_prefix(b"before").expect("what the buffer held stays");
+    match lookup {
+        Lookup::Found => Known::Value(appended.to_vec()),
+        Lookup::Absent | Lookup::Deleted if !appended.is_empty() => panic!("a value without a find"),
+        Lookup::Absent => Known::Nothing,
+        Lookup::Deleted => Known::Tombstone,
+    }
+}
+
+pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
+    let mut batch = EntryBatch::default();
+    table.scan(scan.from, scan.direction, scan.snapshot, scan.limit, &mut batch);
+    batch.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
+}
+
+/// What a scan finds, read where it stands.
+pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
+    owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
+}
+
+/// What a scan finds from one end to the other if it goes on whenever it has found as many as `scan` limits it to; by another
+/// scan where it does not know how. More than `most` are not asked for.
+pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
+    let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
+    let mut found = owned(&page);
+    while page.len() == scan.limit && found.len() <= most {
+        if !page.go_on(scan.limit) {
+            let (last, _) = found.last().expect("a page has entries");
+            page = table.entries(Bound::Excluded(last), scan.direction, scan.snapshot, scan.limit);
+        }
+        found.extend(owned(&page));
+    }
+    found
+}
+
+/// As [`pages`], by another scan each time, of copies.
+pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
+    let mut found: Vec<OwnedEntry> = Vec::new();
+    loop {
+        let last = found.last().map(|(key, _)| key.clone());
+        let from = last.as_deref().map_or(asked.from, Bound::Excluded);
+        let page = scan(table, Scan { from, ..asked });
+        let is_last = page.len() < asked.limit;
+        found.extend(page);
+        if is_last || found.len() > most {
+            return found;
+        }
+    }
+}
+
+/// Copies of entries.
+pub(crate) fn owned(entries: &Entries<'_>) -> Vec<OwnedEntry> {
+    entries.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
+}
+
+pub(crate) fn drain(table: &dyn Memtable) -> Vec<OwnedEntry> {
+    let mut entries = Vec::new();
+    table.drain(&mut |entry| entries.push((entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))));
+    entries
+}

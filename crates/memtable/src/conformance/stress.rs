@@ -1,0 +1,247 @@
+//! The invariants under concurrency: writers, readers and scanners at once, every answer checked exactly.
+//!
+//! What write number `n` writes is a function of `n` alone, so that a reader at snapshot `s` knows what it
+//! must see. Writers take turns with the numbers and count what they finished; up to the lowest count,
+//! everything is published.
+
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use types::{Direction, SequenceNumber};
+
+use super::model::{Known, OwnedEntry, Scan, Write, drain, get, insert, insert_all, pages, scans};
+use crate::{Memtable, MemtablePolicy};
+
+const WRITERS: u64 = 3;
+const WRITES: u64 = 6_000;
+/// What a writer inserts in a turn, and of keys that ascend.
+const CALL: u64 = 4;
+const BATCH: u64 = 75;
+const KEYS: u64 = 300;
+
+/// Inserts what is numbered one behind the other, in one call or in many.
+fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
+    match turn.is_multiple_of(2) {
+        true => insert_all(table, writes),
+        false => writes.iter().for_each(|write| insert(table, write)),
+    }
+}
+
+/// What write number `sequence` writes.
+fn write(sequence: SequenceNumber) -> Write {
+    let mixed = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let value = (!mixed.is_multiple_of(7)).then(|| sequence.to_le_bytes().repeat(1 + mixed as usize % 9));
+    Write { key: key(mixed % KEYS), sequence, value }
+}
+
+/// Keys short and long.
+fn key(number: u64) -> Vec<u8> {
+    format!("{:0width$}", number, width = if number.is_multiple_of(3) { 40 } else { 8 }).into_bytes()
+}
+
+/// The numbers that write each key, and how far the writers are.
+struct Run<'a> {
+    table: &'a dyn Memtable,
+    versions: Vec<(Vec<u8>, Vec<SequenceNumber>)>,
+    finished: [AtomicU64; WRITERS as usize],
+    is_over: AtomicBool,
+}
+
+/// Runs everything at once, freezes under the readers' eyes, and reports the first wrong answer.
+pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let table = policy.create(1 << 16);
+    let run = Run {
+        table: &*table,
+        versions: versions(),
+        finished: [const { AtomicU64::new(0) }; WRITERS as usize],
+        is_over: AtomicBool::new(false),
+    };
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                scope.spawn({
+                    let run = &run;
+                    move || run.write_all(writer)
+                })
+            })
+            .collect();
+        let readers = [
+            scope.spawn(|| run.read()),
+            scope.spawn(|| run.scan(Direction::Forward)),
+            scope.spawn(|| run.scan(Direction::Backward)),
+        ];
+        for writer in writers {
+            writer.join().expect("a writer panicked");
+        }
+        run.table.freeze();
+        run.is_over.store(true, Ordering::Release);
+        readers.into_iter().try_for_each(|reader| reader.join().expect("a reader panicked"))
+    })
+}
+
+/// Inserts keys that are all different and ascend from several threads, and reports the first count that misses one of
+/// them, or that one is missing in the end.
+pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
+    let table = policy.create(1 << 20);
+    let finished = AtomicU64::new(0);
+    let is_over = AtomicBool::new(false);
+    let batch = |turn: u64, writer: u64| -> Vec<Write> {
+        let from = (turn * WRITERS + writer) * BATCH;
+        let write = |number: u64| Write {
+            key: number.to_be_bytes().to_vec(),
+            sequence: number + 1,
+            value: Some(number.to_le_bytes().repeat(number as usize % 40)),
+        };
+        (from..from + BATCH).map(write).collect()
+    };
+    let write_all = |writer: u64| {
+        for turn in 0..WRITES / BATCH {
+            insert_either_way(&*table, turn, &batch(turn, writer));
+            finished.fetch_add(BATCH, Ordering::Release);
+        }
+    };
+    let write_all = &write_all;
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write_all(writer))).collect();
+        let reader = scope.spawn(|| {
+            while !is_over.load(Ordering::Acquire) {
+                let least = finished.load(Ordering::Acquire);
+                let count = table.len() as u64;
+                if count < least {
+                    return Err(format!("law 2: {count} versions are counted where {least} are there"));
+                }
+            }
+            Ok(())
+        });
+        writers.into_iter().for_each(|writer| writer.join().expect("a writer panicked"));
+        is_over.store(true, Ordering::Release);
+        reader.join().expect("a reader panicked")
+    })?;
+    let all: Vec<OwnedEntry> = (0..WRITES / BATCH)
+        .flat_map(|turn| (0..WRITERS).flat_map(move |writer| batch(turn, writer)))
+        .map(|write| (write.key, write.value))
+        .collect();
+    if table.len() != all.len() {
+        return Err(format!("law 2: {} versions are counted where {} are there", table.len(), all.len()));
+    }
+    table.freeze();
+    if drain(&*table) == all { Ok(()) } else { Err("law 5: the drain is not what was inserted".to_owned()) }
+}
+
+fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
+    let mut versions: Vec<_> = (0..KEYS).map(|number| (key(number), Vec::new())).collect();
+    versions.sort();
+    for sequence in 1..=WRITES {
+        let written = write(sequence).key;
+        let at = versions.binary_search_by(|(key, _)| key.cmp(&written)).expect("a known key");
+        versions[at].1.push(sequence);
+    }
+    versions
+}
+
+impl Run<'_> {
+    fn write_all(&self, writer: u64) {
+        for turn in 0..WRITES / WRITERS / CALL {
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            let first = (turn * WRITERS + writer) * CALL + 1;
+            let own: Vec<Write> = (first..first + CALL).map(write).collect();
+            insert_either_way(self.table, turn, &own);
+            self.finished[writer as usize].store(turn + 1, Ordering::Release);
+        }
+    }
+
+    /// The highest number up to which every insert has returned.
+    fn published(&self) -> SequenceNumber {
+        let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
+        turns.expect("there are writers") * WRITERS * CALL
+    }
+
+    /// Runs `round` until the writers are done, and once more behind the freeze. A wrong answer ends it for
+    /// all.
+    fn until_over(&self, mut round: impl FnMut(u64) -> Result<(), String>) -> Result<(), String> {
+        for number in 0.. {
+            let is_last = self.is_over.load(Ordering::Acquire);
+            round(number).inspect_err(|_| self.is_over.store(true, Ordering::Release))?;
+            if is_last {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The version of a key that a reader at `snapshot` sees.
+    fn expected(versions: &[SequenceNumber], snapshot: SequenceNumber) -> Option<Write> {
+        let visible = versions.partition_point(|sequence| *sequence <= snapshot);
+        visible.checked_sub(1).map(|newest| write(versions[newest]))
+    }
+
+    fn read(&self) -> Result<(), String> {
+        self.until_over(|round| {
+            for step in 0..50 {
+                let (key, versions) = &self.versions[((round * 50 + step) * 7 % KEYS) as usize];
+                let published = self.published();
+                if (self.table.len() as u64) < published {
+                    return Err(format!(
+                        "law 2: fewer than the {published} versions that are there are counted"
+                    ));
+                }
+                let snapshot = if step % 2 == 0 { published } else { published / 2 };
+                let seen = get(self.table, key, snapshot);
+                let expected = known(Self::expected(versions, snapshot));
+                if seen != expected {
+                    return Err(format!("law 2: at {snapshot}: {seen:?}, expected {expected:?}"));
+                }
+                self.check_newest(key, versions, published)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// A reader without a snapshot sees some version, whole, and none older than what was published.
+    fn check_newest(
+        &self,
+        key: &[u8],
+        versions: &[SequenceNumber],
+        published: SequenceNumber,
+    ) -> Result<(), String> {
+        let seen = get(self.table, key, SequenceNumber::MAX);
+        let visible = versions.partition_point(|sequence| *sequence <= published);
+        let mut possible =
+            versions[visible.saturating_sub(1)..].iter().map(|sequence| known(Some(write(*sequence))));
+        if possible.any(|possible| possible == seen) || visible == 0 && seen == Known::Nothing {
+            Ok(())
+        } else {
+            Err(format!("law 2: with {published} published, {seen:?} was never written or is older"))
+        }
+    }
+
+    fn scan(&self, direction: Direction) -> Result<(), String> {
+        self.until_over(|round| {
+            let snapshot = self.published();
+            let limit = [1000, 64, 7][round as usize % 3];
+            let asked = Scan { from: Bound::Unbounded, direction, snapshot, limit };
+            let seen = if round.is_multiple_of(2) {
+                pages(self.table, asked, KEYS as usize)
+            } else {
+                scans(self.table, asked, KEYS as usize)
+            };
+            let mut expected: Vec<OwnedEntry> = self
+                .versions
+                .iter()
+                .filter_map(|(_, versions)| Self::expected(versions, snapshot))
+                .map(|write| (write.key, write.value))
+                .collect();
+            if direction == Direction::Backward {
+                expected.reverse();
+            }
+            if seen == expected { Ok(()) } else { Err(format!("law 3: a scan at {snapshot} {direction:?}")) }
+        })
+    }
+}
+
+fn known(write: Option<Write>) -> Known {
+    write.map_or(Known::Nothing, |write| write.value.map_or(Known::Tombstone, Known::Value))
+}

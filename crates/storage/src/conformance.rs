@@ -1,0 +1,72 @@
+//! The invariants of the storage axis as a check that any crate's tests can call.
+//!
+//! ```
+//! let memory = lsmbench_storage::CATALOG.variant("memory")?;
+//! lsmbench_storage::conformance::check(memory)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod invariants;
+#[cfg(test)]
+mod tests;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use catalog::{Variant, laws};
+
+use crate::{CATALOG, Purpose, Storage, StorageError};
+
+/// Checks that a back end with its default parameters keeps every invariant of the axis: bytes are read back as they
+/// were appended, files keep their content when their names go, a lock is held once, and so on.
+///
+/// The files lie in a new folder below [`std::env::temp_dir`], which is removed. A system may refuse a back end with
+/// [`ErrorKind::Unsupported`]: some kernels refuse `io_uring`, some file systems `O_DIRECT`. Then only the invariants
+/// that every axis has are checked.
+///
+/// # Errors
+/// One line per broken invariant: `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
+    let home = Home::new();
+    let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
+    // Where the defaults do not build, `check_variant` has reported it.
+    if let Ok(storage) = variant.build_of(CATALOG.axis, &variant.default_choice()) {
+        let storage: Arc<dyn Storage> = Arc::from(storage);
+        match runs_in(&*storage, &home.0) {
+            Ok(true) => broken.extend(invariants::check(variant.kind, &storage, &home.0).err()),
+            Ok(false) => {}
+            Err(error) => broken.push(format!("{}: \"a file can be created\": {error}", variant.kind)),
+        }
+    }
+    laws::all_kept(&broken)
+}
+
+/// A folder for the files of one check; it is removed when the check ends.
+struct Home(PathBuf);
+
+impl Home {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("lsmbench-conformance-{}-{number}", std::process::id());
+        Self(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // A back end in memory makes no folder.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether this system lets the back end create a file in `home`, which is created if it is missing.
+fn runs_in(storage: &dyn Storage, home: &Path) -> Result<bool, StorageError> {
+    storage.create_directory(home)?;
+    match storage.create(&home.join("probe"), Purpose::Table) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
+        created => created.map(|_| true),
+    }
+}

@@ -1,0 +1,68 @@
+//! Further forms of back ends, and every decorator, keep the invariants of storage too; storage that breaks one is
+//! caught.
+
+mod canary;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use canary::{Canary, Fault};
+use toml::Value;
+
+use super::invariants::{self, INVARIANTS, Subject};
+use super::runs_in;
+use crate::{CATALOG, Counting, Faulty, Memory, Storage};
+
+#[test]
+fn every_form_and_decorator_keeps_every_invariant() {
+    let home = tempfile::tempdir().unwrap();
+    for (name, storage) in forms() {
+        let directory = home.path().join(&name);
+        if runs_in(&*storage, &directory).unwrap() {
+            invariants::check(&name, &storage, &directory).unwrap();
+        }
+    }
+}
+
+/// Some kernels refuse `io_uring`, and some file systems `O_DIRECT`; every other back end runs.
+#[test]
+#[expect(clippy::print_stderr, reason = "whoever runs the tests must know what was left out")]
+fn only_back_ends_that_may_be_refused_are_left_out() {
+    let home = tempfile::tempdir().unwrap();
+    let all = CATALOG.all().map(|choice| (choice.label(), Arc::from(CATALOG.build(&choice).unwrap())));
+    for (name, storage) in all.chain(forms()) {
+        if !runs_in(&*storage, &home.path().join(&name)).unwrap() {
+            assert!(name == "direct" || name.starts_with("uring"), "{name} does not run here");
+            eprintln!("SKIPPED: this system refuses the storage {name}");
+        }
+    }
+}
+
+#[test]
+fn every_canary_is_caught_by_its_invariant() {
+    for (fault, name) in Fault::ALL {
+        let directory = Path::new("/canary").to_owned();
+        let storage: Arc<dyn Storage> = Arc::new(Canary::new(fault));
+        storage.create_directory(&directory).unwrap();
+        let subject = Subject { storage, directory };
+        let (_, check) = INVARIANTS.iter().find(|(other, _)| *other == name).expect("it is an invariant");
+        assert!(check(&subject).is_err(), "{fault:?}: \"{name}\" did not see it");
+    }
+}
+
+/// Further forms of some back ends, and the decorators.
+fn forms() -> Vec<(String, Arc<dyn Storage>)> {
+    let labels = [
+        "pread(log=\"write\")",
+        "uring(direct=false)",
+        "uring(queue_depth=3, direct=false)",
+        "memory(mapped=true)",
+    ];
+    let forms = labels.map(|label| {
+        let storage = CATALOG.build(&CATALOG.choose(&Value::from(label)).unwrap()).unwrap();
+        (label.to_owned(), Arc::from(storage))
+    });
+    let counting: Arc<dyn Storage> = Arc::new(Counting::new(Arc::new(Memory::mapped())));
+    let faulty: Arc<dyn Storage> = Arc::new(Faulty::new(Arc::new(Memory::mapped())));
+    forms.into_iter().chain([("counting".to_owned(), counting), ("faulty".to_owned(), faulty)]).collect()
+}

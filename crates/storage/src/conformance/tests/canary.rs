@@ -1,0 +1,254 @@
+//! Storage that is wrong on purpose: each fault breaks one invariant, and the check must see it.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use types::Bytes;
+
+use crate::{Memory, Purpose, ReadFile, Storage, StorageError, WriteFile};
+
+/// What is wrong with a canary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Long appends lose their last byte.
+    DropsTheTailOfAppends,
+    /// Appends reach the file when it is synced or dropped.
+    WritesLate,
+    /// Reads beyond the end give zeros.
+    ReadsZerosBeyondTheEnd,
+    /// A file without bytes cannot be opened.
+    RefusesEmptyFiles,
+    /// Padding to whole blocks is not cut off.
+    LeavesPadding,
+    /// Creating empties the file that had the name.
+    TruncatesInPlace,
+    /// A name that is taken cannot be renamed to.
+    RenamesToFreeNamesOnly,
+    /// Readers open the file anew for each read.
+    ReopensToRead,
+    /// Links are copies.
+    LinksByCopy,
+    /// Names are listed backwards.
+    ListsBackwards,
+    /// What is missing opens as empty.
+    OpensWhatIsMissing,
+    /// A lock is given to whoever asks.
+    LocksTwice,
+    /// All readers of a file share one position.
+    SharesACursor,
+    /// Parts read together are answered in the order in which they lie in the file.
+    SortsAnswers,
+    /// Of parts read together those behind one that fails are not read.
+    GivesUpAtAnError,
+    /// The last byte of a file is not mapped.
+    MapsTooLittle,
+}
+
+impl Fault {
+    /// Every fault, with the invariant that must see it.
+    pub(crate) const ALL: [(Self, &'static str); 16] = [
+        (Self::DropsTheTailOfAppends, "appended bytes are read back"),
+        (Self::WritesLate, "what is appended is seen at once, of tables what is synced"),
+        (Self::ReadsZerosBeyondTheEnd, "nothing is read beyond the end"),
+        (Self::RefusesEmptyFiles, "a file may be empty"),
+        (Self::LeavesPadding, "sizes are exact around blocks"),
+        (Self::TruncatesInPlace, "creating takes the name alone"),
+        (Self::RenamesToFreeNamesOnly, "renaming replaces"),
+        (Self::ReopensToRead, "what is removed can be read on"),
+        (Self::LinksByCopy, "links share their content"),
+        (Self::ListsBackwards, "names are listed in order"),
+        (Self::OpensWhatIsMissing, "what is missing is an error"),
+        (Self::LocksTwice, "a lock is held once"),
+        (Self::SharesACursor, "readers do not disturb each other"),
+        (Self::SortsAnswers, "parts read together are read as each alone"),
+        (Self::GivesUpAtAnError, "parts read together are read as each alone"),
+        (Self::MapsTooLittle, "what is mapped is what is read"),
+    ];
+}
+
+/// Files in memory, with a fault put in.
+pub(crate) struct Canary {
+    pub(crate) fault: Fault,
+    sound: Arc<Memory>,
+}
+
+impl Canary {
+    pub(crate) fn new(fault: Fault) -> Self {
+        Self { fault, sound: Arc::new(Memory::mapped()) }
+    }
+
+    fn content(&self, path: &Path) -> Result<Bytes, StorageError> {
+        let file = self.sound.open(path, Purpose::Log)?;
+        file.read(0, file.len() as usize)
+    }
+}
+
+impl Storage for Canary {
+    fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError> {
+        if self.fault == Fault::TruncatesInPlace
+            && let Ok(old) = self.sound.open(path, purpose)
+        {
+            // Whoever has the file open or linked sees it change: here the link is made to follow.
+            let link = path.with_file_name("link");
+            if !old.is_empty() && self.sound.remove(&link).is_ok() {
+                self.sound.create(&link, purpose)?;
+            }
+        }
+        let inner = self.sound.create(path, purpose)?;
+        Ok(Box::new(CanaryWriter { fault: self.fault, inner, late: Vec::new() }))
+    }
+
+    fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError> {
+        let opened = self.sound.open(path, purpose);
+        let inner = match (self.fault, opened) {
+            (Fault::OpensWhatIsMissing, Err(_)) => {
+                self.sound.create(Path::new("/nothing"), purpose)?;
+                self.sound.open(Path::new("/nothing"), purpose)?
+            }
+            (Fault::RefusesEmptyFiles, Ok(file)) if file.is_empty() => {
+                return Err(StorageError::new("map", path, ErrorKind::InvalidInput.into()));
+            }
+            (_, opened) => opened?,
+        };
+        let (path, sound) = (path.to_owned(), Arc::clone(&self.sound));
+        Ok(Arc::new(CanaryFile { fault: self.fault, inner, path, sound, cursor: AtomicU64::new(0) }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError> {
+        if self.fault == Fault::RenamesToFreeNamesOnly && self.sound.open(to, Purpose::Log).is_ok() {
+            return Err(StorageError::new("rename", to, ErrorKind::AlreadyExists.into()));
+        }
+        self.sound.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), StorageError> {
+        self.sound.remove(path)
+    }
+
+    fn hard_link(&self, existing: &Path, new: &Path) -> Result<(), StorageError> {
+        if self.fault == Fault::LinksByCopy {
+            return self.sound.create(new, Purpose::Log)?.append(&self.content(existing)?);
+        }
+        self.sound.hard_link(existing, new)
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<String>, StorageError> {
+        let mut names = self.sound.list(directory)?;
+        if self.fault == Fault::ListsBackwards {
+            names.reverse();
+        }
+        Ok(names)
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.sound.create_directory(directory)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        self.sound.sync_directory(directory)
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError> {
+        match self.sound.lock(path) {
+            Err(error) if self.fault == Fault::LocksTwice && error.kind() == ErrorKind::WouldBlock => {
+                Ok(Box::new(()))
+            }
+            locked => locked,
+        }
+    }
+}
+
+struct CanaryWriter {
+    fault: Fault,
+    inner: Box<dyn WriteFile>,
+    late: Vec<u8>,
+}
+
+impl WriteFile for CanaryWriter {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        match self.fault {
+            Fault::DropsTheTailOfAppends if bytes.len() > 1000 => {
+                self.inner.append(&bytes[..bytes.len() - 1])
+            }
+            Fault::WritesLate => {
+                self.late.extend_from_slice(bytes);
+                Ok(())
+            }
+            _ => self.inner.append(bytes),
+        }
+    }
+
+    fn sync(&mut self) -> Result<(), StorageError> {
+        self.inner.append(&std::mem::take(&mut self.late))?;
+        self.inner.sync()
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len() + self.late.len() as u64
+    }
+}
+
+impl Drop for CanaryWriter {
+    fn drop(&mut self) {
+        let _ = self.inner.append(&self.late);
+        if self.fault == Fault::LeavesPadding {
+            let len = self.inner.len() as usize;
+            let _ = self.inner.append(&vec![0; len.next_multiple_of(4096) - len]);
+        }
+    }
+}
+
+struct CanaryFile {
+    fault: Fault,
+    inner: Arc<dyn ReadFile>,
+    path: PathBuf,
+    sound: Arc<Memory>,
+    cursor: AtomicU64,
+}
+
+impl ReadFile for CanaryFile {
+    fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError> {
+        match self.fault {
+            Fault::ReopensToRead => self.sound.open(&self.path, Purpose::Log)?.read(offset, len),
+            Fault::ReadsZerosBeyondTheEnd => {
+                let read = self.inner.read(offset, len);
+                read.or_else(
+                    |error| if len < 10_000 { Ok(Bytes::copy_from(&vec![0; len])) } else { Err(error) },
+                )
+            }
+            Fault::SharesACursor => {
+                self.cursor.store(offset, Ordering::SeqCst);
+                thread::yield_now();
+                let offset = self.cursor.load(Ordering::SeqCst).min(self.inner.len() - len as u64);
+                self.inner.read(offset, len)
+            }
+            _ => self.inner.read(offset, len),
+        }
+    }
+
+    fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
+        let mut parts = parts.to_vec();
+        if self.fault == Fault::SortsAnswers {
+            parts.sort_unstable();
+        }
+        let mut has_failed = false;
+        let mut read = |(offset, len): (u64, usize)| {
+            let answer = self.read(offset, if has_failed { usize::MAX } else { len });
+            has_failed |= answer.is_err() && self.fault == Fault::GivesUpAtAnError;
+            answer
+        };
+        parts.into_iter().map(&mut read).collect()
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        let all = self.inner.mapped()?;
+        if self.fault == Fault::MapsTooLittle { all.split_last().map(|(_, rest)| rest) } else { Some(all) }
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+}

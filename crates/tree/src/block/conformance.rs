@@ -1,0 +1,169 @@
+//! The invariants of block formats as a check that any crate's tests can call.
+//!
+//! ```
+//! use lsmbench_tree::block;
+//!
+//! block::conformance::check(block::CATALOG.variant("plain")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use catalog::Variant;
+use catalog::laws::{self, Invariant, ensure};
+use types::{Bytes, Direction, Entry, HashedKey, KeyHash};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{BlockBuilder, BlockFormat, CATALOG, Found, find, walk};
+use crate::conformance::check_in_tree;
+use crate::{BlockIndex, BlockOptions};
+
+/// What a variant builds.
+struct Subject(Box<dyn BlockFormat>);
+
+/// All invariants, by name.
+const INVARIANTS: &[Invariant<Subject>] = &[
+    ("a code is one format", a_code_is_one_format),
+    ("a walk gives every entry in order", a_walk_gives_every_entry),
+    ("every key is found and no other", every_key_is_found),
+    ("corruption is an error or other entries", corruption_is_an_error),
+];
+
+/// Checks that a block format with its default parameters keeps every invariant of the axis, with every index and
+/// several restart intervals, and that a tree with it answers like a `BTreeMap`.
+///
+/// The format is added to the catalog unless the catalog has it, because blocks are read by the code of their format.
+///
+/// # Errors
+/// The format cannot be added to the catalog; otherwise one line per broken invariant:
+/// `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
+    CATALOG.add_once(variant).map_err(|error| error.to_string())?;
+    let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);
+    let broken = [by_itself.err(), check_in_tree(CATALOG.axis, variant.kind).err()];
+    laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// A key and its value, or a tombstone.
+type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
+
+/// Sets of entries in the order of their keys: keys that share prefixes, are prefixes of each other or empty; pairs of
+/// one size; one entry.
+fn sets() -> Vec<Vec<OwnedEntry>> {
+    let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
+    keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
+    keys.sort();
+    let value = |index: usize| (index % 5 != 3).then(|| format!("value {index}").into_bytes());
+    let mixed: Vec<_> = keys.into_iter().enumerate().map(|(index, key)| (key, value(index))).collect();
+    let pair = |number: u32| ((number * 977).to_be_bytes().to_vec(), Some(number.to_le_bytes().to_vec()));
+    let one = mixed[7..8].to_vec();
+    vec![mixed, (1000..1100).map(pair).collect(), one]
+}
+
+fn hashed(key: &[u8]) -> HashedKey<'_> {
+    HashedKey { bytes: key, hash: KeyHash(xxh3_64(key)) }
+}
+
+/// The entries as one block.
+fn block(format: &Subject, entries: &[OwnedEntry], options: &BlockOptions) -> Vec<u8> {
+    let mut builder = BlockBuilder::new(&*format.0, options);
+    for (key, value) in entries {
+        builder.add(Entry { key, value: value.as_deref() }, hashed(key).hash);
+    }
+    builder.finish(<[u8]>::to_vec)
+}
+
+/// Calls `check` with every set of entries as a block, with every index and several restart intervals.
+fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), String>) -> Result<(), String> {
+    for restart_interval in [1, 2, 3, 16, 1000] {
+        for index in BlockIndex::ALL {
+            let options = BlockOptions { restart_interval, index, ..BlockOptions::default() };
+            for entries in sets() {
+                let checked = check(&block(format, &entries, &options), &entries);
+                checked.map_err(|what| {
+                    format!(
+                        "{index:?} index, restart interval {restart_interval}, {} entries: {what}",
+                        entries.len()
+                    )
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The entries that a walk gives; `None` if the block is corrupt.
+fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
+    let mut entries = Vec::new();
+    let visit = |key: &[u8], value: Option<&[u8]>| entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
+    walk(Bytes::copy_from(block), direction, visit)?;
+    Some(entries)
+}
+
+fn a_code_is_one_format(format: &Subject) -> Result<(), String> {
+    let code = format.0.code();
+    ensure(code < 16, || format!("the code is {code}; a footer has four bits for it"))?;
+    let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
+    let owners = formats.filter(|other| other.code() == code).count();
+    ensure(owners == 1, || format!("{owners} formats of the catalog have the code {code}"))
+}
+
+fn a_walk_gives_every_entry(format: &Subject) -> Result<(), String> {
+    each(format, |block, entries| {
+        let forward = walked(block, Direction::Forward).ok_or("the block is called corrupt")?;
+        ensure(forward == entries, || "a walk forward gives other entries".to_owned())?;
+        let backward = walked(block, Direction::Backward).ok_or("the block is called corrupt backward")?;
+        ensure(backward.iter().rev().eq(entries), || "a walk backward gives other entries".to_owned())
+    })
+}
+
+fn every_key_is_found(format: &Subject) -> Result<(), String> {
+    each(format, |block, entries| {
+        for (key, value) in entries {
+            let found = find(block, hashed(key));
+            let is_right = match (&found, value) {
+                (Some(Found::Tombstone), None) => true,
+                (Some(Found::Value(range)), Some(value)) => block.get(range.clone()) == Some(value),
+                _ => false,
+            };
+            ensure(is_right, || format!("{:?} is found as {found:?}", key.escape_ascii().to_string()))?;
+            let absent = [key, &b"\0\x01"[..]].concat();
+            let found = find(block, hashed(&absent));
+            ensure(matches!(found, Some(Found::Absent)), || {
+                format!("the absent {:?} is found as {found:?}", absent.escape_ascii().to_string())
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// Blocks that are cut, or have one bit flipped, make nothing panic.
+fn corruption_is_an_error(format: &Subject) -> Result<(), String> {
+    for index in BlockIndex::ALL {
+        let options = BlockOptions { index, ..BlockOptions::default() };
+        for entries in sets() {
+            let entries = &entries[..entries.len().min(20)];
+            let sound = block(format, entries, &options);
+            let read = |bytes: &[u8]| {
+                let read = || {
+                    walked(bytes, Direction::Forward);
+                    walked(bytes, Direction::Backward);
+                    entries.iter().filter(|(key, _)| find(bytes, hashed(key)).is_some()).count()
+                };
+                catch_unwind(AssertUnwindSafe(read))
+                    .map(|_| ())
+                    .map_err(|_| "corrupt bytes make it panic".to_owned())
+            };
+            (0..sound.len()).try_for_each(|len| read(&sound[..len]))?;
+            for bit in 0..sound.len() * 8 {
+                let mut flipped = sound.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                read(&flipped)?;
+            }
+        }
+    }
+    Ok(())
+}

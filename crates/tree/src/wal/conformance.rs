@@ -1,0 +1,43 @@
+//! The invariants of WAL modes as a check that any crate's tests can call.
+//!
+//! ```
+//! use lsmbench_tree::wal;
+//!
+//! wal::conformance::check(wal::CATALOG.variant("group")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use catalog::Variant;
+use catalog::laws::{self, Invariant, ensure};
+
+use super::{CATALOG, WalPolicy};
+use crate::conformance::check_in_tree;
+
+/// What a variant builds.
+struct Subject(Box<dyn WalPolicy>);
+
+/// All invariants, by name.
+const INVARIANTS: &[Invariant<Subject>] = &[
+    ("the decisions go together", |subject| subject.0.mode().check()),
+    ("the decisions are the same at every call", |subject| {
+        let [once, again] = [(); 2].map(|()| subject.0.mode());
+        ensure(once == again, || format!("{once:?}, then {again:?}"))
+    }),
+];
+
+/// Checks that a WAL mode with its default parameters keeps every invariant of the axis, and that a tree with it answers
+/// like a `BTreeMap`, also after the tree was closed and opened.
+///
+/// The mode is added to the catalog unless the catalog has it, because a design names it.
+///
+/// # Errors
+/// The mode cannot be added to the catalog; otherwise one line per broken invariant: `kind: "invariant": what broke`.
+pub fn check(variant: &'static Variant<dyn WalPolicy>) -> Result<(), String> {
+    CATALOG.add_once(variant).map_err(|error| error.to_string())?;
+    let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);
+    let broken = [by_itself.err(), check_in_tree(CATALOG.axis, variant.kind).err()];
+    laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
+}

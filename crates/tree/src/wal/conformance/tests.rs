@@ -1,0 +1,32 @@
+//! A WAL mode that breaks an invariant is caught.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{INVARIANTS, Subject};
+use crate::wal::{WalMode, WalPolicy};
+
+/// A mode without a log that syncs.
+struct Impossible;
+
+impl WalPolicy for Impossible {
+    fn mode(&self) -> WalMode {
+        WalMode { has_log: false, ..WalMode::SYNC }
+    }
+}
+
+/// A mode that syncs at every other call.
+#[derive(Default)]
+struct Moody(AtomicBool);
+
+impl WalPolicy for Moody {
+    fn mode(&self) -> WalMode {
+        if self.0.fetch_not(Ordering::Relaxed) { WalMode::SYNC } else { WalMode::BUFFERED }
+    }
+}
+
+#[test]
+fn every_canary_is_caught_by_its_invariant() {
+    let [together, same] = INVARIANTS else { panic!("each invariant has a canary") };
+    assert!(together.1(&Subject(Box::new(Impossible))).is_err());
+    assert!(same.1(&Subject(Box::<Moody>::default())).is_err());
+}

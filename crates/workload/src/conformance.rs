@@ -1,0 +1,78 @@
+//! The invariants of the axes of a workload as checks that any crate's tests can call.
+//!
+//! ```
+//! use lsmbench_workload::{FORMATS, KEYS, LENGTHS, SIZES, conformance};
+//!
+//! conformance::check_keys(KEYS.variant("zipfian")?)?;
+//! conformance::check_value_size(SIZES.variant("uniform")?)?;
+//! conformance::check_scan_length(LENGTHS.variant("uniform")?)?;
+//! conformance::check_key_format(FORMATS.variant("decimal")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod formats;
+mod keys;
+mod lengths;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use catalog::{Variant, laws};
+
+use crate::{FORMATS, KEYS, KeyDistribution, KeyFormatPolicy, LENGTHS, LengthDistribution, Recording, SIZES};
+
+/// Checks that a distribution of keys with its default parameters keeps every invariant of the axis: an index is below
+/// the number of keys, draws repeat, popular keys have the announced share, and so on.
+///
+/// # Errors
+/// One line per broken invariant: `kind: "invariant": what broke`.
+pub fn check_keys(variant: &'static Variant<dyn KeyDistribution>) -> Result<(), String> {
+    laws::check_component(KEYS.axis, variant, keys::Subject, keys::INVARIANTS)
+}
+
+/// Checks that a distribution of value sizes with its default parameters keeps every invariant of the axis: a size is a
+/// function of the random bits alone and at most the announced maximum.
+///
+/// # Errors
+/// As [`check_keys`].
+pub fn check_value_size(variant: &'static Variant<dyn LengthDistribution>) -> Result<(), String> {
+    let subject = |lengths| lengths::Subject { lengths, least: 0 };
+    laws::check_component(SIZES.axis, variant, subject, lengths::INVARIANTS)
+}
+
+/// Checks that a distribution of scan lengths with its default parameters keeps every invariant of the axis: those of
+/// [`check_value_size`], and a scan reads at least one entry.
+///
+/// # Errors
+/// As [`check_keys`].
+pub fn check_scan_length(variant: &'static Variant<dyn LengthDistribution>) -> Result<(), String> {
+    let subject = |lengths| lengths::Subject { lengths, least: 1 };
+    laws::check_component(LENGTHS.axis, variant, subject, lengths::INVARIANTS)
+}
+
+/// Checks that a key format with its default parameters keeps every invariant of the axis: different keys have
+/// different bytes, their order is as announced, and so on. The format is given the recording of a trace, as if a phase
+/// of the workload replayed one.
+///
+/// # Errors
+/// The format cannot be opened; otherwise as [`check_keys`].
+pub fn check_key_format(variant: &'static Variant<dyn KeyFormatPolicy>) -> Result<(), String> {
+    let checked = laws::check_variant(FORMATS.axis, variant);
+    let mut broken: Vec<String> = checked.err().into_iter().collect();
+    // Where the defaults do not build, `check_variant` has reported it.
+    if let Ok(policy) = variant.build_of(FORMATS.axis, &variant.default_choice()) {
+        let format = policy.open(Some(&recording())).map_err(|error| format!("{}: {error}", variant.kind));
+        let checked = format.and_then(|format| {
+            laws::check_invariants(variant.kind, &formats::Subject(format), formats::INVARIANTS)
+        });
+        broken.extend(checked.err());
+    }
+    laws::all_kept(&broken)
+}
+
+/// The recording of a trace of 3,000 different keys of four bytes.
+fn recording() -> Arc<Recording> {
+    let numbers = (0..3000u32).map(|number| u64::from(number.wrapping_mul(2_654_435_761)));
+    Arc::new(Recording::of(4, numbers.collect()))
+}

@@ -1,0 +1,96 @@
+//! The invariants of key formats, each a function of one format.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use catalog::laws::Invariant;
+
+use crate::{KeyFormat, KeyId};
+
+/// What a variant opens.
+pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("different keys have different bytes", keys_differ),
+    ("the order of keys is as announced", order_is_as_announced),
+    ("absent keys lie between present ones", absent_keys_lie_between),
+    ("sums of numbers are right", sums_are_right),
+];
+
+/// The keys that are looked at: the first ones, and the last that the format can tell apart.
+fn sample(format: &dyn KeyFormat) -> Vec<u64> {
+    let capacity = format.capacity();
+    let first = capacity.min(3000);
+    (0..first).chain((capacity - capacity.min(1000)).max(first)..capacity).collect()
+}
+
+fn key(format: &dyn KeyFormat, id: KeyId) -> Vec<u8> {
+    let mut bytes = b"before".to_vec();
+    format.append(id, &mut bytes);
+    bytes.split_off(6)
+}
+
+/// Different keys have different bytes, present or absent, and none is longer than announced.
+fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
+    let format = &**format;
+    let mut seen = HashSet::new();
+    for index in sample(format) {
+        for id in [KeyId::present(index), KeyId::absent(index)] {
+            let key = key(format, id);
+            if key.is_empty() || key.len() > format.max_bytes() {
+                return Err(format!("{id:?} has {} bytes, announced {}", key.len(), format.max_bytes()));
+            }
+            if !seen.insert(key) {
+                return Err(format!("{id:?} is another key as well"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where keys are announced to be in the order of their numbers, they are.
+fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
+    let format = &**format;
+    let ids = sample(format).into_iter().flat_map(|index| [KeyId::present(index), KeyId::absent(index)]);
+    let keys: Vec<Vec<u8>> = ids.map(|id| key(format, id)).collect();
+    if keys.is_sorted() == format.ordered() {
+        Ok(())
+    } else {
+        Err(format!("ordered is {}, and the keys are not so", format.ordered()))
+    }
+}
+
+/// The absent keys lie among the present ones, and not all on one side of them.
+fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
+    let format = &**format;
+    let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
+    let Some((smallest, largest)) = present.iter().min().zip(present.iter().max()) else { return Ok(()) };
+    let absent = (0..2000).map(|index| key(format, KeyId::absent(index)));
+    let outside = absent.filter(|key| key < smallest || key > largest).count();
+    if outside <= 10 { Ok(()) } else { Err(format!("{outside} of 2000 absent keys lie outside")) }
+}
+
+/// The key whose number is so much above that of another: itself, the next ones of an ordered format, and always
+/// a larger key.
+fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
+    let format = &**format;
+    if !format.has_numbers() {
+        return Ok(());
+    }
+    for index in sample(format) {
+        let above = |span: u32| {
+            let mut key = Vec::new();
+            format.append_above(KeyId::present(index), span, &mut key);
+            key
+        };
+        let own = key(format, KeyId::present(index));
+        let next = (index + 1 < format.capacity()).then(|| key(format, KeyId::present(index + 1)));
+        let is_next = !format.ordered() || next.is_none_or(|next| above(2) == next);
+        let spans = [0, 1, 2, 255, 256, 70_000, u32::MAX].map(above);
+        if spans[0] != own || !is_next || !spans.is_sorted() || spans[1] <= own {
+            return Err(format!("{index}: {spans:?} are not above {own:?} by so much"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The invariants of key distributions, each a function of one distribution.
+
+use catalog::laws::Invariant;
+
+use crate::{KeyDistribution, KeySampler, Random, Scope, Standing};
+
+/// What a variant builds.
+pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("an index is below the number of keys", stays_below),
+    ("draws do not depend on how many are asked for at once", repeats_in_pieces),
+    ("popular keys have the announced share", keeps_its_share),
+    ("popular keys stand where announced", stands_where_it_says),
+];
+
+/// A phase of `keys` keys, of which there may be `planned`.
+pub(crate) fn scope(keys: u64, planned: u64) -> Scope {
+    Scope { keys, planned, popularity: 77, thread: 0, threads: 1 }
+}
+
+/// Draws `count` keys of `existing`.
+pub(crate) fn draw(sampler: &mut dyn KeySampler, seed: u64, existing: u64, count: usize) -> Vec<u64> {
+    let mut keys = vec![0; count];
+    sampler.fill(&mut Random::new(seed), existing, &mut keys);
+    keys
+}
+
+/// Every index is below the number of keys that exist, also while more join.
+fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
+    for (keys, planned) in
+        [(1, 1), (2, 2), (3, 3), (100, 100), (1000, 1000), (1, 500), (100, 150), (100, 5000)]
+    {
+        let mut sampler = distribution.sampler(&scope(keys, planned));
+        for (call, existing) in (keys..=planned.max(keys + 20)).step_by(7).enumerate() {
+            let drawn = draw(&mut *sampler, call as u64, existing, 50);
+            if let Some(key) = drawn.iter().find(|key| **key >= existing) {
+                return Err(format!("key {key} of {existing}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same random numbers give the same indexes, in one call or in many.
+fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
+    for keys in [1, 10, 777] {
+        let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);
+        let mut sampler = distribution.sampler(&scope(keys, keys));
+        let (mut random, mut pieces) = (Random::new(5), vec![0; 500]);
+        let mut rest = &mut pieces[..];
+        for size in (1..).take_while(|size| size * (size - 1) / 2 < 500) {
+            let (piece, behind) = rest.split_at_mut(size.min(rest.len()));
+            sampler.fill(&mut random, keys, piece);
+            rest = behind;
+        }
+        if whole != pieces {
+            return Err(format!("with {keys} keys, several calls drew other keys than one"));
+        }
+    }
+    Ok(())
+}
+
+/// The announced shares of the most popular keys are what is drawn.
+fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
+    const KEYS: u64 = 500;
+    const DRAWS: usize = 500_000;
+    let mut counts = vec![0u32; KEYS as usize];
+    for key in draw(&mut *distribution.sampler(&scope(KEYS, KEYS)), 9, KEYS, DRAWS) {
+        counts[key as usize] += 1;
+    }
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    for hottest in [1, 5, 50, 250, 500] {
+        let Some(announced) = distribution.share(KEYS, hottest) else { continue };
+        let drawn: u32 = counts[..hottest as usize].iter().sum();
+        let share = f64::from(drawn) / DRAWS as f64;
+        // Sorting by what was drawn picks the luckiest: a few standard deviations of the least popular.
+        if (share - announced).abs() > 0.015 {
+            return Err(format!("the {hottest} hottest keys: announced {announced}, drawn {share}"));
+        }
+        let several = distribution.shares(KEYS, &[1, hottest]).and_then(|mut shares| shares.pop());
+        if several.is_none_or(|several| (several - announced).abs() > 1e-9) {
+            return Err(format!("the {hottest} hottest keys: {announced} alone, {several:?} among several"));
+        }
+    }
+    Ok(())
+}
+
+/// Popular keys stand where they are said to.
+fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
+    const KEYS: u64 = 500;
+    const HOTTEST: usize = 50;
+    let drawn = draw(&mut *distribution.sampler(&scope(KEYS, KEYS)), 10, KEYS, 200_000);
+    let in_turn = drawn.windows(2).filter(|pair| pair[1] == (pair[0] + 1) % KEYS).count() + 1 == drawn.len();
+    let mut counts: Vec<(usize, u64)> = (0..KEYS).map(|key| (0, key)).collect();
+    drawn.iter().for_each(|key| counts[*key as usize].0 += 1);
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let hottest = counts[..HOTTEST].iter().map(|(_, key)| *key);
+    let span = hottest.clone().max().unwrap_or(0) - hottest.min().unwrap_or(0);
+    // An even law has no popular keys, and then the luckiest stand anywhere.
+    let is_skewed = distribution.share(KEYS, HOTTEST as u64).is_some_and(|share| share > 0.15);
+    let standing = distribution.standing();
+    let is_right = match standing {
+        Standing::InTurn => in_turn,
+        Standing::Together => !in_turn && span < KEYS / 2,
+        Standing::Scattered => !in_turn && (!is_skewed || span > KEYS / 2),
+    };
+    if is_right { Ok(()) } else { Err(format!("{standing:?}, and the {HOTTEST} hottest span {span} keys")) }
+}

@@ -1,0 +1,50 @@
+//! The invariants of distributions of value sizes and scan lengths, each a function of one distribution.
+
+use catalog::laws::{Invariant, ensure};
+use types::SplitMix64;
+
+use crate::LengthDistribution;
+
+/// A distribution under test.
+pub(crate) struct Subject {
+    pub(crate) lengths: Box<dyn LengthDistribution>,
+    /// The smallest length that is allowed.
+    pub(crate) least: u32,
+}
+
+/// All invariants, by name.
+pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
+    ("a length stays within its bounds", stays_within_its_bounds),
+    ("equal bits give equal lengths", equal_bits_give_equal_lengths),
+    ("the mean is what is drawn", the_mean_is_what_is_drawn),
+];
+
+/// Bits at both ends and in the middle, and random ones.
+fn bits() -> impl Iterator<Item = u64> {
+    let mut random = SplitMix64::new(1);
+    let middle = u64::MAX / 2;
+    let random = std::iter::repeat_with(move || random.next_u64()).take(100_000);
+    [0, 1, middle, middle + 1, u64::MAX - 1, u64::MAX].into_iter().chain(random)
+}
+
+fn stays_within_its_bounds(subject: &Subject) -> Result<(), String> {
+    let (least, max) = (subject.least, subject.lengths.max());
+    bits().try_for_each(|bits| {
+        let length = subject.lengths.length(bits);
+        ensure((least..=max).contains(&length), || format!("{length} is not within {least} to {max}"))
+    })
+}
+
+fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
+    bits().try_for_each(|bits| {
+        let [once, again] = [(); 2].map(|()| subject.lengths.length(bits));
+        ensure(once == again, || format!("the bits {bits:#x} give {once}, then {again}"))
+    })
+}
+
+/// Within 5 %, and a length.
+fn the_mean_is_what_is_drawn(subject: &Subject) -> Result<(), String> {
+    let drawn: f64 = bits().map(|bits| f64::from(subject.lengths.length(bits))).sum();
+    let (drawn, mean) = (drawn / bits().count() as f64, subject.lengths.mean());
+    ensure((drawn - mean).abs() <= 1.0 + 0.05 * mean, || format!("the mean is {mean}, {drawn} is drawn"))
+}

@@ -21,10 +21,10 @@ fn design(text: &str) -> Design {
 #[test]
 fn every_variant_keeps_the_invariants_of_its_axis() {
     LazyLock::force(&REGISTERED);
-    catalog::laws::check_variant("allocation", &INVERSE).unwrap();
-    catalog::laws::check_variant("cache", &STRING_LRU).unwrap();
-    catalog::laws::check_variant("format", &PLAIN).unwrap();
-    catalog::laws::check_variant("format", &FIXED_PAIRS).unwrap();
+    bloom::conformance::check_allocation(&INVERSE).unwrap();
+    cache::conformance::check(&STRING_LRU).unwrap();
+    tree::block::conformance::check(&PLAIN).unwrap();
+    tree::block::conformance::check(&FIXED_PAIRS).unwrap();
     let error = tree::block::CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
     assert!(error.to_string().contains("cs265 prints 1 and 2"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Variants of other crates: where they stand in a catalog, when they come too late, and earlier names in TOML.
 
-use catalog::{AdditionError, Build, Catalog, Origin, Variant, origin};
+use catalog::{AdditionError, Build, Catalog, Origin, Variant, laws, origin};
 use lsmbench_catalog as catalog;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -138,3 +138,23 @@ fn a_variant_is_added_once_before_and_after_the_catalog_closes() {
 }
 
 static LATE: Variant<dyn Shape> = polygon("late").from(origin!());
+
+#[test]
+fn a_component_is_checked_against_every_invariant_and_each_broken_one_is_named() {
+    let invariants: &[laws::Invariant<u32>] = &[
+        ("it has three corners", |corners| laws::ensure(*corners == 3, || format!("it has {corners}"))),
+        ("it has four corners", |corners| laws::ensure(*corners == 4, || format!("it has {corners}"))),
+        ("it is round", |_| Err("it has corners".to_owned())),
+    ];
+    let checked = laws::check_component("shape", &MINE, |shape| shape.corners(), invariants);
+    let expected = "mine: \"it has four corners\": it has 3\nmine: \"it is round\": it has corners";
+    assert_eq!(checked, Err(expected.to_owned()));
+    assert_eq!(laws::check_component("shape", &MINE, |shape| shape.corners(), &invariants[..1]), Ok(()));
+    let misnamed = laws::check_component("shape", &MISNAMED, |shape| shape.corners(), invariants);
+    assert!(
+        misnamed.unwrap_err().starts_with("shape: Mis named: a name is"),
+        "those of every axis are checked too"
+    );
+}
+
+static MISNAMED: Variant<dyn Shape> = polygon("Mis named").from(origin!());

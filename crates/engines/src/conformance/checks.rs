@@ -40,10 +40,14 @@ pub enum Kept {
     NotAsked,
 }
 
-/// A design of small memtables and caches, so that a few thousand writes flush and compact, with further settings.
-fn small(settings: &str) -> Design {
-    let text = format!("cache.capacity = \"1MiB\"\n{settings}");
-    Design::default().with(&text.parse().expect("it is TOML")).expect("it is a design")
+/// A design with small memtables and caches, so that a few thousand writes flush and compact.
+fn small() -> Design {
+    with(&Design::default(), "memtable.capacity = \"128KiB\"\ncache.capacity = \"1MiB\"")
+}
+
+/// A design with further settings.
+fn with(design: &Design, settings: &str) -> Design {
+    design.with(&settings.parse().expect("it is TOML")).expect("it is a design")
 }
 
 fn new_home() -> Result<TempDir, String> {
@@ -56,7 +60,7 @@ fn open(engine: &dyn Engine, home: &Path, design: &Design) -> Result<Box<dyn Sto
 
 fn hold(engine: &dyn Engine, check: stores::Check) -> Result<Kept, String> {
     let home = new_home()?;
-    check(&|| Ok(open(engine, home.path(), &small("memtable.capacity = \"128KiB\""))?)).map(|()| Kept::Yes)
+    check(&|| Ok(open(engine, home.path(), &small())?)).map(|()| Kept::Yes)
 }
 
 fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
@@ -75,9 +79,10 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
         "wal = \"interval(period=1ms)\"\ncompression = \"lz4\"",
         "compression = \"delta\"",
     ];
+    let base = with(&Design::default(), "memtable.capacity = \"256KiB\"");
     let mut kept = Kept::Yes;
     for text in designs {
-        let opening = Opening::new(Path::new(""), &small(&format!("memtable.capacity = \"256KiB\"\n{text}")));
+        let opening = Opening::new(Path::new(""), &with(&base, text));
         let (design, options) = (&opening.design, &opening.options);
         let home = new_home()?;
         if let Err(refusal) = open(engine, home.path(), design) {
@@ -103,7 +108,7 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
 /// What an engine tells of itself once it holds something is not nothing.
 fn what_is_told_is_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
-    let store = open(engine, home.path(), &small("memtable.capacity = \"128KiB\""))?;
+    let store = open(engine, home.path(), &small())?;
     for number in 0..5_000u32 {
         store.put(&number.to_be_bytes(), &[7; 100]).map_err(|error| error.to_string())?;
     }
@@ -133,8 +138,7 @@ fn what_is_told_is_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
 /// has a call for that.
 fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     let home = new_home()?;
-    let opening =
-        Opening::new(&home.path().join("store"), &small("memtable.capacity = \"128KiB\"\nwal = \"none\""));
+    let opening = Opening::new(&home.path().join("store"), &with(&small(), "wal = \"none\""));
     let store = OpenStore::open(make(), opening).map_err(|error| error.to_string())?;
     for number in 0..2_000u32 {
         store.target().put(&number.to_be_bytes(), &[7; 100]).map_err(|error| error.to_string())?;

@@ -20,7 +20,8 @@ fn main() {
     // The folder is asked for now: a target folder that several checkouts share may hold this program from another one.
     let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo tells a build script where its package is");
     let lock = Path::new(&folder).join("../../Cargo.lock");
-    println!("cargo::rerun-if-changed={}", lock.display());
+    // Relative to the package, so that a workspace that has it through a link shares what was compiled.
+    println!("cargo::rerun-if-changed=../../Cargo.lock");
     let text =
         fs::read_to_string(&lock).unwrap_or_else(|error| panic!("cannot read {}: {error}", lock.display()));
     for (package, start, variable) in ENGINES {

@@ -12,7 +12,7 @@ use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{AXES, Design};
 use types::{Outcome, Problem};
-use workload::{KeySource, Phase, Plan, PlanError, Replay, TraceError, Work, Workload};
+use workload::{Phase, Plan, PlanError, Replay, TraceError, Workload};
 
 use super::cell::Cell;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
@@ -257,7 +257,7 @@ impl<'a> Loader<'a> {
         let message = format!(
             "trials.mode is \"{}\", but of subject = \"{}\" {what} is measured; say mode = \"{}\"",
             trials.mode.name(),
-            component.axis(),
+            component.kind(),
             modes[0].name()
         );
         Err(self.table_problem("trials", "mode", message))
@@ -453,14 +453,6 @@ impl<'a> Loader<'a> {
 
 /// Whether it is this phase whose trace is at fault.
 fn replays(phase: &Phase, error: &TraceError) -> bool {
-    match (&phase.work, error) {
-        (
-            Work::Mixed(mixed),
-            TraceError::Read { path, .. }
-            | TraceError::Torn { path, .. }
-            | TraceError::Bomb { path, .. }
-            | TraceError::Empty { path },
-        ) => matches!(&mixed.keys, KeySource::Recorded(trace) if path.ends_with(&trace.file)),
-        _ => false,
-    }
+    let file = phase.trace().map(|trace| &trace.file);
+    error.path().zip(file).is_some_and(|(path, file)| path.ends_with(file))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use catalog::suggestion;
-use plot::{ChartFile, ChartKind, ChartSpec};
+use plot::{ChartFile, ChartSpec, Form};
 use results::columns::ALL;
 use results::{Schema, columns as c};
 use subject::Task;
@@ -100,26 +100,26 @@ fn check_chart(
     task: &Task,
     fixture: Option<&str>,
 ) -> Result<(), (&'static str, String)> {
-    if task.component().is_some() && is_own_table(chart.kind) {
+    if task.component().is_some() && is_own_table(chart.form()) {
         let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
         return Err(("kind", message.to_owned()));
     }
-    if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.kind)) {
+    if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.form())) {
         let message = "file = \"levels\" is for charts of a workload that are no timeline and no cdf";
         return Err(("file", message.to_owned()));
     }
     let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
     let of_levels = of_levels.map_err(|error| ("file", error.to_string()))?;
     let schema = if chart.file == Some(ChartFile::Levels) { &of_levels } else { schema };
-    if let (ChartKind::Cdf, Some(y)) = (chart.kind, &chart.y) {
+    if let (Form::Cdf, Some(y)) = (chart.form(), &chart.y) {
         return Err(("y", format!("a cdf shows shares of latencies; leave out y = \"{y}\"")));
     }
     let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
     // What a column is called in these kinds that is none of `runs.csv`.
-    let own: &[&str] = match chart.kind {
-        ChartKind::Timeline => &timeline,
-        ChartKind::Cdf => &["service", "response"],
+    let own: &[&str] = match chart.form() {
+        Form::Timeline => &timeline,
+        Form::Cdf => &["service", "response"],
         _ => &none,
     };
     let columns = [("x", &chart.x), ("y", &chart.y), ("series", &chart.series)];
@@ -145,8 +145,8 @@ fn check_chart(
 }
 
 /// Whether a kind of chart is made of files of its own.
-fn is_own_table(kind: ChartKind) -> bool {
-    matches!(kind, ChartKind::Timeline | ChartKind::Cdf)
+fn is_own_table(form: Form) -> bool {
+    matches!(form, Form::Timeline | Form::Cdf)
 }
 
 pub(super) fn operations(task: &Task) -> Vec<&'static str> {

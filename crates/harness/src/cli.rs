@@ -35,6 +35,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Show what would run, resolved, with an estimate of time and disk
     Describe(DescribeArguments),
+    /// Write a crate with a component of your own, with a test and an experiment
+    New(NewArguments),
     /// Draw charts again, from results alone
     Plot(PlotArguments),
     /// Judge the claims of documents by what their experiments measure: pages, Markdown and CSV
@@ -288,6 +290,19 @@ pub(crate) struct DescribeArguments {
     pub(crate) config: PathBuf,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// The axis of the component: memtable, bloom, engine …
+    #[arg(value_name = "AXIS")]
+    pub(crate) axis: String,
+    /// The name of the component, its crate and its folder
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Depend on this checkout of lsmbench [default: this version from the registry]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -18,7 +18,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-pub use {bloom, cache, catalog, compaction, compression, fence, memtable, storage, tree, types, workload};
+pub use {
+    bloom, cache, catalog, compaction, compression, engines, fence, memtable, plot, results, serde, storage,
+    subject, tree, types, workload,
+};
 
 use build_info::build_info;
 use cli::{Cli, Command, OverrideArguments, RunArguments};
@@ -57,6 +60,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Describe(arguments) => {
             command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
         }
+        Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
         Command::Gallery(arguments) => {
             interrupt::install();

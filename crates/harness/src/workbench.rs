@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use catalog::{AdditionError, Catalog, Variant};
+use catalog::{AdditionError, Axis, Catalog, Variant};
 
 use crate::output;
 
@@ -31,9 +31,12 @@ pub struct Workbench {
     rejected: Vec<AdditionError>,
 }
 
-/// A method per axis that adds a variant to its catalog.
+/// A method per axis that adds a variant to its catalog, and the list of the axes.
 macro_rules! axes {
     ($($(#[$doc:meta])+ $name:ident: $component:ty => $catalog:path;)+) => {
+        /// The axes that take variants of other crates: the name of the method of [`Workbench`], and the catalog.
+        pub(crate) static AXES: &[(&str, &dyn Axis)] = &[$((stringify!($name), &$catalog)),+];
+
         impl Workbench {
             $($(#[$doc])+
             pub fn $name(self, variant: &'static Variant<$component>) -> Self {
@@ -76,6 +79,14 @@ axes! {
     range: dyn workload::LengthDistribution => workload::LENGTHS;
     /// Adds a key format.
     key: dyn workload::KeyFormatPolicy => workload::FORMATS;
+    /// Adds a reader of traces.
+    trace: dyn workload::TraceReader => workload::TRACES;
+    /// Adds an engine.
+    engine: dyn engines::Engine => engines::CATALOG;
+    /// Adds a subject of component experiments.
+    subject: dyn subject::Subject => subject::SUBJECTS;
+    /// Adds a kind of chart.
+    chart: dyn plot::ChartKind => plot::KINDS;
 }
 
 impl Workbench {

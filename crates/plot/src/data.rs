@@ -11,7 +11,7 @@ use crate::naming::{
 use crate::palette::Style;
 use crate::pick::{count, pick};
 use crate::verdict::Judged;
-use crate::{ChartKind, ChartSpec, Order, PlotError, quantity};
+use crate::{ChartSpec, Form, Order, PlotError, quantity};
 
 /// One measured value over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,7 +172,7 @@ pub(crate) fn prepare(
 
 /// Which columns play which part.
 struct Plan {
-    kind: ChartKind,
+    form: Form,
     x: Column,
     y: Column,
     x_at: usize,
@@ -204,7 +204,7 @@ struct Cell {
 impl Plan {
     fn new(table: &Table, spec: &ChartSpec) -> Result<Self, PlotError> {
         let schema = table.schema().clone();
-        let timeline = spec.kind == ChartKind::Timeline;
+        let timeline = spec.form() == Form::Timeline;
         let x = spec.x.as_deref().or(timeline.then_some("second"));
         let x = x.ok_or_else(|| PlotError::spec("x", "which column stands across is not said"))?;
         let y = spec.y.as_deref();
@@ -214,10 +214,10 @@ impl Plan {
         if is_text(y_at) {
             return Err(PlotError::spec("y", format!("\"{y}\" holds names; choose a measured column")));
         }
-        if is_text(x_at) && matches!(spec.kind, ChartKind::Scatter | ChartKind::Timeline) {
+        if is_text(x_at) && matches!(spec.form(), Form::Scatter | Form::Timeline) {
             return Err(PlotError::spec("x", format!("\"{x}\" holds names; choose a measured column")));
         }
-        if spec.kind == ChartKind::Heatmap && spec.series.is_none() {
+        if spec.form() == Form::Heatmap && spec.series.is_none() {
             return Err(PlotError::spec("series", "a heat map needs the column whose values are its rows"));
         }
         if spec.theory && Expectation::of(y).next().is_none() {
@@ -238,7 +238,7 @@ impl Plan {
         let (x, y) = (schema.columns()[x_at].clone(), schema.columns()[y_at].clone());
         let series_at = tell_apart(table, spec, Some(x_at))?;
         let tag_at = tag_of(table, spec, &series_at)?;
-        Ok(Self { kind: spec.kind, x, y, x_at, y_at, theory, bound, series_at, tag_at, schema })
+        Ok(Self { form: spec.form(), x, y, x_at, y_at, theory, bound, series_at, tag_at, schema })
     }
 
     /// What stands before the names of the series: the column they are values of.
@@ -261,7 +261,7 @@ impl Plan {
             let series: Vec<Value> = self.series_at.iter().map(|at| value(*at)).collect();
             let x = value(self.x_at);
             let mut key: Vec<String> = series.iter().map(Value::to_string).collect();
-            if self.kind != ChartKind::Scatter {
+            if self.form != Form::Scatter {
                 key.push(x.to_string());
             }
             let place = *places.entry((number, key)).or_insert_with(|| {
@@ -280,7 +280,7 @@ impl Plan {
             let cells: BTreeSet<u64> = empty.iter().map(|(cell, _)| *cell).collect();
             notes.push(format!("{} left out: no {} measured", count(cells.len(), "cell"), self.y.name()));
         }
-        let needs_x = matches!(self.kind, ChartKind::Scatter | ChartKind::Timeline);
+        let needs_x = matches!(self.form, Form::Scatter | Form::Timeline);
         cells.retain(|cell| !needs_x || !cell.xs.is_empty());
         cells.sort_by_key(|cell| cell.number);
         cells
@@ -290,7 +290,7 @@ impl Plan {
     fn across(&self, cells: &[Cell], order: &Order) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
-        let bars = matches!(self.kind, ChartKind::Bar | ChartKind::GroupedBar | ChartKind::Heatmap);
+        let bars = matches!(self.form, Form::Bar | Form::GroupedBar | Form::Heatmap);
         if let Some(units) = units
             && !bars
             && units.windows(2).all(|pair| pair[0] == pair[1])

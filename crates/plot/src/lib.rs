@@ -14,11 +14,13 @@ mod error;
 mod font;
 mod format;
 mod heatmap;
+mod kind;
 mod lines;
 mod naming;
 mod night;
 mod order;
 mod page;
+mod painter;
 mod palette;
 mod pick;
 mod quantity;
@@ -33,10 +35,12 @@ use std::path::{Path, PathBuf};
 use results::{Column, Folder, Manifest, Table, Unit};
 
 pub use error::PlotError;
+pub use kind::{ChartKind, Form, KINDS};
 pub use night::night;
 pub use order::Order;
 pub use page::Width;
-pub use spec::{ChartFile, ChartKind, ChartSpec, Choice, Scalar};
+pub use painter::{Align, Canvas, Curve, Dot, Ink, Painter, Picture};
+pub use spec::{ChartFile, ChartSpec, Choice, Scalar};
 
 use data::{Data, trials};
 use page::Captions;
@@ -131,7 +135,7 @@ impl Chart {
             ..Captions::default()
         };
         let torn = table.torn().map(|_| "the last, torn line of the table is left out".to_owned());
-        if spec.kind == ChartKind::Cdf {
+        if spec.form() == Form::Cdf {
             let drawn = cdf::draw(table, folder, spec, &context.order, |facts, trials| {
                 let mut captions = captions(facts, trials_merged(trials));
                 captions.notes.extend(torn);
@@ -141,16 +145,18 @@ impl Chart {
         }
         let verdicts = results::verdicts::read(&folder.verdicts());
         let data = data::prepare(table, spec, &context.order, verdicts.as_deref().unwrap_or_default())?;
-        let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.kind));
+        let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.form()));
         let mut captions = captions(&data.facts, spread);
         captions.verdict = data.verdict.clone().unwrap_or_default();
         captions.notes.extend(torn);
         captions.notes.extend(verdicts.err().map(|error| format!("no verdict: {error}")));
         captions.notes.extend(data.notes.iter().cloned());
-        let scene = match spec.kind {
-            ChartKind::Bar | ChartKind::GroupedBar => bars::draw(&data, spec, &mut captions)?,
-            ChartKind::Heatmap => heatmap::draw(&data, spec, &mut captions)?,
-            _ => lines::draw(&data, spec, &mut captions)?,
+        let kind = spec.component();
+        let scene = match (kind.painter(), kind.form()) {
+            (Some(painter), _) => painter::draw(painter, &data, &mut captions),
+            (None, Form::Bar | Form::GroupedBar) => bars::draw(&data, spec, &mut captions)?,
+            (None, Form::Heatmap) => heatmap::draw(&data, spec, &mut captions)?,
+            (None, _) => lines::draw(&data, spec, &mut captions)?,
         };
         Ok(Self { scene, title, notes: captions.notes })
     }
@@ -210,13 +216,13 @@ fn subtitle(facts: &[String], context: &Context, spread: &str) -> String {
 }
 
 /// Which trials stand behind a point, and how their spread is drawn.
-fn trials_drawn(data: &Data, kind: ChartKind) -> String {
+fn trials_drawn(data: &Data, form: Form) -> String {
     let (least, most) = trials(&data.series);
     let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());
     let trials = if least == most { format!("{most}") } else { format!("{least} to {most}") };
-    match (most, kind) {
+    match (most, form) {
         (0 | 1, _) => "1 trial".to_owned(),
-        (_, ChartKind::Heatmap) => format!("median of {trials} trials"),
+        (_, Form::Heatmap) => format!("median of {trials} trials"),
         (..) if wide => {
             format!("median of {trials} trials, {} from least to largest", lines::spread_phrase(data))
         }

@@ -11,7 +11,7 @@ use crate::page::{Captions, LABEL, Legend, Sample, compose, dashes_of, whisker};
 use crate::palette::{Color, INK, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
-use crate::{ChartKind, ChartSpec, PlotError};
+use crate::{ChartSpec, Form, PlotError};
 
 /// Up to so many points a series has whiskers and marks; beyond, and along time, a band and none.
 const FEW_POINTS: usize = 16;
@@ -27,7 +27,7 @@ fn is_dense(data: &Data) -> bool {
 
 /// Draws a line chart, a timeline or a scatter plot.
 pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
-    let scatter = spec.kind == ChartKind::Scatter;
+    let scatter = spec.form() == Form::Scatter;
     let x = across(data, spec)?;
     let y = upwards(data, spec)?;
     let (ticks, unit) = y.ticks(6, data.y.unit());
@@ -74,8 +74,8 @@ fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
             let scale = Scale::log(numbers()).ok_or_else(|| nothing_positive("x", data.x.name(), "log_x"))?;
             Ok(scale.inset(0.03))
         }
-        Across::Numbers(_) if spec.kind == ChartKind::Timeline => Ok(Scale::linear(numbers(), true)),
-        Across::Numbers(_) if spec.kind == ChartKind::Scatter => {
+        Across::Numbers(_) if spec.form() == Form::Timeline => Ok(Scale::linear(numbers(), true)),
+        Across::Numbers(_) if spec.form() == Form::Scatter => {
             Ok(Scale::linear(numbers(), false).padded(6, data.x.unit()))
         }
         Across::Numbers(_) => {
@@ -151,8 +151,8 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
 
 /// The names of the series, and the line that stands for theory; nothing where there is nothing to tell apart.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
-    crate::page::legend_for(data, |style| match spec.kind {
-        ChartKind::Scatter => Sample::Mark(style),
+    crate::page::legend_for(data, |style| match spec.form() {
+        Form::Scatter => Sample::Mark(style),
         _ => Sample::Line { style, mark: !is_dense(data) },
     })
 }

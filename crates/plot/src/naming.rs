@@ -8,7 +8,7 @@ use results::{Column, Row, Table, Unit, Value};
 
 use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
-use crate::{ChartKind, ChartSpec, Order, PlotError, format, quantity};
+use crate::{ChartSpec, Form, Order, PlotError, format, quantity};
 
 /// More series than this cannot be told apart.
 const MOST_SERIES: usize = 32;
@@ -21,13 +21,13 @@ pub(crate) fn tell_apart(
     x_at: Option<usize>,
 ) -> Result<Vec<usize>, PlotError> {
     let schema = table.schema();
-    let by_label = matches!(spec.kind, ChartKind::Scatter | ChartKind::Timeline | ChartKind::Cdf);
+    let by_label = matches!(spec.form(), Form::Scatter | Form::Timeline | Form::Cdf);
     let asked = spec.series.as_deref().or(by_label.then_some("label"));
     let mut columns: Vec<usize> = match asked {
         Some(name) => vec![schema.find(name)?],
         None => Vec::new(),
     };
-    if spec.kind == ChartKind::Scatter {
+    if spec.form() == Form::Scatter {
         return Ok(columns);
     }
     for name in schema.swept().chain(["phase", "operation", "mode", "loop", "label"]) {
@@ -171,7 +171,7 @@ pub(crate) fn tag_of(
     spec: &ChartSpec,
     series_at: &[usize],
 ) -> Result<Option<usize>, PlotError> {
-    if spec.kind != ChartKind::Scatter || spec.series.is_none() {
+    if spec.form() != Form::Scatter || spec.series.is_none() {
         return Ok(None);
     }
     let mut varying = Vec::new();

@@ -3,7 +3,7 @@
 use results::columns::{IMPLAUSIBLE, OPERATION, PHASE, SECOND, SECONDS, WRONG_ANSWERS};
 use results::{Table, Value};
 
-use crate::{ChartKind, ChartSpec, PlotError};
+use crate::{ChartSpec, Form, PlotError};
 
 /// An interval of a timeline that lasted less than this share of one has no rate, unless it was the first.
 const LEAST_SHARE: f64 = 0.5;
@@ -60,7 +60,7 @@ pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError>
     if right.rows().is_empty() {
         return Err(PlotError::Empty("no row is left".to_owned()));
     }
-    let right = if spec.kind == ChartKind::Timeline { whole_intervals(&right, &mut notes) } else { right };
+    let right = if spec.form() == Form::Timeline { whole_intervals(&right, &mut notes) } else { right };
     facts.push(differing(&right)?);
     facts.retain(|fact| !fact.is_empty());
     Ok(Picked { table: right, facts, notes })

@@ -4,27 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use results::Folder;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The kinds of chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChartKind {
-    /// A line per series over `x`.
-    Line,
-    /// A bar per value of `x`.
-    Bar,
-    /// A group of bars per value of `x`, one bar per series.
-    GroupedBar,
-    /// A point per cell: one measured column over another.
-    Scatter,
-    /// The distribution of latencies, from the histograms beside the CSV.
-    Cdf,
-    /// A line per series over the time of a phase, from `timeline.csv`.
-    Timeline,
-    /// A colour per value of `x` and series.
-    Heatmap,
-}
+use crate::kind::{ChartKind, Form, KINDS};
 
 /// The tables that a chart may be made of besides `runs.csv`; a `timeline` has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +21,9 @@ pub enum ChartFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
-    /// Its kind.
-    pub kind: ChartKind,
+    /// Its kind, one of [`KINDS`].
+    #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
+    pub kind: catalog::Choice,
     /// The table it is made of; `runs.csv` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<ChartFile>,
@@ -121,10 +105,10 @@ impl Choice {
 }
 
 impl ChartSpec {
-    /// A chart of this kind with nothing chosen.
-    pub fn new(kind: ChartKind) -> Self {
+    /// A chart of the built-in kind of this form with nothing chosen.
+    pub fn new(form: Form) -> Self {
         Self {
-            kind,
+            kind: form.choice(),
             file: None,
             name: None,
             title: None,
@@ -138,10 +122,20 @@ impl ChartSpec {
         }
     }
 
+    /// How its rows become points.
+    pub fn form(&self) -> Form {
+        self.component().form()
+    }
+
+    /// What draws it.
+    pub(crate) fn component(&self) -> Box<dyn ChartKind> {
+        KINDS.build(&self.kind).expect("it was built once when it was chosen")
+    }
+
     /// Where in the results the table lies that it is made of.
     pub fn table(&self, folder: &Folder) -> PathBuf {
-        match (self.kind, self.file) {
-            (ChartKind::Timeline, _) => folder.timeline(),
+        match (self.form(), self.file) {
+            (Form::Timeline, _) => folder.timeline(),
             (_, Some(ChartFile::Levels)) => folder.levels(),
             (_, None) => folder.runs(),
         }
@@ -162,6 +156,16 @@ impl ChartSpec {
         let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
         stem.chars().map(plain).collect()
     }
+}
+
+/// A kind as its label, which reads back.
+fn write_kind<S: Serializer>(kind: &catalog::Choice, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&kind.label())
+}
+
+fn read_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<catalog::Choice, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    KINDS.choose(&value).map_err(|error| D::Error::custom(error.message))
 }
 
 #[cfg(test)]
@@ -192,10 +196,9 @@ mod tests {
 
     #[test]
     fn names_of_files_stay_in_their_folder() {
-        let named = |name: &str| {
-            ChartSpec { name: Some(name.to_owned()), ..ChartSpec::new(ChartKind::Cdf) }.file_stem()
-        };
+        let named =
+            |name: &str| ChartSpec { name: Some(name.to_owned()), ..ChartSpec::new(Form::Cdf) }.file_stem();
         assert_eq!(named("../../etc/passwd"), "------etc-passwd");
-        assert_eq!(ChartSpec::new(ChartKind::Cdf).file_stem(), "latency-cdf");
+        assert_eq!(ChartSpec::new(Form::Cdf).file_stem(), "latency-cdf");
     }
 }

@@ -9,7 +9,7 @@ use results::columns::{LABEL, OPERATION, PHASE};
 use results::{Column, Row, Table, Unit, verdicts as v};
 
 use crate::format::{self, SPACE};
-use crate::{ChartKind, ChartSpec};
+use crate::{ChartSpec, Form};
 
 /// More candidates than this are not told one by one.
 const MOST_TOLD: usize = 6;
@@ -34,8 +34,8 @@ pub(crate) struct Judged<'a> {
 impl<'a> Judged<'a> {
     /// Those of `verdicts` that are about what a chart shows upwards, on rows that are in it.
     pub(crate) fn of(verdicts: &'a [Row], table: &Table, spec: &ChartSpec) -> Self {
-        let shows_points = !matches!(spec.kind, ChartKind::Cdf | ChartKind::Timeline | ChartKind::Heatmap);
-        let has_signs = matches!(spec.kind, ChartKind::Bar | ChartKind::GroupedBar);
+        let shows_points = !matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Heatmap);
+        let has_signs = matches!(spec.form(), Form::Bar | Form::GroupedBar);
         let rows = table.rows();
         let labels: BTreeSet<String> = rows.iter().map(|row| row.get(&LABEL).to_string()).collect();
         let is_metric = |verdict: &&Row| Some(verdict.get(&v::METRIC).to_string()) == spec.y;

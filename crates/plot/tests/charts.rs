@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use lsmbench_plot as plot;
-use plot::{Chart, ChartKind, ChartSpec, Choice, Context, Order, Scalar, Width};
+use plot::{Chart, ChartSpec, Choice, Context, Form, Order, Scalar, Width};
 use results::{CellInfo, Folder, Group, Manifest};
 use tempfile::TempDir;
 
@@ -49,7 +49,7 @@ fn error(sample: &Sample, change: impl FnOnce(&mut ChartSpec)) -> String {
 #[test]
 fn no_chart_has_text_off_the_page_or_over_other_text() {
     let (_folder, samples) = samples();
-    let kinds: HashSet<_> = samples.iter().map(|sample| format!("{:?}", sample.spec.kind)).collect();
+    let kinds: HashSet<_> = samples.iter().map(|sample| format!("{:?}", sample.spec.form())).collect();
     assert_eq!(kinds.len(), 7, "a kind of chart is missing: {kinds:?}");
     for sample in samples {
         assert_eq!(draw(&sample).flaws(), Vec::<String>::new(), "{}", sample.name);
@@ -358,10 +358,10 @@ fn refusals_say_what_to_write_instead() {
         error(&sample, |spec| (spec.y, spec.theory) = (some("p99_ns"), false)).contains("nothing to draw")
     );
     let heatmap = error(&sample, |spec| {
-        (spec.kind, spec.series, spec.theory) = (ChartKind::Heatmap, None, false);
+        (spec.kind, spec.series, spec.theory) = (Form::Heatmap.choice(), None, false);
     });
     assert!(heatmap.starts_with("series: a heat map needs"), "{heatmap}");
-    let scatter = |spec: &mut ChartSpec| (spec.kind, spec.x) = (ChartKind::Scatter, some("label"));
+    let scatter = |spec: &mut ChartSpec| (spec.kind, spec.x) = (Form::Scatter.choice(), some("label"));
     assert!(error(&sample, scatter).contains("x: \"label\" holds names"));
 }
 
@@ -397,7 +397,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
 #[test]
 fn results_that_cannot_be_read_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = ChartSpec { y: Some("ops".to_owned()), ..ChartSpec::new(ChartKind::Timeline) };
+    let spec = ChartSpec { y: Some("ops".to_owned()), ..ChartSpec::new(Form::Timeline) };
     let missing = Chart::draw(&Folder::new(folder.path()), &spec, &Context::default()).unwrap_err();
     assert!(missing.to_string().contains("timeline.csv: cannot read"), "{missing}");
     let (_folder, sample) = sample("fpr");

@@ -29,13 +29,13 @@ const BUILD_NS: u64 = 50_000_000;
 /// Where a component is measured.
 pub struct Bench<'a> {
     /// The design, of which the subject's own axis counts.
-    pub(crate) design: &'a Design,
+    pub design: &'a Design,
     /// The seed of everything random.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// Where relative paths start.
-    pub(crate) base: &'a Path,
+    pub base: &'a Path,
     /// An empty place for files, which goes with the trial.
-    pub(crate) directory: &'a Path,
+    pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
     /// Told when a phase begins.
@@ -69,9 +69,9 @@ pub struct Answers {
 
 /// How long operations took. Without a clock it only says how many there were.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Timing {
+pub struct Timing {
     /// Operations done.
-    pub(crate) operations: u64,
+    pub operations: u64,
     threads: u32,
     /// Nanoseconds of wall time from the first to the last; of one thread, those of all slices.
     elapsed_ns: Option<u64>,
@@ -84,14 +84,14 @@ pub(crate) struct Timing {
 }
 
 /// A slice of operations in the making.
-pub(crate) struct Slice<'a> {
+pub struct Slice<'a> {
     clock: Option<&'a Clock>,
     is_idle_wanted: bool,
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
     /// Where the answers of the slice are checked.
-    pub(crate) answers: &'a mut Answers,
+    pub answers: &'a mut Answers,
 }
 
 impl Answers {
@@ -109,12 +109,12 @@ impl Answers {
 
 impl Slice<'_> {
     /// Does the slice's operations against the clock.
-    pub(crate) fn time(&mut self, work: impl FnOnce()) {
+    pub fn time(&mut self, work: impl FnOnce()) {
         self.elapsed_ns = timed(self.clock, work);
     }
 
     /// Does the loop without the component, now and then.
-    pub(crate) fn idle(&mut self, work: impl FnOnce()) {
+    pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
         }
@@ -144,18 +144,18 @@ impl<'a> Bench<'a> {
     }
 
     /// What holds for all phases: bytes, the time of the build, what theory expects.
-    pub(crate) fn about(&mut self) -> &mut Measurements {
+    pub fn about(&mut self) -> &mut Measurements {
         &mut self.common
     }
 
     /// Begins a phase; what it measures goes into what is returned.
-    pub(crate) fn begin(&mut self, name: &'static str) -> PhaseResult {
+    pub fn begin(&mut self, name: &'static str) -> PhaseResult {
         (self.tell)(self.phases.len());
         PhaseResult { name, ..PhaseResult::default() }
     }
 
     /// Ends a phase.
-    pub(crate) fn end(&mut self, mut phase: PhaseResult) {
+    pub fn end(&mut self, mut phase: PhaseResult) {
         if self.mode == RunMode::Timed {
             phase.cells.set_some(&c::RSS_PEAK_BYTES, rss_peak_bytes());
         }
@@ -178,7 +178,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// The first one of a slice.
-    pub(crate) fn slices(
+    pub fn slices(
         &self,
         (operations, length, limit_ns): (u64, usize, u64),
         answers: &mut Answers,
@@ -207,7 +207,7 @@ impl<'a> Bench<'a> {
     /// Does operations by several threads at once: `worker` makes the loop of each, which is then called for one
     /// slice of its operations after the other, until all are done or `limit_ns` are over. Nothing is made ready
     /// and nothing checked between slices.
-    pub(crate) fn together<W: FnMut(Range<usize>) + Send>(
+    pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
         (operations, length, limit_ns): (u64, usize, u64),
@@ -261,7 +261,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The time per operation of a loop of `operations` operations without a component.
-    pub(crate) fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
+    pub fn idle(&self, operations: usize, work: impl FnOnce()) -> Option<f64> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
 
@@ -269,7 +269,10 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// That of a build.
-    pub(crate) fn build<T>(
+    ///
+    /// # Panics
+    /// Never: what is timed is done.
+    pub fn build<T>(
         &self,
         entries: u64,
         mut build: impl FnMut() -> Result<T, Fault>,
@@ -286,7 +289,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// That of `begin`.
-    pub(crate) fn build_together<T: Sync>(
+    pub fn build_together<T: Sync>(
         &self,
         threads: u32,
         entries: u64,
@@ -347,18 +350,19 @@ pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> 
 
 impl Timing {
     /// The median time of an operation, in nanoseconds.
-    pub(crate) fn typical_ns(&self) -> Option<f64> {
+    pub fn typical_ns(&self) -> Option<f64> {
         median(&self.slices)
     }
 
     /// Sets the time that the loop takes without the component, where it was measured by itself.
-    pub(crate) fn with_idle(mut self, idle_ns: Option<f64>) -> Self {
+    #[must_use]
+    pub fn with_idle(mut self, idle_ns: Option<f64>) -> Self {
         self.idle.extend(idle_ns);
         self
     }
 
     /// Fills the columns of operations and times.
-    pub(crate) fn write(&self, cells: &mut Measurements) {
+    pub fn write(&self, cells: &mut Measurements) {
         cells.set(&c::OPS, self.operations).set(&c::THREADS, u64::from(self.threads));
         let Some(ns) = self.elapsed_ns.filter(|ns| *ns > 0 && self.operations > 0) else { return };
         let operations = self.operations as f64;
@@ -369,7 +373,7 @@ impl Timing {
     }
 
     /// Fills the column of speed, where an operation is about so many bytes.
-    pub(crate) fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
+    pub fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }
 }

@@ -159,6 +159,10 @@ struct Probed {
 }
 
 impl Subject for Probes {
+    fn axis(&self) -> &'static str {
+        "bloom"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["build", "absent", "present", "absent-batch", "present-batch"]
     }

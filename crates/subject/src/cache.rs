@@ -106,6 +106,10 @@ impl Build<dyn Subject> for Hits {
 }
 
 impl Subject for Hits {
+    fn axis(&self) -> &'static str {
+        "cache"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["requests", "hits"]
     }

@@ -72,6 +72,10 @@ impl Build<dyn Subject> for Growth {
 }
 
 impl Subject for Growth {
+    fn axis(&self) -> &'static str {
+        "compaction"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["grow"]
     }

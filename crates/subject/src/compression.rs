@@ -121,6 +121,10 @@ impl Stored {
 }
 
 impl Subject for Blocks {
+    fn axis(&self) -> &'static str {
+        "compression"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["compress", "decompress"]
     }

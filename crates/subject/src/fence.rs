@@ -106,6 +106,10 @@ enum Way {
 }
 
 impl Subject for Searches {
+    fn axis(&self) -> &'static str {
+        "fence"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["build", "throughput", "latency", "batch", "range"]
     }

@@ -149,6 +149,10 @@ struct Probe {
 }
 
 impl Subject for Lookups {
+    fn axis(&self) -> &'static str {
+        "format"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["build", "hit", "miss", "check"]
     }

@@ -56,6 +56,10 @@ impl Build<dyn Subject> for Hashes {
 }
 
 impl Subject for Hashes {
+    fn axis(&self) -> &'static str {
+        "hash"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["throughput", "latency"]
     }

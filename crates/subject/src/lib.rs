@@ -27,7 +27,7 @@ mod task;
 use catalog::{Catalog, Choice, ChoiceError, suggestion};
 use toml::{Table, Value};
 
-pub use bench::{Answers, Bench, PhaseResult};
+pub use bench::{Answers, Bench, PhaseResult, Slice, Timing};
 pub use expect::popularity_of_blocks;
 pub use fault::Fault;
 pub use seam::{Cost, Subject};
@@ -106,14 +106,19 @@ impl Component {
     /// The table that reads back as this component, everything spelt out.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
-        table.insert(SUBJECT.to_owned(), Value::String(self.axis().to_owned()));
+        table.insert(SUBJECT.to_owned(), Value::String(self.kind().to_owned()));
         table.insert(COMPONENT.to_owned(), Value::Table(self.choice.params().clone()));
         table
     }
 
-    /// The name of the axis.
-    pub fn axis(&self) -> &'static str {
+    /// The name of the subject.
+    pub fn kind(&self) -> &'static str {
         self.choice.kind()
+    }
+
+    /// The axis that is under test.
+    pub fn axis(&self) -> &'static str {
+        self.subject().axis()
     }
 
     /// The subject that the choice names.
@@ -153,9 +158,9 @@ mod tests {
     fn subjects_are_axes_and_the_catalog_keeps_its_laws() {
         catalog::laws::check(&SUBJECTS).unwrap();
         for kind in SUBJECTS.kinds() {
-            assert!(tree::axis(kind).is_some(), "{kind} is no axis");
             let component = Component::from_toml(&format!("subject = \"{kind}\"").parse().unwrap()).unwrap();
             assert_eq!(Component::from_toml(&component.to_toml()).unwrap(), component);
+            assert!(tree::axis(component.axis()).is_some(), "{kind}: {} is no axis", component.axis());
             let design = tree::Design::default().to_toml();
             assert!(component.reads().iter().all(|key| design.contains_key(*key)), "{kind}");
             let (subject, phases) = (component.subject(), component.subject().phases());

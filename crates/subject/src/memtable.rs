@@ -97,6 +97,10 @@ impl Build<dyn Subject> for Writes {
 }
 
 impl Subject for Writes {
+    fn axis(&self) -> &'static str {
+        "memtable"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["insert", "get", "get-absent", "scan", "freeze", "drain"]
     }

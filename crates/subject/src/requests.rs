@@ -214,10 +214,7 @@ impl Build<dyn Requests> for Trace {
 
     fn build(params: TraceParams) -> Result<Box<dyn Requests>, String> {
         let TraceParams { file, width, endian } = params;
-        match width {
-            1 | 2 | 4 | 8 => Ok(Box::new(Self(TraceFile { file, width, endian }))),
-            width => Err(format!("width is {width}; it is 1, 2, 4 or 8 bytes")),
-        }
+        Ok(Box::new(Self(TraceFile::raw(file, width, endian).map_err(|error| error.message)?)))
     }
 }
 

@@ -16,6 +16,9 @@ use crate::fault::Fault;
 /// 2. Nothing that is timed prepares or checks; answers are checked where the clock stands still.
 /// 3. The same seed gives the same operations, to every variant.
 pub trait Subject: Send + Sync {
+    /// The axis of a design that is under test.
+    fn axis(&self) -> &'static str;
+
     /// The phases of a trial, in order.
     fn phases(&self) -> &'static [&'static str];
 

@@ -76,6 +76,10 @@ impl Build<dyn Subject> for Files {
 }
 
 impl Subject for Files {
+    fn axis(&self) -> &'static str {
+        "storage"
+    }
+
     fn phases(&self) -> &'static [&'static str] {
         &["append", "sync", "read"]
     }

@@ -88,14 +88,14 @@ impl Task {
     /// Why nothing would read the value at a path of the design, if nothing would.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
-        let (axis, reads) = (component.axis(), component.reads());
+        let (subject, reads) = (component.kind(), component.reads());
         match path {
             ["memtable", limit @ ("capacity" | "entries")] if reads.contains(&"memtable") => Some(format!(
-                "subject = \"{axis}\" makes room for all of component.entries; nothing reads memtable.{limit}"
+                "subject = \"{subject}\" makes room for all of component.entries; nothing reads memtable.{limit}"
             )),
             [key, ..] if !reads.contains(key) => {
                 let reads = reads.iter().map(|key| format!("design.{key}")).collect::<Vec<_>>().join(" and ");
-                Some(format!("subject = \"{axis}\" reads {reads}; nothing reads design.{key}"))
+                Some(format!("subject = \"{subject}\" reads {reads}; nothing reads design.{key}"))
             }
             _ => None,
         }

@@ -77,7 +77,7 @@ pub use shadow::{Shadow, StoreVerdict};
 pub use stream::Stream;
 pub use sustained::{Objective, Probed, Sustained, SustainedRate};
 pub use target::{Model, NoOp, Scan, Target, TargetError, Write, get_one_by_one};
-pub use trace::{Accesses, Endian, Recording, TraceError, TraceFile};
+pub use trace::{Accesses, Endian, Recording, TRACES, TraceError, TraceFile, TraceReader};
 pub use value::{SIZES, ValueSpec};
 pub use values::Values;
 pub use workload::Workload;

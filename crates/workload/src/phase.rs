@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catalog::{Choice, ChoiceError, Count, Time};
+use catalog::{Choice, ChoiceError, Count, Time, suggestion};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use toml::{Table, Value};
 
@@ -13,7 +13,7 @@ use crate::operation::Kind;
 use crate::range::RangeSpec;
 use crate::rate::Rate;
 use crate::spelling::{self, Spelling, inside};
-use crate::trace::TraceFile;
+use crate::trace::{TRACES, TraceFile};
 use crate::value::ValueSpec;
 
 /// The most operations that one batch or multi-get may hold.
@@ -24,6 +24,9 @@ const MOST_THREADS: u64 = 1024;
 
 /// The members of a batch or multi-get where the phase does not say.
 const DEFAULT_MEMBERS: u32 = 100;
+
+/// The kind of a replay of commands as text, which is no trace.
+const TEXT: &str = "text";
 
 /// One `[[phase]]`: a load, a mix of operations, or a replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +105,7 @@ pub struct Mixed {
 pub enum KeySource {
     /// They are drawn: one of [`keys::CATALOG`].
     Drawn(Choice),
-    /// They are those of a raw trace, in recorded order.
+    /// They are those of a trace, in recorded order.
     Recorded(TraceFile),
 }
 
@@ -110,7 +113,7 @@ pub enum KeySource {
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
-    Raw(TraceFile),
+    Trace(TraceFile),
     Text(PathBuf),
 }
 
@@ -126,7 +129,7 @@ impl Phase {
         let work = match read_source(&mut spelling)? {
             PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
             PhaseWork::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
-            PhaseWork::Raw(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
+            PhaseWork::Trace(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
             PhaseWork::Text(file) => {
                 let reason = "the commands of a text replay say it all";
                 for key in
@@ -161,7 +164,7 @@ impl Phase {
             Work::Mixed(mixed) => mixed.write(&mut table),
             Work::Text(file) => {
                 let mut replay = Table::new();
-                replay.insert("kind".to_owned(), "text".into());
+                replay.insert("kind".to_owned(), TEXT.into());
                 replay.insert("file".to_owned(), file.to_string_lossy().into_owned().into());
                 table.insert("replay".to_owned(), Value::Table(replay));
             }
@@ -327,21 +330,28 @@ fn read_replay(replay: Value) -> Result<PhaseWork, ChoiceError> {
             "replay is a table: { kind = \"raw\", file = \"…\" } or { kind = \"text\", file = \"…\" }";
         return Err(ChoiceError::whole(message));
     };
-    let mut spelling = Spelling::new(table);
-    let kind: Option<String> = spelling.read("kind")?;
-    match kind.as_deref() {
-        Some("raw") => Ok(PhaseWork::Raw(TraceFile::from_spelling(spelling)?)),
-        Some("text") => {
+    let kinds = || TRACES.kinds().chain([TEXT]).collect::<Vec<_>>();
+    match table.get("kind").map(Value::as_str) {
+        Some(Some(TEXT)) => {
+            let mut spelling = Spelling::new(table);
+            spelling.take("kind");
             let file = spelling.read("file")?;
             spelling.finish("a text replay")?;
             let missing = || ChoiceError::at("file", "a replay names its file: file = \"…\"");
             Ok(PhaseWork::Text(file.ok_or_else(missing)?))
         }
-        Some(other) => {
-            let message = format!("no kind of replay is called \"{other}\"; there are raw, text");
+        Some(Some(kind)) if TRACES.kinds().any(|known| known == kind) => {
+            Ok(PhaseWork::Trace(TraceFile::from_toml(table)?))
+        }
+        Some(Some(other)) => {
+            let (hint, kinds) = (suggestion(other, kinds().into_iter()), kinds().join(", "));
+            let message = format!("no kind of replay is called \"{other}\"; {hint}there are {kinds}");
             Err(ChoiceError::at("kind", message))
         }
-        None => Err(ChoiceError::at("kind", "a replay has a kind: \"raw\" or \"text\"")),
+        Some(None) | None => {
+            let message = format!("a replay has a kind; there are {}", kinds().join(", "));
+            Err(ChoiceError::at("kind", message))
+        }
     }
 }
 

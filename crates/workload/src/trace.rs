@@ -1,104 +1,31 @@
-//! Raw traces: files of fixed-width integers, one key access each, replayed in recorded order.
+//! Traces: files of recorded key accesses, replayed in recorded order.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+mod raw;
+mod reader;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use catalog::ChoiceError;
-use lzma_rust2::XzReader;
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use catalog::{Catalog, Choice, ChoiceError};
 use toml::{Table, Value};
 
-use crate::spelling::Spelling;
+pub use raw::Endian;
+pub use reader::{TraceError, TraceReader};
 
-/// The most memory that decompressing may take: enough for every preset of `xz`.
-const XZ_MEMORY_KIB: u32 = 128 << 10;
+/// All readers of traces. The first is the default.
+pub static TRACES: Catalog<dyn TraceReader> =
+    Catalog::new(catalog::origin!(), "trace", "how recorded accesses are read from a file", &[raw::VARIANT]);
 
-/// What a compressed trace may decompress to whatever its length, in bytes.
-const XZ_SPARE_BYTES: u64 = 16 << 20;
-
-/// By how much a trace may be compressed beyond that. Recorded accesses shrink to a few hundredths at best; a few
-/// bytes that stand for all memory are no trace.
-const XZ_MOST_RATIO: u64 = 256;
-
-/// Which byte of a number comes first in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Endian {
-    /// The most significant byte.
-    #[default]
-    Big,
-    /// The least significant byte.
-    Little,
-}
-
-/// Where a raw trace is, and how it is to be read: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where a trace is, and how it is read: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
+#[derive(Clone, Debug, PartialEq)]
 pub struct TraceFile {
-    /// The file; relative to the file that names it. One that ends in `.xz` is decompressed.
+    /// The file; relative to the file that names it.
     pub file: PathBuf,
-    /// The bytes of a number: 1, 2, 4 or 8.
-    pub width: usize,
-    /// The order of its bytes.
-    pub endian: Endian,
+    /// The reader, one of [`TRACES`].
+    pub format: Choice,
 }
 
-/// What can be wrong with a trace.
-#[derive(Debug, Error)]
-pub enum TraceError {
-    /// The file cannot be opened, read or decompressed.
-    #[error("trace {path}: {source}; check the path, and that the file is whole")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system or the decompressor says.
-        source: io::Error,
-    },
-    /// The file ends in the middle of a number.
-    #[error("trace {path}: {bytes} bytes are no whole number of {width}-byte keys; is the width right?")]
-    Torn {
-        /// The file.
-        path: PathBuf,
-        /// Its length after decompression.
-        bytes: u64,
-        /// The width that was asked for.
-        width: usize,
-    },
-    /// A small file decompresses to a large one.
-    #[error(
-        "trace {path}: it decompresses to more than {bytes} bytes, which no trace of its size does; decompress it"
-    )]
-    Bomb {
-        /// The file.
-        path: PathBuf,
-        /// The bytes that a file of its size may decompress to.
-        bytes: u64,
-    },
-    /// There is nothing to replay.
-    #[error("trace {path}: the file holds no accesses")]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
-    /// More different keys than a run can number.
-    #[error("{keys} different keys in the traces; at most {} can be replayed", u32::MAX)]
-    TooManyKeys {
-        /// The number of different keys.
-        keys: usize,
-    },
-    /// Two traces of one workload have keys of different widths.
-    #[error("the traces of one workload must have one width, but there are {first} and {second} bytes")]
-    Widths {
-        /// One of the widths.
-        first: usize,
-        /// Another.
-        second: usize,
-    },
-}
-
-/// The different keys of all raw traces of a workload, in ascending order: key i of the key space is the
+/// The different keys of all traces of a workload, in ascending order: key i of the key space is the
 /// i-th smallest.
 #[derive(Debug)]
 pub struct Recording {
@@ -110,92 +37,49 @@ pub struct Recording {
 pub type Accesses = Arc<[u32]>;
 
 impl TraceFile {
-    pub(crate) fn from_spelling(mut spelling: Spelling) -> Result<Self, ChoiceError> {
-        let file = spelling
-            .read("file")?
-            .ok_or_else(|| ChoiceError::at("file", "a replay names its file: file = \"…\""))?;
-        let width = spelling.read("width")?.unwrap_or(4);
-        let endian = spelling.read("endian")?.unwrap_or_default();
-        spelling.finish("a raw replay")?;
-        if ![1, 2, 4, 8].contains(&width) {
-            return Err(ChoiceError::at("width", format!("width is {width}; it is 1, 2, 4 or 8 bytes")));
-        }
-        Ok(Self { file, width, endian })
+    /// A raw trace.
+    ///
+    /// # Errors
+    /// A width that is not 1, 2, 4 or 8.
+    pub fn raw(file: PathBuf, width: usize, endian: Endian) -> Result<Self, ChoiceError> {
+        let mut format = Table::new();
+        format.insert("kind".to_owned(), raw::VARIANT.kind.into());
+        format.insert("width".to_owned(), Value::Integer(i64::try_from(width).unwrap_or(i64::MAX)));
+        format.insert("endian".to_owned(), endian.name().into());
+        Ok(Self { file, format: TRACES.choose(&Value::Table(format))? })
+    }
+
+    /// Reads a table with `kind`, `file` and the parameters of the reader.
+    pub(crate) fn from_toml(mut table: Table) -> Result<Self, ChoiceError> {
+        let file = match table.remove("file") {
+            Some(Value::String(file)) => file.into(),
+            Some(_) => return Err(ChoiceError::at("file", "file is the path of the trace: file = \"…\"")),
+            None => return Err(ChoiceError::at("file", "a replay names its file: file = \"…\"")),
+        };
+        Ok(Self { file, format: TRACES.choose_beside(&Value::Table(table), &["file"])? })
     }
 
     pub(crate) fn to_toml(&self) -> Value {
         let mut table = Table::new();
-        table.insert("kind".to_owned(), "raw".into());
+        table.insert("kind".to_owned(), self.format.kind().into());
         table.insert("file".to_owned(), self.file.to_string_lossy().into_owned().into());
-        table.insert("width".to_owned(), i64::try_from(self.width).expect("a width is at most 8").into());
-        let endian = if self.endian == Endian::Big { "big" } else { "little" };
-        table.insert("endian".to_owned(), endian.into());
+        table.extend(self.format.params().clone());
         Value::Table(table)
     }
 
-    /// Reads all numbers, in recorded order; `base` is the folder that a relative path starts from.
+    /// Reads all accesses in recorded order, each as the number of its key; `base` is the folder that a relative path
+    /// starts from.
     ///
     /// # Errors
-    /// If the file is missing, damaged, torn or empty.
+    /// The file is missing, damaged, torn or empty.
     pub fn read(&self, base: &Path) -> Result<Vec<u64>, TraceError> {
         let path = base.join(&self.file);
-        let failed = |source| TraceError::Read { path: path.clone(), source };
-        let file = File::open(&path).map_err(failed)?;
-        let most = file.metadata().map_err(failed)?.len().saturating_mul(XZ_MOST_RATIO) + XZ_SPARE_BYTES;
-        let file = BufReader::with_capacity(1 << 20, file);
-        let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xz"));
-        let (numbers, rest) = if compressed {
-            self.read_numbers(XzReader::new_mem_limit(file, true, XZ_MEMORY_KIB).take(most + 1))
-        } else {
-            self.read_numbers(file)
-        }
-        .map_err(failed)?;
-        if compressed && (numbers.len() * self.width + rest) as u64 > most {
-            return Err(TraceError::Bomb { path, bytes: most });
-        }
-        if rest > 0 {
-            let bytes = (numbers.len() * self.width + rest) as u64;
-            return Err(TraceError::Torn { path, bytes, width: self.width });
-        }
-        if numbers.is_empty() {
-            return Err(TraceError::Empty { path });
-        }
-        Ok(numbers)
+        let numbers = self.reader().read(&path)?;
+        if numbers.is_empty() { Err(TraceError::Empty { path }) } else { Ok(numbers) }
     }
 
-    /// All whole numbers, and the number of bytes behind them.
-    fn read_numbers(&self, mut reader: impl Read) -> io::Result<(Vec<u64>, usize)> {
-        const CHUNK: usize = 64 << 10;
-        let mut numbers = Vec::new();
-        let mut chunk = vec![0; CHUNK];
-        let mut held = 0;
-        loop {
-            let read = match reader.read(&mut chunk[held..]) {
-                Ok(0) => return Ok((numbers, held)),
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            held += read;
-            let whole = held - held % self.width;
-            numbers.extend(chunk[..whole].chunks_exact(self.width).map(|bytes| self.number(bytes)));
-            chunk.copy_within(whole..held, 0);
-            held -= whole;
-        }
-    }
-
-    fn number(&self, bytes: &[u8]) -> u64 {
-        let mut padded = [0; 8];
-        match self.endian {
-            Endian::Big => {
-                padded[8 - bytes.len()..].copy_from_slice(bytes);
-                u64::from_be_bytes(padded)
-            }
-            Endian::Little => {
-                padded[..bytes.len()].copy_from_slice(bytes);
-                u64::from_le_bytes(padded)
-            }
-        }
+    fn reader(&self) -> Box<dyn TraceReader> {
+        TRACES.build(&self.format).expect("it was built once when it was chosen")
     }
 }
 
@@ -205,14 +89,15 @@ impl Recording {
     /// # Errors
     /// If a trace cannot be read or they do not go together.
     pub fn read(traces: &[&TraceFile], base: &Path) -> Result<Option<(Self, Vec<Accesses>)>, TraceError> {
-        let Some(first) = traces.first() else {
+        let widths: Vec<usize> = traces.iter().map(|trace| trace.reader().width()).collect();
+        let Some(width) = widths.first().copied() else {
             return Ok(None);
         };
-        if let Some(other) = traces.iter().find(|trace| trace.width != first.width) {
-            return Err(TraceError::Widths { first: first.width, second: other.width });
+        if let Some(other) = widths.iter().find(|other| **other != width) {
+            return Err(TraceError::Widths { first: width, second: *other });
         }
         let streams = traces.iter().map(|trace| trace.read(base)).collect::<Result<Vec<_>, _>>()?;
-        let recording = Self::of(first.width, streams.concat());
+        let recording = Self::of(width, streams.concat());
         let numbers = &recording.numbers;
         if numbers.len() > u32::MAX as usize {
             return Err(TraceError::TooManyKeys { keys: numbers.len() });
@@ -243,11 +128,12 @@ impl Recording {
 
 #[cfg(test)]
 mod tests {
+    use super::raw::{XZ_MOST_RATIO, XZ_SPARE_BYTES};
     use super::*;
 
     fn trace(folder: &Path, name: &str, bytes: &[u8], width: usize, endian: Endian) -> TraceFile {
         std::fs::write(folder.join(name), bytes).unwrap();
-        TraceFile { file: name.into(), width, endian }
+        TraceFile::raw(name.into(), width, endian).unwrap()
     }
 
     fn packed(bytes: &[u8]) -> Vec<u8> {
@@ -271,6 +157,13 @@ mod tests {
             let numbers = trace.read(folder.path()).unwrap();
             assert_eq!((numbers.len(), numbers[0]), (16 / width, first));
         }
+    }
+
+    #[test]
+    fn the_catalog_keeps_its_contract_and_a_width_is_checked() {
+        catalog::laws::check(&TRACES).unwrap();
+        let error = TraceFile::raw("t".into(), 3, Endian::Big).unwrap_err();
+        assert!(error.message.contains("width is 3; it is 1, 2, 4 or 8 bytes"), "{error}");
     }
 
     #[test]
@@ -300,7 +193,7 @@ mod tests {
         assert!(matches!(bomb, TraceError::Bomb { .. }), "{bomb}");
         let fine = packed(&vec![0; 4 << 20]);
         assert_eq!(trace(at, "fine.xz", &fine, 8, Endian::Big).read(at).unwrap().len(), 4 << 17);
-        let missing = TraceFile { file: "missing".into(), width: 4, endian: Endian::Big };
+        let missing = TraceFile::raw("missing".into(), 4, Endian::Big).unwrap();
         assert!(missing.read(at).unwrap_err().to_string().contains("check the path"));
         let (a, b) = (trace(at, "a", &[1], 1, Endian::Big), trace(at, "b", &[1, 2], 2, Endian::Big));
         assert!(matches!(Recording::read(&[&a, &b], at), Err(TraceError::Widths { first: 1, second: 2 })));

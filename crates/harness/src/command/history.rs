@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use plot::{Chart, ChartKind, ChartSpec, Context, PlotError};
+use plot::{Chart, ChartSpec, Context, Form, PlotError};
 use results::targets::{check_file, check_folder, check_name};
 use results::{Folder, Kind, Row, Schema, Table, columns as c};
 use types::{Outcome, Problem};
@@ -172,7 +172,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
         y: Some(metric.to_owned()),
         series: Some(c::LABEL.name.to_owned()),
         title: Some(title),
-        ..ChartSpec::new(ChartKind::Line)
+        ..ChartSpec::new(Form::Line)
     };
     let context =
         Context { points: Some("a point is the median of a run's trials".to_owned()), ..Context::default() };

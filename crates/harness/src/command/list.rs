@@ -3,15 +3,12 @@
 use std::fmt::Write as _;
 
 use catalog::{Axis, VariantInfo, suggestion};
-use engines::CATALOG;
-use experiment::ENGINE;
 use serde_json::json;
-use subject::{SUBJECT, SUBJECTS};
-use tree::{AXES, axis};
 use types::{Outcome, Problem};
 
 use crate::cli::ListArguments;
 use crate::output::print;
+use crate::workbench::AXES;
 
 /// Prints the variants of one axis or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
@@ -19,10 +16,8 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
         return print(&results::reference::markdown());
     }
     let axes = match &arguments.axis {
-        None => AXES.into_iter().chain([&CATALOG as &dyn Axis]).collect(),
-        Some(name) if name == ENGINE => vec![&CATALOG as &dyn Axis],
-        Some(name) if name == SUBJECT => vec![&SUBJECTS as &dyn Axis],
-        Some(name) => vec![axis(name).ok_or_else(|| no_such_axis(name))?],
+        None => AXES.iter().map(|(_, axis)| *axis).collect(),
+        Some(name) => vec![axis(name)?],
     };
     let text = match (arguments.json, arguments.markdown) {
         (true, _) => as_json(&axes),
@@ -32,10 +27,14 @@ pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
     print(&text)
 }
 
-fn no_such_axis(name: &str) -> Problem {
-    let names: Vec<&str> = AXES.iter().map(|axis| axis.name()).chain([ENGINE, SUBJECT]).collect();
-    let hint = suggestion(name, names.iter().copied());
-    Problem::new(format!("there is no axis \"{name}\"; {hint}there are {}", names.join(", ")))
+/// The axis of this name.
+fn axis(name: &str) -> Outcome<&'static dyn Axis> {
+    let found = AXES.iter().find(|(axis, _)| *axis == name).map(|(_, axis)| *axis);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = AXES.iter().map(|(axis, _)| *axis).collect();
+        let hint = suggestion(name, names.iter().copied());
+        Problem::new(format!("there is no axis \"{name}\"; {hint}there are {}", names.join(", ")))
+    })
 }
 
 fn as_text(axes: &[&dyn Axis], with_reference: bool) -> String {

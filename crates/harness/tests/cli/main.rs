@@ -15,6 +15,7 @@ mod kept;
 mod kills;
 mod league;
 mod levels;
+mod new;
 mod oracles;
 mod parts;
 mod peers;

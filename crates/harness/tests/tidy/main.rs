@@ -38,7 +38,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("workload", ground),
         ("measure", &["results", "types"]),
         ("theory", &["compaction", "types", "catalog"]),
-        ("plot", &["results", "types"]),
+        ("plot", &["results", "types", "catalog"]),
         ("report", &["results", "plot", "measure", "theory"]),
         ("verdict", &["results", "plot", "measure", "types"]),
         ("tree", &below_tree),

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lsmbench_plot::{ChartKind, ChartSpec, Context, Order, Width};
+use lsmbench_plot::{ChartSpec, Context, Form, Order, Width};
 use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
     OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
@@ -153,7 +153,7 @@ fn context(question: &str) -> Context {
     }
 }
 
-fn spec(kind: ChartKind, x: &str, y: &str, series: &str) -> ChartSpec {
+fn spec(kind: Form, x: &str, y: &str, series: &str) -> ChartSpec {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     ChartSpec { x: some(x), y: some(y), series: some(series), ..ChartSpec::new(kind) }
 }
@@ -195,7 +195,7 @@ fn fpr(root: &Path) -> Sample {
             }
         }
     }
-    let mut spec = spec(ChartKind::Line, "design.bloom.bits_per_key", "fpr", "design.bloom");
+    let mut spec = spec(Form::Line, "design.bloom.bits_per_key", "fpr", "design.bloom");
     (spec.log_y, spec.theory) = (true, true);
     let context = context("Which filter lets the fewest absent keys through at equal memory?");
     Sample { name: "fpr", folder: results.write(), spec, context }
@@ -228,7 +228,7 @@ fn throughput(root: &Path) -> Sample {
             ("ribbon", "regressed", [0.8, 0.85, 0.9]),
         ],
     );
-    let spec = spec(ChartKind::Bar, "design.bloom", "ops_per_second", "");
+    let spec = spec(Form::Bar, "design.bloom", "ops_per_second", "");
     let context =
         context("How many lookups per second does each filter allow when half the keys are absent?");
     Sample { name: "throughput", folder: results.write(), spec, context }
@@ -257,7 +257,7 @@ fn write_amplification(root: &Path) -> Sample {
     let candidates: Vec<_> =
         labels[2..].iter().map(|label| (label.as_str(), "improved", [0.4, 0.5, 0.6])).collect();
     results.verdicts("write_amp", "leveled, 4", &candidates);
-    let spec = spec(ChartKind::GroupedBar, "design.compaction.size_ratio", "write_amp", "design.compaction");
+    let spec = spec(Form::GroupedBar, "design.compaction.size_ratio", "write_amp", "design.compaction");
     let context = context("What does each compaction policy write for every byte of the user?");
     Sample { name: "write-amplification", folder: results.write(), spec, context }
 }
@@ -281,7 +281,7 @@ fn trade_off(root: &Path) -> Sample {
             }
         }
     }
-    let spec = spec(ChartKind::Scatter, "write_amp", "blocks_per_get", "design.compaction");
+    let spec = spec(Form::Scatter, "write_amp", "blocks_per_get", "design.compaction");
     let context = context("What does a read cost for what a write saves?");
     Sample { name: "trade-off", folder: results.write(), spec, context }
 }
@@ -299,7 +299,7 @@ fn cache_sizes(root: &Path) -> Sample {
             }
         }
     }
-    let mut spec = spec(ChartKind::Line, "design.cache.capacity", "cache_hit_rate", "design.cache");
+    let mut spec = spec(Form::Line, "design.cache.capacity", "cache_hit_rate", "design.cache");
     spec.log_x = true;
     let context = context("How much memory does each cache need for the same hit rate?");
     Sample { name: "cache-sizes", folder: results.write(), spec, context }
@@ -321,7 +321,7 @@ fn latencies(root: &Path, name: &'static str, log_y: bool) -> Sample {
             results.latencies(cell, trial, (0..20_000).map(one));
         }
     }
-    let spec = ChartSpec { series: Some("design.cache".to_owned()), log_y, ..ChartSpec::new(ChartKind::Cdf) };
+    let spec = ChartSpec { series: Some("design.cache".to_owned()), log_y, ..ChartSpec::new(Form::Cdf) };
     let context = context("How is the latency of a get distributed under each cache?");
     Sample { name, folder: results.write(), spec, context }
 }
@@ -345,7 +345,7 @@ fn timeline(root: &Path) -> Sample {
             results.seconds.last_mut().unwrap().set(&SECONDS, 1e-4);
         }
     }
-    let spec = spec(ChartKind::Timeline, "", "ops_per_second", "design.compaction");
+    let spec = spec(Form::Timeline, "", "ops_per_second", "design.compaction");
     let context = context("How steady is the write rate under each compaction policy?");
     Sample { name: "timeline", folder: results.write(), spec, context }
 }
@@ -367,8 +367,7 @@ fn heatmap(root: &Path) -> Sample {
             }
         }
     }
-    let mut spec =
-        spec(ChartKind::Heatmap, "design.compaction.size_ratio", "p99_ns", "design.memtable.capacity");
+    let mut spec = spec(Form::Heatmap, "design.compaction.size_ratio", "p99_ns", "design.memtable.capacity");
     spec.log_y = true;
     let context = context("Which buffer and size ratio keep the slowest gets fast?");
     Sample { name: "heatmap", folder: results.write(), spec, context }
@@ -385,7 +384,7 @@ fn memory(root: &Path) -> Sample {
         }
     }
     // Two swept columns and no series: the filters must not be pooled.
-    let spec = spec(ChartKind::Bar, "design.bloom.bits_per_key", "filter_bytes", "");
+    let spec = spec(Form::Bar, "design.bloom.bits_per_key", "filter_bytes", "");
     let context = context("How much memory does each filter really hold?");
     Sample { name: "memory", folder: results.write(), spec, context }
 }
@@ -400,7 +399,7 @@ fn designs(root: &Path) -> Sample {
             results.row(bits as usize - 2, trial, &[&label], &[(&P99_NS, p99)]);
         }
     }
-    let spec = spec(ChartKind::Bar, "design.bloom", "p99_ns", "");
+    let spec = spec(Form::Bar, "design.bloom", "p99_ns", "");
     let context = context("Do long names of variants stay readable?");
     Sample { name: "designs", folder: results.write(), spec, context }
 }
@@ -418,14 +417,14 @@ fn series(root: &Path, name: &'static str, count: usize) -> Sample {
             }
         }
     }
-    let mut spec = spec(ChartKind::Line, "phase.threads", "ops_per_second", "design.fence");
+    let mut spec = spec(Form::Line, "phase.threads", "ops_per_second", "design.fence");
     spec.log_x = true;
     let context = context("How does each fence scale with threads?");
     Sample { name, folder: results.write(), spec, context }
 }
 
 /// One swept value per row, one trial, the numbers as given; an empty cell for what is not a number.
-fn simple(root: &Path, name: &'static str, kind: ChartKind, metric: &Metric, rows: &[(&str, f64)]) -> Sample {
+fn simple(root: &Path, name: &'static str, kind: Form, metric: &Metric, rows: &[(&str, f64)]) -> Sample {
     let mut results = Results::new(root, name, &["design.fence"]);
     for (cell, (value, number)) in rows.iter().enumerate() {
         results.row(cell, 0, &[value], &[(metric, *number)]);
@@ -445,7 +444,7 @@ fn hostile(root: &Path) -> Vec<Sample> {
     let endless = "a-name-that-goes-on-and-on-without-any-place-to-break-it-because-somebody-thought-that-more-is-better";
     let numbers: Vec<(&str, f64)> =
         [("1", 3e-9), ("2", 1e5), ("3", 2e12), ("4", 0.0), ("5", 7.0)].into_iter().collect();
-    let mut titled = simple(root, "long-title", ChartKind::Bar, &WRITE_AMP, &[("a", 1.0), ("b", 2.0)]);
+    let mut titled = simple(root, "long-title", Form::Bar, &WRITE_AMP, &[("a", 1.0), ("b", 2.0)]);
     titled.spec.title =
         Some("What does a question look like that its author could not bring himself to end, ".repeat(5));
     let mut crowded = series(root, "line-12-series", 12);
@@ -453,37 +452,25 @@ fn hostile(root: &Path) -> Vec<Sample> {
     vec![
         crowded,
         titled,
-        simple(root, "one-row", ChartKind::Line, &WRITE_AMP, &[("10", 7.5)]),
-        simple(root, "one-bar", ChartKind::Bar, &OPS_PER_SECOND, &[("binary", 123_456.0)]),
-        simple(root, "all-equal", ChartKind::Line, &FPR, &[("1", 0.01), ("2", 0.01), ("3", 0.01)]),
-        simple(root, "all-zero", ChartKind::Bar, &STALL_SECONDS, &[("a", 0.0), ("b", 0.0)]),
+        simple(root, "one-row", Form::Line, &WRITE_AMP, &[("10", 7.5)]),
+        simple(root, "one-bar", Form::Bar, &OPS_PER_SECOND, &[("binary", 123_456.0)]),
+        simple(root, "all-equal", Form::Line, &FPR, &[("1", 0.01), ("2", 0.01), ("3", 0.01)]),
+        simple(root, "all-zero", Form::Bar, &STALL_SECONDS, &[("a", 0.0), ("b", 0.0)]),
         log(simple(
             root,
             "zeros-on-log",
-            ChartKind::Line,
+            Form::Line,
             &FPR,
             &[("1", 0.01), ("2", 0.0), ("3", 0.0001), ("4", 0.001)],
         )),
-        log(simple(
-            root,
-            "zeros-on-log-bars",
-            ChartKind::Bar,
-            &FPR,
-            &[("a", 0.01), ("b", 0.0), ("c", 0.0001)],
-        )),
-        simple(root, "empty-cells", ChartKind::Bar, &FPR, &[("a", 0.01), ("b", f64::NAN), ("c", 0.02)]),
-        simple(root, "forty-bars", ChartKind::Bar, &P99_NS, &many),
-        simple(root, "forty-names", ChartKind::Line, &P99_NS, &many),
-        simple(
-            root,
-            "long-name",
-            ChartKind::Bar,
-            &P99_NS,
-            &[(endless, 5e5), ("short", 2e5), ("<&\"'>", 3e5)],
-        ),
-        simple(root, "magnitudes", ChartKind::Line, &WRITE_AMP, &numbers),
-        log(simple(root, "magnitudes-log", ChartKind::Line, &WRITE_AMP, &numbers)),
-        simple(root, "huge", ChartKind::Bar, &WRITE_AMP, &[("a", 1e300), ("b", f64::MAX)]),
-        simple(root, "tiny", ChartKind::Bar, &WRITE_AMP, &[("a", 1e-300), ("b", f64::MIN_POSITIVE)]),
+        log(simple(root, "zeros-on-log-bars", Form::Bar, &FPR, &[("a", 0.01), ("b", 0.0), ("c", 0.0001)])),
+        simple(root, "empty-cells", Form::Bar, &FPR, &[("a", 0.01), ("b", f64::NAN), ("c", 0.02)]),
+        simple(root, "forty-bars", Form::Bar, &P99_NS, &many),
+        simple(root, "forty-names", Form::Line, &P99_NS, &many),
+        simple(root, "long-name", Form::Bar, &P99_NS, &[(endless, 5e5), ("short", 2e5), ("<&\"'>", 3e5)]),
+        simple(root, "magnitudes", Form::Line, &WRITE_AMP, &numbers),
+        log(simple(root, "magnitudes-log", Form::Line, &WRITE_AMP, &numbers)),
+        simple(root, "huge", Form::Bar, &WRITE_AMP, &[("a", 1e300), ("b", f64::MAX)]),
+        simple(root, "tiny", Form::Bar, &WRITE_AMP, &[("a", 1e-300), ("b", f64::MIN_POSITIVE)]),
     ]
 }

@@ -120,8 +120,8 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         ("name = \"a\"\nreplay = { kind = \"raw\" }".to_owned(), "replay.file", "names its file"),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\", width = 3 }".to_owned(),
-            "replay.width",
-            "1, 2, 4 or 8 bytes",
+            "replay",
+            "width is 3; it is 1, 2, 4 or 8 bytes",
         ),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\" }\nkeys = \"uniform\"".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use experiment::{AnswerFile, ENGINE, extended_tables};
-use plot::{ChartFile, ChartKind};
+use plot::{ChartFile, Form};
 use results::{Folder, Manifest, Table};
 use verdict::copy_rows;
 use xxhash_rust::xxh3::xxh3_64;
@@ -154,13 +154,13 @@ pub(super) fn publish(
 /// Keeps the results of one experiment.
 fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> Outcome<()> {
     let from = &found.folder;
-    let uses = |kind: ChartKind| found.experiment.charts.iter().any(|chart| chart.kind == kind);
+    let uses = |form: Form| found.experiment.charts.iter().any(|chart| chart.form() == form);
     let levels = found.experiment.charts.iter().any(|chart| chart.file == Some(ChartFile::Levels));
     std::fs::create_dir_all(to.root())
         .map_err(|error| Problem::doing(format!("create {}", to.root().display()), error))?;
     let runs = copy_rows(table.schema(), &from.runs(), &to.runs(), str::to_owned)?;
     let others =
-        [(uses(ChartKind::Timeline), from.timeline(), to.timeline()), (levels, from.levels(), to.levels())];
+        [(uses(Form::Timeline), from.timeline(), to.timeline()), (levels, from.levels(), to.levels())];
     let mut seals = [None, None];
     for ((is_used, path, copy), seal) in others.into_iter().zip(&mut seals) {
         if is_used && path.exists() {
@@ -172,7 +172,7 @@ fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> O
     if from.verdicts().exists() {
         copy(&from.verdicts(), &to.verdicts())?;
     }
-    if uses(ChartKind::Cdf) {
+    if uses(Form::Cdf) {
         copy_histograms(from, to)?;
     }
     trimmed(manifest, seals).write(&to.manifest()).map_err(Problem::from)

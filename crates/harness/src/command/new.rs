@@ -1,0 +1,114 @@
+//! `lsmbench new`: a crate with a component of one's own, ready to be tested and run.
+
+mod templates;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use catalog::suggestion;
+use toml::Value;
+use types::{Outcome, Problem};
+
+use self::templates::{RESERVED, TEMPLATES, Template};
+use crate::cli::NewArguments;
+use crate::output::print;
+use crate::workbench::AXES;
+
+/// Writes the crate into a folder of its name and prints what to do next.
+///
+/// # Errors
+/// An unknown axis, a name that a crate or a variant cannot have, a folder that is not empty, a checkout without lsmbench.
+pub(crate) fn new(arguments: &NewArguments) -> Outcome<()> {
+    let NewArguments { axis, name, path } = arguments;
+    let template = template(axis)?;
+    check_name(template, name)?;
+    let dependency = dependency(path.as_deref())?;
+    let folder = Path::new(name);
+    check_folder(folder)?;
+    for (file, text) in template.files(name, &dependency) {
+        write(&folder.join(file), &text)?;
+    }
+    print(&format!(
+        "Wrote {name}. Next:\n  cd {name}\n  cargo test\n  cargo run --release -- run experiment.toml\n"
+    ))
+}
+
+fn template(axis: &str) -> Outcome<&'static Template> {
+    let all = || TEMPLATES.iter().map(|template| template.axis);
+    TEMPLATES.iter().find(|template| template.axis == axis).ok_or_else(|| {
+        let names = all().collect::<Vec<_>>().join(", ");
+        Problem::new(format!("no axis \"{axis}\"; {}Valid: {names}", suggestion(axis, all())))
+    })
+}
+
+/// A name that is good for a crate and for a variant: lower-case words joined by hyphens.
+fn check_name(template: &Template, name: &str) -> Outcome<()> {
+    let is_word =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('-').all(is_word);
+    if !is_name {
+        let message = format!("\"{name}\" is no name of a crate; use lower-case words joined by hyphens");
+        return Err(Problem::new(message));
+    }
+    if RESERVED.split_whitespace().any(|word| word == name) {
+        return Err(Problem::new(format!("\"{name}\" has a meaning in Rust or Cargo; choose another name")));
+    }
+    let (_, catalog) =
+        AXES.iter().find(|(axis, _)| *axis == template.axis).expect("a test compares the lists");
+    if catalog.variants().iter().any(|variant| variant.kind == name) {
+        let message = format!("{} has a variant \"{name}\" already; choose another name", template.axis);
+        return Err(Problem::new(message));
+    }
+    Ok(())
+}
+
+/// How the crate names lsmbench in its `Cargo.toml`.
+fn dependency(checkout: Option<&Path>) -> Outcome<String> {
+    let Some(checkout) = checkout else { return Ok(Value::from(env!("CARGO_PKG_VERSION")).to_string()) };
+    let harness = checkout.join("crates/harness");
+    if !harness.join("Cargo.toml").is_file() {
+        return Err(Problem::new(format!("--path: \"{}\" is no checkout of lsmbench", checkout.display())));
+    }
+    // Not resolved: a link to a checkout stays one.
+    let harness = std::path::absolute(harness).map_err(|error| Problem::new(format!("--path: {error}")))?;
+    Ok(format!("{{ path = {} }}", Value::from(harness.display().to_string())))
+}
+
+fn check_folder(folder: &Path) -> Outcome<()> {
+    let problem = |what: String| Err(Problem::new(format!("{}: {what}", folder.display())));
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(()),
+        Ok(false) => problem("the folder is not empty; choose another name or remove it".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => problem(format!("cannot read the folder: {error}")),
+    }
+}
+
+fn write(file: &Path, text: &str) -> Outcome<()> {
+    let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, text));
+    written.map_err(|error| Problem::new(format!("cannot write {}: {error}", file.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_template_for_every_axis_of_the_workbench() {
+        let templates: Vec<&str> = TEMPLATES.iter().map(|template| template.axis).collect();
+        let axes: Vec<&str> = AXES.iter().map(|(axis, _)| *axis).collect();
+        assert_eq!(templates, axes);
+    }
+
+    #[test]
+    fn files_have_no_gaps_left() {
+        for template in TEMPLATES {
+            for (file, text) in template.files("my-own", "\"0.1\"") {
+                assert!(!text.contains("{{"), "{}: {file}: {text}", template.axis);
+                let names_it = text.contains("my-own") || text.contains("my_own");
+                assert!(names_it || file == "accesses.csv", "{}: {file}", template.axis);
+            }
+        }
+    }
+}

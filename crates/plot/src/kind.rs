@@ -1,0 +1,103 @@
+//! The kinds of chart: how rows become points, and what draws them.
+
+use catalog::{Build, Catalog, Choice, NoParams, Variant};
+
+use crate::painter::Painter;
+
+/// A kind of chart.
+///
+/// Contract: the same points give the same drawing.
+pub trait ChartKind: Send + Sync {
+    /// How rows become points.
+    fn form(&self) -> Form;
+
+    /// What draws the points in place of the built-in drawing of the form. `None` leaves it to that, and a
+    /// [`Form::Cdf`] is always drawn by it.
+    fn painter(&self) -> Option<&dyn Painter> {
+        None
+    }
+}
+
+/// A form and a variant of the catalog for each built-in kind.
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
+        /// How rows become points: the built-in kinds.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Form {
+            $($(#[$doc])+ $form,)+
+        }
+
+        impl Form {
+            /// The name of the built-in kind.
+            fn kind(self) -> &'static str {
+                match self {
+                    $(Self::$form => $kind,)+
+                }
+            }
+        }
+
+        /// All kinds of chart.
+        pub static KINDS: Catalog<dyn ChartKind> = Catalog::new(
+            catalog::origin!(),
+            "chart",
+            "how numbers are drawn",
+            &[$(Variant::new::<$form>($kind, $summary, "")),+],
+        );
+
+        $(
+            struct $form;
+
+            impl Build<dyn ChartKind> for $form {
+                type Params = NoParams;
+
+                fn build(_: NoParams) -> Result<Box<dyn ChartKind>, String> {
+                    Ok(Box::new(Self))
+                }
+            }
+
+            impl ChartKind for $form {
+                fn form(&self) -> Form {
+                    Form::$form
+                }
+            }
+        )+
+    };
+}
+
+kinds! {
+    /// A line per series over `x`.
+    Line = "line", "a line per series over x";
+    /// A bar per value of `x`.
+    Bar = "bar", "a bar per value of x";
+    /// A group of bars per value of `x`, one bar per series.
+    GroupedBar = "grouped-bar", "a group of bars per value of x, one bar per series";
+    /// A point per cell: one measured column over another.
+    Scatter = "scatter", "a point per cell: one measured column over another";
+    /// The distribution of latencies, from the histograms beside the CSV.
+    Cdf = "cdf", "the distribution of latencies, from the histograms beside the CSV";
+    /// A line per series over the time of a phase, from `timeline.csv`.
+    Timeline = "timeline", "a line per series over the time of a phase";
+    /// A colour per value of `x` and series.
+    Heatmap = "heatmap", "a colour per value of x and series";
+}
+
+impl Form {
+    /// The built-in kind of the form.
+    ///
+    /// # Panics
+    /// Never: the catalog has a kind for each form.
+    pub fn choice(self) -> Choice {
+        KINDS.variant(self.kind()).expect("the catalog has a kind for each form").default_choice()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalog_keeps_its_contract_and_every_form_has_a_kind() {
+        catalog::laws::check(&KINDS).unwrap();
+        assert_eq!(KINDS.build(&Form::GroupedBar.choice()).unwrap().form(), Form::GroupedBar);
+    }
+}

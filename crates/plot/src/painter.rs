@@ -1,0 +1,160 @@
+//! Drawings by kinds of chart from other crates: the points that they are given, and the canvas that they draw on.
+
+use results::Unit;
+
+use crate::data::{Across, Data, Point};
+use crate::describe::{Side, describe};
+use crate::font::Anchor;
+use crate::page::{Captions, LABEL, Sample, compose, legend_for};
+use crate::palette::{Color, FAINT, GRID, TEXT};
+use crate::scene::{Rect, Scene, Text};
+
+/// Draws points onto a canvas. Title, legend and notes are drawn by others around it.
+pub trait Painter: Send + Sync {
+    /// The height of the canvas for these points. 0 is the usual one.
+    fn height(&self, _picture: &Picture<'_>) -> f64 {
+        0.0
+    }
+
+    /// Draws the points.
+    fn paint(&self, picture: &Picture<'_>, canvas: &mut Canvas<'_>);
+}
+
+/// The points of a chart.
+#[derive(Clone, Debug)]
+pub struct Picture<'a> {
+    /// The names across, in order. Empty where numbers stand across.
+    pub names: Vec<&'a str>,
+    /// The unit of the numbers upwards.
+    pub unit: Unit,
+    /// The series; at least one.
+    pub series: Vec<Curve<'a>>,
+}
+
+/// The points of one series.
+#[derive(Clone, Debug)]
+pub struct Curve<'a> {
+    /// What tells the series apart. Empty where there is one only.
+    pub label: &'a str,
+    /// The points in order of `x`.
+    pub points: Vec<Dot>,
+}
+
+/// A point: the median over trials, with the least and the largest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dot {
+    /// The number across, or the index of the name.
+    pub x: f64,
+    /// The median.
+    pub y: f64,
+    /// The least of all trials.
+    pub low: f64,
+    /// The largest of all trials.
+    pub high: f64,
+}
+
+/// The colours of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink {
+    /// The colour of a series, by its index; of names where there is one series, by the index of the name.
+    Series(usize),
+    /// That of texts.
+    Text,
+    /// That of texts of less weight.
+    Faint,
+    /// That of lines of a grid.
+    Grid,
+}
+
+/// Which part of a text stands at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Its beginning.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its end.
+    End,
+}
+
+/// The part of a page between the captions, in pixels from its upper left corner.
+pub struct Canvas<'a> {
+    scene: &'a mut Scene,
+    area: Rect,
+    colors: Vec<Color>,
+}
+
+impl Canvas<'_> {
+    /// Its width.
+    pub fn width(&self) -> f64 {
+        self.area.width()
+    }
+
+    /// Its height.
+    pub fn height(&self) -> f64 {
+        self.area.height()
+    }
+
+    /// Draws a line through points, `width` thick.
+    pub fn line(&mut self, points: &[(f64, f64)], width: f64, ink: Ink) {
+        let moved: Vec<_> = points.iter().map(|(x, y)| (self.area.left + x, self.area.top + y)).collect();
+        self.scene.line(&moved, width, self.color(ink));
+    }
+
+    /// Fills a rectangle from its upper left to its lower right corner.
+    pub fn rect(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), ink: Ink) {
+        let Rect { left: x, top: y, .. } = self.area;
+        let rect = Rect { left: x + left, top: y + top, right: x + right, bottom: y + bottom };
+        self.scene.rect(rect, self.color(ink));
+    }
+
+    /// Writes a text whose base line is at `y`.
+    pub fn text(&mut self, text: &str, (x, y): (f64, f64), align: Align, ink: Ink) {
+        let anchor = match align {
+            Align::Start => Anchor::Start,
+            Align::Middle => Anchor::Middle,
+            Align::End => Anchor::End,
+        };
+        let text = Text::new(text, self.area.left + x, self.area.top + y, LABEL, self.color(ink));
+        self.scene.text(text.anchored(anchor));
+    }
+
+    fn color(&self, ink: Ink) -> Color {
+        match ink {
+            Ink::Series(index) => self.colors.get(index).copied().unwrap_or(TEXT),
+            Ink::Text => TEXT,
+            Ink::Faint => FAINT,
+            Ink::Grid => GRID,
+        }
+    }
+}
+
+/// Draws a page whose middle is a painter's.
+pub(crate) fn draw(painter: &dyn Painter, data: &Data, captions: &mut Captions) -> Scene {
+    captions.legend = legend_for(data, Sample::Box);
+    captions.upwards = describe(&data.y, "", Side::Upwards);
+    captions.across = data.x.title().into();
+    let names = match &data.across {
+        Across::Names(names) => &names[..],
+        Across::Numbers(_) => &[],
+    };
+    let colors = match data.series.len() {
+        1 => names.iter().map(|(_, style)| style.color).collect(),
+        _ => data.series.iter().map(|series| series.style.color).collect(),
+    };
+    let dot = |point: &Point| {
+        let (x, y) = (point.x.median, point.y);
+        Dot { x, y: y.median, low: y.low, high: y.high }
+    };
+    let curves = data.series.iter().map(|series| {
+        let points = series.points.iter().map(dot).collect();
+        Curve { label: &series.label, points }
+    });
+    let series = curves.collect();
+    let names = names.iter().map(|(name, _)| &**name).collect();
+    let picture = Picture { names, unit: data.y.unit(), series };
+    let mut page = compose(captions, painter.height(&picture));
+    let area = page.room;
+    painter.paint(&picture, &mut Canvas { scene: &mut page.scene, area, colors });
+    page.below(area)
+}

@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+use cache::BlockId;
 use lsmbench_study::{FIXED_PAIRS, INVERSE, PLAIN, STRING_LRU, register};
 use storage::{Memory, Storage};
 use toml::Value;
 use tree::conformance::{Model, Replay, check, in_pairs, small, steps};
 use tree::{Design, Mode, OpenOptions};
+use types::{Bytes, SplitMix64};
 
 /// The variants are added before anything is looked up.
 static REGISTERED: LazyLock<()> = LazyLock::new(|| register().unwrap());
@@ -27,6 +29,30 @@ fn every_variant_keeps_the_invariants_of_its_axis() {
     tree::block::conformance::check(&FIXED_PAIRS).unwrap();
     let error = tree::block::CATALOG.choose(&Value::from("plain(version=3)")).unwrap_err();
     assert!(error.to_string().contains("cs265 prints 1 and 2"), "{error}");
+}
+
+#[test]
+fn string_lru_keeps_what_lru_keeps() {
+    LazyLock::force(&REGISTERED);
+    for hasher in ["xxh3", "foldhash", "ahash", "rustc-hash", "sip"] {
+        let caches = ["lru(shards=1, ", "string-lru("].map(|kind| {
+            let label = format!("{kind}capacity=200KiB, hasher={hasher})");
+            cache::CATALOG.build(&cache::CATALOG.choose(&Value::from(label)).unwrap()).unwrap()
+        });
+        let mut random = SplitMix64::new(7);
+        let mut hits = 0;
+        for _ in 0..20_000 {
+            let number = random.below(40) * random.below(40);
+            let id = BlockId { tree: 1, table: number % 7, offset: number };
+            let found = caches.each_ref().map(|cache| cache.get(&id).is_some());
+            assert_eq!(found[0], found[1], "{hasher}: block {number}");
+            hits += u32::from(found[0]);
+            if !found[0] {
+                caches.iter().for_each(|cache| cache.insert(id, Bytes::copy_from(&[0; 4096])));
+            }
+        }
+        assert!((2_000..18_000).contains(&hits), "{hits} hits show nothing");
+    }
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn every_policy_of_foyer_keeps_every_invariant() {
 #[test]
 fn lru_in_one_part_is_exactly_lru() {
     for hasher in HASHERS {
-        for kind in ["lru(shards=1, ", "library(shards=1, ", "string-lru("] {
+        for kind in ["lru(shards=1, ", "library(shards=1, "] {
             let label = format!("{kind}capacity=200KiB, hasher={hasher})");
             let choice = CATALOG.choose(&Value::from(label)).unwrap();
             exact_lru::check(&*build(&choice), 200 << 10)

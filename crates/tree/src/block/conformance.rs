@@ -3,7 +3,7 @@
 //! ```
 //! use lsmbench_tree::block;
 //!
-//! block::conformance::check(block::CATALOG.variant("plain")?)?;
+//! block::conformance::check(block::CATALOG.variant("btree-page")?)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -15,6 +15,8 @@ pub(super) struct Template {
     library: &'static str,
     /// `tests/conformance.rs`.
     test: &'static str,
+    /// The path in the crate `lsmbench` of the check of the axis; `None` where variants keep no more than all do.
+    check: Option<&'static str>,
     /// The path of the catalog in the crate `lsmbench`.
     catalog: &'static str,
     /// `experiment.toml`.
@@ -43,7 +45,7 @@ enum Experiment {
 /// The experiment that sweeps an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
-/// The test of a component that is no part of a tree.
+/// The test of a component that is no part of a tree, or whose check replays a tree itself.
 const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 
 /// The test of a component that is part of a tree.
@@ -51,32 +53,32 @@ const IN_A_TREE: &str = include_str!("../../../templates/conformance_in_a_tree.r
 
 /// A template whose library is in the folder of its axis.
 macro_rules! template {
-    ($axis:literal, $catalog:literal, $test:expr, $sweep:literal, $beside:expr, $metric:literal, $mode:literal) => {
+    ($axis:literal, $catalog:literal, $test:ident($check:literal), $sweep:literal, $beside:expr, $metric:literal, $mode:literal) => {
         template!(
             $axis,
             $catalog,
             $test,
+            Some($check),
             Experiment::Swept { sweep: $sweep, beside: &$beside, metric: $metric, mode: $mode },
             &[]
         )
     };
-    ($axis:literal, $catalog:literal) => {
-        template!($axis, $catalog, &[])
-    };
-    ($axis:literal, $catalog:literal, $data:expr) => {
+    ($axis:literal, $catalog:literal, $check:expr, $data:expr) => {
         template!(
             $axis,
             $catalog,
             BY_ITSELF,
+            $check,
             Experiment::Own(include_str!(concat!("../../../templates/", $axis, "/experiment.toml.in"))),
             $data
         )
     };
-    ($axis:literal, $catalog:literal, $test:expr, $experiment:expr, $data:expr) => {
+    ($axis:literal, $catalog:literal, $test:ident, $check:expr, $experiment:expr, $data:expr) => {
         Template {
             axis: $axis,
             library: include_str!(concat!("../../../templates/", $axis, "/lib.rs.in")),
             test: $test,
+            check: $check,
             catalog: $catalog,
             experiment: $experiment,
             data: $data,
@@ -90,26 +92,26 @@ const ACCESSES: &[(&str, &str)] = &[("accesses.csv", include_str!("../../../temp
 /// A template for every axis, in the order of the methods of `Workbench`.
 #[rustfmt::skip]
 pub(super) static TEMPLATES: &[Template] = &[
-    template!("memtable", "memtable::CATALOG", IN_A_TREE, "design.memtable", ["vector", "skiplist"], "ops_per_second", "timed"),
-    template!("bloom", "bloom::CATALOG", IN_A_TREE, "design.bloom", ["standard", "blocked"], "fpr", "counted"),
-    template!("allocation", "bloom::ALLOCATIONS", IN_A_TREE, "design.allocation", ["uniform", "monkey"], "fpr", "counted"),
-    template!("fence", "fence::CATALOG", IN_A_TREE, "design.fence", ["binary", "eytzinger"], "fence_bytes", "counted"),
-    template!("culling", "fence::culling::CATALOG", IN_A_TREE, "design.culling", ["linear", "binary"], "ops_per_second", "timed"),
-    template!("compaction", "compaction::CATALOG", IN_A_TREE, "design.compaction", ["leveled", "tiered"], "write_amp", "counted"),
-    template!("cache", "cache::CATALOG", IN_A_TREE, "design.cache", ["lru", "clock"], "cache_hit_rate", "counted"),
-    template!("compression", "compression::CATALOG", IN_A_TREE, "design.compression", ["none", "lz4"], "space_amp", "counted"),
-    template!("format", "tree::block::CATALOG", IN_A_TREE, "design.format", ["delta", "plain"], "space_amp", "counted"),
-    template!("storage", "storage::CATALOG", BY_ITSELF, "design.storage", ["pread", "mmap"], "ops_per_second", "timed"),
-    template!("wal", "tree::wal::CATALOG", IN_A_TREE, "design.wal", ["buffered", "group"], "ops_per_second", "timed"),
-    template!("hash", "tree::hash::CATALOG", IN_A_TREE, "design.hash", ["xxh3", "wyhash"], "fpr", "counted"),
-    template!("keys", "workload::KEYS", BY_ITSELF, "phase.mixed.keys", ["uniform", "zipfian"], "cache_hit_rate", "counted"),
-    template!("value", "workload::SIZES", BY_ITSELF, "phase.load.value", ["fixed", "uniform"], "write_amp", "counted"),
-    template!("range", "workload::LENGTHS", BY_ITSELF, "phase.mixed.range", ["fixed", "uniform"], "cache_hit_rate", "counted"),
-    template!("key", "workload::FORMATS"),
-    template!("trace", "workload::TRACES", ACCESSES),
-    template!("engine", "engines::CATALOG", BY_ITSELF, "engine", ["lsmbench"], "ops_per_second", "timed"),
-    template!("subject", "subject::SUBJECTS"),
-    template!("chart", "plot::KINDS"),
+    template!("memtable", "memtable::CATALOG", IN_A_TREE("memtable::conformance::check"), "design.memtable", ["vector", "skiplist"], "ops_per_second", "timed"),
+    template!("bloom", "bloom::CATALOG", IN_A_TREE("bloom::conformance::check"), "design.bloom", ["standard", "blocked"], "fpr", "counted"),
+    template!("allocation", "bloom::ALLOCATIONS", IN_A_TREE("bloom::conformance::check_allocation"), "design.allocation", ["uniform", "monkey"], "fpr", "counted"),
+    template!("fence", "fence::CATALOG", IN_A_TREE("fence::conformance::check"), "design.fence", ["binary", "eytzinger"], "fence_bytes", "counted"),
+    template!("culling", "fence::culling::CATALOG", IN_A_TREE("fence::culling::conformance::check"), "design.culling", ["linear", "binary"], "ops_per_second", "timed"),
+    template!("compaction", "compaction::CATALOG", IN_A_TREE("compaction::conformance::check"), "design.compaction", ["leveled", "tiered"], "write_amp", "counted"),
+    template!("cache", "cache::CATALOG", IN_A_TREE("cache::conformance::check"), "design.cache", ["lru", "clock"], "cache_hit_rate", "counted"),
+    template!("compression", "compression::CATALOG", IN_A_TREE("compression::conformance::check"), "design.compression", ["none", "lz4"], "space_amp", "counted"),
+    template!("format", "tree::block::CATALOG", BY_ITSELF("tree::block::conformance::check"), "design.format", ["delta", "btree-page"], "space_amp", "counted"),
+    template!("storage", "storage::CATALOG", BY_ITSELF("storage::conformance::check"), "design.storage", ["pread", "mmap"], "ops_per_second", "timed"),
+    template!("wal", "tree::wal::CATALOG", BY_ITSELF("tree::wal::conformance::check"), "design.wal", ["buffered", "group"], "ops_per_second", "timed"),
+    template!("hash", "tree::hash::CATALOG", BY_ITSELF("tree::hash::conformance::check"), "design.hash", ["xxh3", "wyhash"], "fpr", "counted"),
+    template!("keys", "workload::KEYS", BY_ITSELF("workload::conformance::check_keys"), "phase.mixed.keys", ["uniform", "zipfian"], "cache_hit_rate", "counted"),
+    template!("value", "workload::SIZES", BY_ITSELF("workload::conformance::check_value_size"), "phase.load.value", ["fixed", "uniform"], "write_amp", "counted"),
+    template!("range", "workload::LENGTHS", BY_ITSELF("workload::conformance::check_scan_length"), "phase.mixed.range", ["fixed", "uniform"], "cache_hit_rate", "counted"),
+    template!("key", "workload::FORMATS", Some("workload::conformance::check_key_format"), &[]),
+    template!("trace", "workload::TRACES", None, ACCESSES),
+    template!("engine", "engines::CATALOG", BY_ITSELF("engines::conformance::check"), "engine", ["lsmbench"], "ops_per_second", "timed"),
+    template!("subject", "subject::SUBJECTS", None, &[]),
+    template!("chart", "plot::KINDS", None, &[]),
 ];
 
 impl Template {
@@ -117,12 +119,17 @@ impl Template {
     /// lsmbench.
     pub(super) fn files(&self, name: &str, dependency: &str) -> Vec<(&'static str, String)> {
         let (krate, catalog) = (name.replace('-', "_"), format!("lsmbench::{}", self.catalog));
+        let check = match self.check {
+            Some(check) => format!("lsmbench::{check}(&VARIANT)"),
+            None => format!("lsmbench::catalog::laws::check_variant(\"{}\", &VARIANT)", self.axis),
+        };
         let mut gaps = vec![
             ("name", name.to_owned()),
             ("crate", krate),
             ("axis", self.axis.to_owned()),
             ("dependency", dependency.to_owned()),
             ("catalog", catalog),
+            ("check", check),
         ];
         let experiment = match self.experiment {
             Experiment::Own(experiment) => experiment,

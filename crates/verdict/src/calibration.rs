@@ -12,7 +12,7 @@ use crate::runner::Runner;
 use types::{Outcome, Problem};
 
 /// The experiment with two equal trees.
-const EXPERIMENT: &str = include_str!("../../../configs/calibration.toml");
+const EXPERIMENT: &str = include_str!("calibration.toml");
 
 /// The latency of a read in the experiment, in nanoseconds.
 const READ_NS: f64 = 200.0;

@@ -228,6 +228,58 @@ fn arrows_between_files_point_down() {
     none("circles of files", &found);
 }
 
+/// Crates that are tools of the repository.
+const UNPUBLISHED: [&str; 2] = ["fuzz", "interleave"];
+
+#[test]
+fn every_crate_can_be_published() {
+    let mut wrong = Vec::new();
+    for manifest in files_below(Path::new("crates")).into_iter().filter(|path| path.ends_with("Cargo.toml")) {
+        let folder = manifest.parent().unwrap();
+        let table: Table = read(&manifest).parse().unwrap();
+        let package = &table["package"];
+        let description = package["description"].as_str().unwrap();
+        let readme = fs::read_to_string(repository().join(folder).join("README.md")).unwrap_or_default();
+        let head = format!("# {}\n\n{description}\n", package["name"].as_str().unwrap());
+        if !readme.starts_with(&head) {
+            wrong.push(format!("{}/README.md begins with the name and the description", folder.display()));
+        }
+        let is_tool = package.get("publish").and_then(toml::Value::as_bool) == Some(false);
+        if is_tool != UNPUBLISHED.iter().any(|name| folder.ends_with(name)) {
+            wrong.push(format!("{}: publish = false is for {}", manifest.display(), UNPUBLISHED.join(", ")));
+        }
+        let sources = files_below(&folder.join("src")).into_iter();
+        for source in sources.filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
+            wrong.extend(
+                included(&source)
+                    .filter(|file| !is_tool && !file.starts_with(folder))
+                    .map(|file| format!("{} reads {} of another crate", source.display(), file.display())),
+            );
+        }
+    }
+    none("what a package would miss", &wrong);
+}
+
+/// The files whose contents a source file includes. A path that is put together counts up to its first gap.
+fn included(source: &Path) -> impl Iterator<Item = PathBuf> {
+    let text = read(source);
+    let mut found = Vec::new();
+    for start in ["include_str!(", "include_bytes!(", "include!(", "#[path = "] {
+        for after in text.split(start).skip(1) {
+            let path = after.split('"').nth(1).unwrap_or_default();
+            let mut file = source.parent().unwrap().to_owned();
+            for part in Path::new(path).components() {
+                match part {
+                    std::path::Component::ParentDir => drop(file.pop()),
+                    part => file.push(part),
+                }
+            }
+            found.push(file);
+        }
+    }
+    found.into_iter()
+}
+
 #[test]
 fn links_and_paths_in_documents_lead_somewhere() {
     let mut broken = Vec::new();

@@ -7,6 +7,7 @@
 mod answers;
 mod cell;
 mod compared;
+mod deprecations;
 mod design_file;
 mod difference;
 mod engine;

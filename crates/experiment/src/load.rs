@@ -15,6 +15,7 @@ use types::{Outcome, Problem};
 use workload::{Phase, Plan, PlanError, Replay, TraceError, Workload};
 
 use super::cell::Cell;
+use super::deprecations::deprecations;
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
 use super::expand::Base;
@@ -137,6 +138,7 @@ impl<'a> Loader<'a> {
             sweep,
             cells,
             left_out,
+            deprecations: deprecations(&self.file, &self.sets)?,
             trials,
             verdict: VerdictSpec::default(),
             charts: Vec::new(),

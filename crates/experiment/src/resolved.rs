@@ -44,6 +44,8 @@ pub struct Experiment {
     pub cells: Vec<Cell>,
     /// What does not, and why.
     pub left_out: Vec<LeftOut>,
+    /// The deprecated names that its design uses, each as a sentence with the name to use. A run warns of them.
+    pub deprecations: Vec<String>,
     /// How often, from which seed.
     pub trials: Trials,
     /// What decides.

@@ -32,6 +32,7 @@ pub(super) fn begin(
         RunMode::Timed => doubts(&machine),
         RunMode::Counted => Vec::new(),
     };
+    warnings.extend_from_slice(&experiment.deprecations);
     if overrides.quick {
         warnings.push(QUICK.to_owned());
     }

@@ -41,6 +41,9 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
     }
+    for sentence in &experiment.deprecations {
+        let _ = writeln!(text, "#   warning: {sentence}");
+    }
     experiment.inherited().iter().for_each(|sentence| _ = writeln!(text, "#   {sentence}"));
     let mut told = Vec::new();
     for engine in experiment.cells.iter().filter_map(engine_info) {

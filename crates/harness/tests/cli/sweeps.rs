@@ -237,3 +237,20 @@ fn what_swept_kinds_take_over_from_the_base_is_told() {
     bench.write("x.toml", SMALL);
     assert!(!bench.ok(&["describe", "x.toml"]).contains(" over from the base design"));
 }
+
+#[test]
+fn deprecated_names_are_read_and_warned_of() {
+    let bench = Bench::new();
+    bench.write("x.toml", &format!("{SMALL}\n[design.block]\nsignposts = false\n"));
+    let seek_price = "design.compaction=l0-tiered(seek_price=4KiB)";
+    let warnings = ["block.signposts", "compaction.seek_price"]
+        .map(|name| format!("design.{name} is deprecated, the next version will not read it; write design."));
+    let described = bench.ok(&["describe", "x.toml", "--set", seek_price]);
+    bench.ok(&["run", "x.toml", "--set", seek_price]);
+    let manifest = bench.manifest("x");
+    for warning in warnings {
+        assert!(described.contains(&warning), "{described}");
+        assert_eq!(manifest.warnings.iter().filter(|found| found.starts_with(&warning)).count(), 1);
+    }
+    assert!(described.contains("restart_hints = false"), "{described}");
+}

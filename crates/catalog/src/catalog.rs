@@ -90,8 +90,12 @@ impl<T: ?Sized> Catalog<T> {
 
     /// All variants, in the order in which lists and charts show them. Closes the catalog.
     pub fn variants(&self) -> &[&'static Variant<T>] {
+        if let Some(closed) = self.closed.get() {
+            return closed;
+        }
+        // Held until the catalog is closed, so that no addition comes between and is lost.
+        let added = self.added();
         self.closed.get_or_init(|| {
-            let added = self.added();
             let oracles = self.built_in.iter().rev().take_while(|variant| variant.oracle).count();
             // A list of oracles alone has no end that additions stand before.
             let end = if oracles == self.built_in.len() { oracles } else { self.built_in.len() - oracles };

@@ -22,8 +22,8 @@ use crate::output;
 /// ```
 ///
 /// An added variant can do whatever a built-in one can: experiments name and sweep it, `list` and `describe` show it,
-/// error texts suggest it, charts colour it, and manifests name its crate and version. Trials run in processes of the
-/// same program, so they know it too.
+/// error texts suggest it, and charts colour it. Manifests name the crate and version of each component of a design.
+/// Trials run in processes of the same program, so they know the variant too.
 #[derive(Debug, Default)]
 #[must_use = "nothing happens until `main` is called"]
 pub struct Workbench {

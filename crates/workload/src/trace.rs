@@ -74,8 +74,21 @@ impl TraceFile {
     /// The file is missing, damaged, torn or empty.
     pub fn read(&self, base: &Path) -> Result<Vec<u64>, TraceError> {
         let path = base.join(&self.file);
-        let numbers = self.reader().read(&path)?;
-        if numbers.is_empty() { Err(TraceError::Empty { path }) } else { Ok(numbers) }
+        let reader = self.reader();
+        let (numbers, width) = (reader.read(&path)?, reader.width());
+        let fits = |number: &u64| width >= size_of::<u64>() || number >> (8 * width) == 0;
+        match numbers.iter().find(|number| !fits(number)) {
+            _ if numbers.is_empty() => Err(TraceError::Empty { path }),
+            _ if !(1..=size_of::<u64>()).contains(&width) => {
+                let message = format!("its reader says that keys have {width} bytes; they have 1 to 8");
+                Err(TraceError::Malformed { path, message })
+            }
+            Some(number) => {
+                let message = format!("its reader gives the key {number}, which has more than {width} bytes");
+                Err(TraceError::Malformed { path, message })
+            }
+            None => Ok(numbers),
+        }
     }
 
     fn reader(&self) -> Box<dyn TraceReader> {

@@ -241,7 +241,7 @@ fn what_swept_kinds_take_over_from_the_base_is_told() {
 #[test]
 fn deprecated_names_are_read_and_warned_of() {
     let bench = Bench::new();
-    bench.write("x.toml", &format!("{SMALL}\n[design.block]\nsignposts = false\n"));
+    bench.write("x.toml", format!("{SMALL}\n[design.block]\nsignposts = false\n"));
     let seek_price = "design.compaction=l0-tiered(seek_price=4KiB)";
     let warnings = ["block.signposts", "compaction.seek_price"]
         .map(|name| format!("design.{name} is deprecated, the next version will not read it; write design."));

@@ -1,8 +1,8 @@
 //! The frame of a plot: where its axes lie, which labels they carry, and where a point falls.
 
 use crate::font;
-use crate::font::{Anchor, Weight};
-use crate::page::{LABEL, tick};
+use crate::font::{Anchor, LABEL, Weight};
+use crate::page::tick;
 use crate::palette::{AXIS, GRID, TEXT};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Rect, Scene, Text, cut, wrap};

@@ -4,10 +4,10 @@
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Known, Point};
 use crate::describe::{Side, describe};
-use crate::font::Anchor;
+use crate::font::{Anchor, LABEL};
 use crate::lines::nothing_positive;
 use crate::naming::bound_label;
-use crate::page::{Captions, LABEL, Sample, bar, compose, dashes_of, legend_for, whisker};
+use crate::page::{Captions, Sample, bar, compose, dashes_of, legend_for, whisker};
 use crate::palette::{AXIS, BOUND, GRID, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};

@@ -22,6 +22,9 @@ pub(crate) const BASELINE_EM: f64 = 0.76;
 /// The height of a line of text in em.
 pub(crate) const LINE_EM: f64 = 1.3;
 
+/// The size of labels.
+pub(crate) const LABEL: f64 = 12.0;
+
 /// Where text stands relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {

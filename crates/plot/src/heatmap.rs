@@ -3,9 +3,9 @@
 use crate::axes::{LINE, Labels, draw_names_down, names_down, text_width};
 use crate::data::{Across, Data, Spread};
 use crate::describe::{Side, describe};
-use crate::font::Anchor;
+use crate::font::{Anchor, LABEL};
 use crate::lines::nothing_positive;
-use crate::page::{Captions, LABEL, MARGIN, compose};
+use crate::page::{Captions, MARGIN, compose};
 use crate::palette::{FAINT, GRID, INK, PAPER, TEXT, ramp};
 use crate::pick::count;
 use crate::scale::{Scale, span};

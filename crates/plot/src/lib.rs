@@ -20,6 +20,7 @@ mod naming;
 mod night;
 mod order;
 mod page;
+mod painted;
 mod painter;
 mod palette;
 mod pick;
@@ -153,7 +154,7 @@ impl Chart {
         captions.notes.extend(data.notes.iter().cloned());
         let kind = spec.component();
         let scene = match (kind.painter(), kind.form()) {
-            (Some(painter), _) => painter::draw(painter, &data, &mut captions),
+            (Some(painter), _) => painted::draw(painter, &data, &mut captions),
             (None, Form::Bar | Form::GroupedBar) => bars::draw(&data, spec, &mut captions)?,
             (None, Form::Heatmap) => heatmap::draw(&data, spec, &mut captions)?,
             (None, _) => lines::draw(&data, spec, &mut captions)?,

@@ -5,9 +5,9 @@ use results::columns::SECOND;
 
 use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
 use crate::data::{Across, Data, Known, Point, Series};
-use crate::font::Anchor;
+use crate::font::{Anchor, LABEL};
 use crate::format;
-use crate::page::{Captions, LABEL, Legend, Sample, compose, dashes_of, whisker};
+use crate::page::{Captions, Legend, Sample, compose, dashes_of, whisker};
 use crate::palette::{Color, INK, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};

@@ -5,7 +5,7 @@
 
 use crate::data::{Data, Known, Series};
 use crate::font;
-use crate::font::{Anchor, Weight};
+use crate::font::{Anchor, LABEL, Weight};
 use crate::palette::{AXIS, Color, FAINT, INK, Mark, Style, TEXT};
 use crate::scene::{Rect, Scene, Shape, Text, cut, wrap, wrap_evenly};
 
@@ -15,8 +15,6 @@ const HEIGHT: f64 = 0.625;
 const LEAST_PLOT: f64 = 250.0;
 /// White around everything.
 pub(crate) const MARGIN: f64 = 24.0;
-/// The size of labels.
-pub(crate) const LABEL: f64 = 12.0;
 /// The size of descriptions.
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;

@@ -2,10 +2,7 @@
 
 use results::Unit;
 
-use crate::data::{Across, Data, Point};
-use crate::describe::{Side, describe};
-use crate::font::Anchor;
-use crate::page::{Captions, LABEL, Sample, compose, legend_for};
+use crate::font::{Anchor, LABEL};
 use crate::palette::{Color, FAINT, GRID, TEXT};
 use crate::scene::{Rect, Scene, Text};
 
@@ -79,9 +76,9 @@ pub enum Align {
 
 /// The part of a page between the captions, in pixels from its upper left corner.
 pub struct Canvas<'a> {
-    scene: &'a mut Scene,
-    area: Rect,
-    colors: Vec<Color>,
+    pub(crate) scene: &'a mut Scene,
+    pub(crate) area: Rect,
+    pub(crate) colors: Vec<Color>,
 }
 
 impl Canvas<'_> {
@@ -127,34 +124,4 @@ impl Canvas<'_> {
             Ink::Grid => GRID,
         }
     }
-}
-
-/// Draws a page whose middle is a painter's.
-pub(crate) fn draw(painter: &dyn Painter, data: &Data, captions: &mut Captions) -> Scene {
-    captions.legend = legend_for(data, Sample::Box);
-    captions.upwards = describe(&data.y, "", Side::Upwards);
-    captions.across = data.x.title().into();
-    let names = match &data.across {
-        Across::Names(names) => &names[..],
-        Across::Numbers(_) => &[],
-    };
-    let colors = match data.series.len() {
-        1 => names.iter().map(|(_, style)| style.color).collect(),
-        _ => data.series.iter().map(|series| series.style.color).collect(),
-    };
-    let dot = |point: &Point| {
-        let (x, y) = (point.x.median, point.y);
-        Dot { x, y: y.median, low: y.low, high: y.high }
-    };
-    let curves = data.series.iter().map(|series| {
-        let points = series.points.iter().map(dot).collect();
-        Curve { label: &series.label, points }
-    });
-    let series = curves.collect();
-    let names = names.iter().map(|(name, _)| &**name).collect();
-    let picture = Picture { names, unit: data.y.unit(), series };
-    let mut page = compose(captions, painter.height(&picture));
-    let area = page.room;
-    painter.paint(&picture, &mut Canvas { scene: &mut page.scene, area, colors });
-    page.below(area)
 }

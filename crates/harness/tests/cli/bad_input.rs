@@ -119,7 +119,7 @@ const UNKNOWN: &[Case<'_>] = &[
     ("metric = \"fpr\"", "metric = \"frp\"", 23, &["no column \"frp\"; did you mean \"fpr\"?"]),
     ("metric = \"fpr\"", "phase = \"lok\"", 23, &["no phase \"lok\"; did you mean \"look\"?"]),
     ("metric = \"fpr\"", "baseline = \"nine\"", 23, &["no cell \"nine\"; did you mean \"none\"?"]),
-    ("\"bar\"", "\"baar\"", 25, &["no \"baar\"; did you mean \"bar\"?"]),
+    ("\"bar\"", "\"baar\"", 25, &["no variant \"baar\"; did you mean \"bar\"?"]),
     ("y    =", "yy    =", 27, &["no \"yy\"; did you mean \"y\"?"]),
     ("y    = \"fpr\"", "y    = \"fprr\"", 27, &["no column \"fprr\"; did you mean \"fpr\"?"]),
 ];
@@ -170,7 +170,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         &["trials.mode: expected a name, not true; there are timed, counted"],
     ),
     ("name   = \"load\"", "name = 3", 8, &["name: expected a text in quotes, not 3"]),
-    ("\"bar\"", "{}", 25, &["chart.kind: expected a name, not a table; there are "]),
+    ("\"bar\"", "{}", 25, &["chart.kind: chart: the table has no kind; write { kind = \"line\", "]),
     ("x    = \"design.cache\"\n", "x = nan\n", 26, &["chart.x: expected a text in quotes, not NaN"]),
     (
         "insert = 3000",

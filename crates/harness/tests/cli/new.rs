@@ -20,7 +20,7 @@ fn a_crate_is_written_into_an_empty_folder() {
     assert_eq!(manifest["package"]["name"].as_str(), Some("my-filter"));
     let path = manifest["dependencies"]["lsmbench"]["path"].as_str().unwrap();
     assert!(Path::new(path).join("Cargo.toml").is_file(), "{path}");
-    assert!(read("src/main.rs").contains(".bloom(&my_filter::VARIANT)"));
+    assert!(read("src/main.rs").contains(".bloom(&VARIANT)"));
     assert!(read("tests/conformance.rs").contains("use my_filter::VARIANT;"));
     assert!(read("src/lib.rs").contains("\"my-filter\""));
     let experiment: toml::Table = read("experiment.toml").parse().unwrap();

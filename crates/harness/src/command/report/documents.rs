@@ -82,6 +82,8 @@ fn read<T: DeserializeOwned>(path: &Path) -> Outcome<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use clap::Parser;
     use report::Reach;
     use toml::{Table, Value};
@@ -137,8 +139,12 @@ mod tests {
         table.to_string()
     }
 
+    /// The variants of the documents are in the catalogs, as they are in the program.
+    static STUDY: LazyLock<()> = LazyLock::new(|| study::register().expect("nothing was looked up before"));
+
     /// Why a place of `features.csv` leads nowhere, if it does.
     fn refused(place: &str, folder: &Path) -> Option<String> {
+        LazyLock::force(&STUDY);
         if place.starts_with("crates/") || place.starts_with("experiments/") {
             return (!root().join(place).exists()).then(|| format!("there is no {place}"));
         }

@@ -1,0 +1,117 @@
+//! The experiments on the source documents: each loads, and has the columns and values that its claims name.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use engines::{Codec, EngineOptions, UNEQUAL};
+use lsmbench_experiment::{AnswerFile, Experiment, Overrides, engine, read_engine};
+use report::{ENGINE, Way};
+use results::Schema;
+use results::columns::ALL;
+use toml::{Table, Value};
+use workload::Kind;
+
+/// The variants of the documents are in the catalogs, as they are in the program.
+static STUDY: LazyLock<()> = LazyLock::new(|| study::register().unwrap());
+
+/// The files of experiments on documents.
+fn files() -> Vec<PathBuf> {
+    LazyLock::force(&STUDY);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let folders = entries(&folder).into_iter().filter(|path| path.is_dir());
+    let mut files: Vec<PathBuf> = folders.flat_map(|folder| entries(&folder)).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.retain(|path| !path.ends_with("contradictions.toml"));
+    files.sort();
+    files
+}
+
+/// The values that a selecting column has in any cell of the experiment.
+fn values(experiment: &Experiment, column: &str) -> BTreeSet<String> {
+    match column {
+        "phase" => experiment.task.phases().into_iter().collect(),
+        "operation" => [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).map(str::to_owned).collect(),
+        path => {
+            let at = experiment.swept().iter().position(|swept| swept == path);
+            let cells = experiment.cells.iter();
+            at.map_or_else(BTreeSet::new, |at| cells.map(|cell| cell.swept[at].clone()).collect())
+        }
+    }
+}
+
+#[test]
+fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
+    let mut wrong = Vec::new();
+    let quick = Overrides { quick: true, ..Overrides::default() };
+    for path in files() {
+        let AnswerFile { sheet, runs, .. } = AnswerFile::read(&path).unwrap().expect("it answers something");
+        if !runs {
+            assert_eq!(sheet.count(Way::Run), 0, "{}", path.display());
+            let problem = Experiment::load(&path, &quick).unwrap_err().to_string();
+            assert!(problem.contains("computed.toml: nothing in this file runs"), "{problem}");
+            continue;
+        }
+        let [full, quick] = [&Overrides::default(), &quick].map(|overrides| {
+            Experiment::load(&path, overrides).unwrap_or_else(|problem| panic!("{problem}"))
+        });
+        assert_eq!(full.sheet, sheet);
+        assert!(!sheet.is_empty(), "{} answers nothing", path.display());
+        let schema = Schema::runs(&full.swept()).unwrap();
+        for (number, rule) in sheet.rules.iter().enumerate() {
+            let mut fault = |key: &str, message: String| {
+                wrong.push(format!("{}: claim {number}: {key}: {message}", path.display()));
+            };
+            let selecting: BTreeSet<&str> = rule.columns().map(|(_, column)| column).collect();
+            for (key, column) in rule.columns() {
+                match schema.find(column) {
+                    Err(error) if column != ENGINE => fault(key, error.to_string()),
+                    _ => {}
+                }
+            }
+            // Which engines there are, the machine decides.
+            let selecting = selecting.into_iter().filter(|column| *column != ENGINE);
+            let selecting = selecting.filter(|column| schema.find(column).is_ok());
+            for column in selecting.chain(["phase", "operation"]) {
+                let there = values(&full, column).into_iter().chain(values(&quick, column));
+                let there: BTreeSet<String> = there.chain([String::new()]).collect();
+                for (key, value) in rule.values(column).filter(|(_, value)| !there.contains(*value)) {
+                    let there = there.iter().cloned().collect::<Vec<_>>().join(", ");
+                    fault(key, format!("{column} is never \"{value}\"; it is one of {there}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Comparisons of engines that a document makes: no engine is ahead by a codec that another one lacks, whichever
+/// engines are here. LMDB has none in the document either; WiredTiger's is an extension, which may not be here.
+#[test]
+fn engines_that_a_document_compares_compress_alike() {
+    let mut compared = 0;
+    for path in files() {
+        let table: Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        let swept = table.get("sweep").and_then(|sweep| sweep.get(ENGINE));
+        let Some(Value::Array(engines)) = swept else { continue };
+        let experiment = Experiment::load(&path, &Overrides::default()).unwrap();
+        let options = EngineOptions::of(&experiment.cells[0].design);
+        for choice in engines.iter().map(|engine| read_engine(engine).unwrap()) {
+            let engine = engine(&choice);
+            if engine.reads_whole_design() {
+                continue;
+            }
+            compared += 1;
+            let is_of_codecs = |line: &String| {
+                line.strip_prefix(UNEQUAL).is_some_and(|term| term.starts_with("compression"))
+            };
+            let unequal: Vec<String> = engine.mapping(&options).into_iter().filter(is_of_codecs).collect();
+            let may_lack = options.codec == Codec::Snappy && ["lmdb", "wiredtiger"].contains(&choice.kind());
+            assert!(unequal.is_empty() || may_lack, "{}: {unequal:?}", path.display());
+        }
+    }
+    assert_eq!(compared, 6 + 6 + 5 + 6 + 3, "engines of E32 to E35");
+}

@@ -35,7 +35,7 @@ impl OpenStore {
         Ok(Self { engine, opening, store })
     }
 
-    /// Flushes the store, closes it, does `between`, and opens it again. Its counters begin anew.
+    /// Flushes the store, closes it, does `between`, and opens it again. Its counters start at 0 again.
     ///
     /// # Errors
     /// The error of the engine, or of `between`.
@@ -54,7 +54,7 @@ impl OpenStore {
         &*self.engine
     }
 
-    /// The operations of the store, for whoever drives it.
+    /// The operations of the store, for the driver.
     pub fn target(&self) -> &dyn Target {
         &*self.store
     }

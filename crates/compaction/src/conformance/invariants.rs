@@ -122,9 +122,7 @@ fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) ->
             return Ok(());
         }
         let bottom = job.reaches_bottom(&levels);
-        ensure(bottom != store.has_older_than(job), || {
-            format!("{job:?} is told to reach the bottom: {bottom}")
-        })
+        ensure(bottom != store.has_older_than(job), || format!("{job:?} has reaches_bottom = {bottom}"))
     };
     play(subject, history, check, |_| Ok(()))
 }

@@ -25,7 +25,7 @@ pub(crate) const CHECKS: [(&str, Check); 7] = [
     ("batches", |make| whole_batches(&*make())),
     ("threads", |make| hold(&*make(), stores::threads)),
     ("terms", |make| every_term_is_taken(&*make())),
-    ("told", |make| what_is_told_is_of_the_store(&*make())),
+    ("reported", |make| reports_are_of_the_store(&*make())),
     ("reopen", it_opens_again),
 ];
 
@@ -106,7 +106,7 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
 }
 
 /// What an engine tells of itself once it holds something is not nothing.
-fn what_is_told_is_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
+fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let store = open(engine, home.path(), &small())?;
     for number in 0..5_000u32 {

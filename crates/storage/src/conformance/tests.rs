@@ -26,7 +26,7 @@ fn every_form_and_decorator_keeps_every_invariant() {
 
 /// Some kernels refuse `io_uring`, and some file systems `O_DIRECT`; every other back end runs.
 #[test]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests must know what was left out")]
+#[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
 fn only_back_ends_that_may_be_refused_are_left_out() {
     let home = tempfile::tempdir().unwrap();
     let all = CATALOG.all().map(|choice| (choice.label(), Arc::from(CATALOG.build(&choice).unwrap())));

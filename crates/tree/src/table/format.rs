@@ -22,7 +22,8 @@ use crate::design::BlockOptions;
 /// Contract:
 /// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.
 /// 2. [`layout`](Self::layout) reads every block that the format's writer finished with that code, under any
-///    parameters of the format, and [`layout_without_footer`](Self::layout_without_footer) those without a footer. Of other bytes it says `None`, or a layout whose parts lie in the block.
+///    parameters of the format, and [`layout_without_footer`](Self::layout_without_footer) those without a footer. The
+///    layout of other bytes is `None`, or its parts lie in the block.
 pub trait BlockFormat: Send + Sync {
     /// The code of the format in block footers: 0 and 2 are built in, 1 and 3 are those of the crate
     /// `study`, 4 to 15 are free.

@@ -1,5 +1,6 @@
 //! The layout of a data block: where its parts lie and how its entries are read. It names no format.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use types::{HashedKey, common_prefix};
@@ -61,8 +62,20 @@ pub(super) trait EntryCodec {
     /// The entry at offset `at` of `entries`, which end with the last one; `None` where it does not fit.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
-    /// Looks for `target` among the entries from `at`, a restart point, to `end`.
-    fn find_between(entries: &[u8], at: usize, end: usize, target: &[u8]) -> Option<Found>;
+    /// Looks for `target` among the entries from `at`, a restart point, to `end`. This one is for entries whose keys stand
+    /// whole.
+    #[inline]
+    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
+        while at < end {
+            let head = Self::head(entries, at)?;
+            match entries[head.suffix.clone()].cmp(target) {
+                Ordering::Less => at = head.value.end,
+                Ordering::Equal => return Some(head.found()),
+                Ordering::Greater => break,
+            }
+        }
+        Some(Found::Absent)
+    }
 }
 
 /// The head of an entry, and where its parts lie in the block.

@@ -5,9 +5,7 @@
 //! pair*    key, value
 //! ```
 
-use std::cmp::Ordering;
-
-use super::layout::{EntryCodec, EntryHead, Found};
+use super::layout::{EntryCodec, EntryHead};
 
 /// How pairs are read: what they lie in begins with their sizes.
 pub(super) struct Pairs;
@@ -24,19 +22,5 @@ impl EntryCodec for Pairs {
             value: key_end..value_end,
             tombstone: false,
         })
-    }
-
-    /// Every pair is a restart point, so that there is one to look at.
-    #[inline]
-    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
-        while at < end {
-            let head = Self::head(entries, at)?;
-            match entries[head.suffix.clone()].cmp(target) {
-                Ordering::Less => at = head.value.end,
-                Ordering::Equal => return Some(head.found()),
-                Ordering::Greater => break,
-            }
-        }
-        Some(Found::Absent)
     }
 }

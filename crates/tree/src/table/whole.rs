@@ -4,11 +4,9 @@
 //! entry   u32 key length, u32 (value length << 1 | tombstone), key, value
 //! ```
 
-use std::cmp::Ordering;
-
 use types::Entry;
 
-use super::layout::{EntryCodec, EntryHead, Found};
+use super::layout::{EntryCodec, EntryHead};
 
 /// The bytes before the key of an entry.
 pub(super) const HEAD_BYTES: usize = 8;
@@ -39,18 +37,5 @@ impl EntryCodec for Whole {
             value: key_end..value_end,
             tombstone: value & 1 == 1,
         })
-    }
-
-    #[inline]
-    fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
-        while at < end {
-            let head = Self::head(entries, at)?;
-            match entries[head.suffix.clone()].cmp(target) {
-                Ordering::Less => at = head.value.end,
-                Ordering::Equal => return Some(head.found()),
-                Ordering::Greater => break,
-            }
-        }
-        Some(Found::Absent)
     }
 }

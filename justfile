@@ -74,3 +74,7 @@ sanitize *which:
 # The structures without locks in all their interleavings, and with each of their orderings weakened.
 loom:
     cargo test -p lsmbench-interleave -- --nocapture
+
+# Measure the prose of pages, docstrings and literals: words per sentence, free "what", retired words; `--list` shows where.
+prose *arguments:
+    .ci/prose.py {{arguments}}

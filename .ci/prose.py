@@ -6,7 +6,8 @@ Usage: .ci/prose.py [--list] [PATH ...]
 PATH is a Markdown page, a TOML file, a Rust file or a folder; without one, the whole repository is measured.
 --list prints every line with a free "what" or a retired word, as FILE:LINE: word: text.
 
-Code blocks, tables and generated blocks of a page are left out, and "what" in a question does not count.
+Code blocks, tables and generated blocks of a page are left out, as are literals of tests, and "what" in a question does
+not count. A generated block is between two comments of HTML, of which the second begins with "/" or "end of".
 The retired words are those of the style guide with one safe meaning; a word with a technical sense besides is not one.
 """
 
@@ -66,10 +67,9 @@ def markdown(path):
         if bare.startswith("```"):
             fenced = not fenced
             yield number, ""
-        elif re.match(r"<!-- \S*begin|<!-- begin", bare):
-            generated = True
-        elif re.match(r"<!-- \S*end|<!-- end", bare):
-            generated = False
+        elif bare.startswith("<!-- "):
+            generated = not re.match(r"<!-- (?:/|end of )", bare)
+            yield number, ""
         elif fenced or generated or bare.startswith(("|", "<", "#")):
             yield number, ""
         elif re.match(r"(?:[-*]|\d+\.)\s", bare):
@@ -83,7 +83,9 @@ def rust(path):
     """Numbered lines of docstrings and comments, and numbered string literals outside of tests."""
     comments, literals = [], []
     fenced = False
+    tests = bool({"tests", "benches"} & set(path.parts))
     for number, line in enumerate(path.read_text().split("\n"), 1):
+        tests = tests or line.startswith("mod tests {")
         comment = COMMENT.match(line)
         if comment:
             text = comment[1].strip()
@@ -94,9 +96,8 @@ def rust(path):
         else:
             fenced = False
             comments.append((number, ""))
-            if "#[cfg(test)]" in line and "tests" not in str(path):
-                break
-            literals += [(number, found) for found in LITERAL.findall(line) if " " in found]
+            if not tests:
+                literals += [(number, found) for found in LITERAL.findall(line) if " " in found]
     return comments, literals
 
 
@@ -138,6 +139,7 @@ class Count:
             paragraph = []
 
     def paragraph(self, path, lines):
+        """Adds the lines of one paragraph."""
         text = plain(" ".join(text for _, text in lines))
         for sentence in re.split(r"(?<=[.!?])[\")]*\s+(?=[A-Z`\"(*]|code)", text):
             words = re.findall(r"[A-Za-z0-9][\w'’.,%×-]*", sentence)
@@ -157,7 +159,15 @@ class Count:
                     self.retired[name] += hits
                     self.places.append((path, number, name, text))
 
+    def merge(self, other):
+        """Adds the numbers of another count."""
+        self.words += other.words
+        self.sentences += other.sentences
+        self.what += other.what
+        self.retired += other.retired
+
     def row(self, name):
+        """The line of the table: words, words per sentence, and free "what" and retired words per 1,000 words."""
         per = 1000 / max(self.words, 1)
         retired = sum(self.retired.values())
         most = ", ".join(f"{word} {count}" for word, count in self.retired.most_common(4))
@@ -179,9 +189,8 @@ def main():
             crate = "/".join(path.parts[:2])
             comments, literals = rust(path)
             counts[f"docstrings {crate}"].add(path, comments)
-            if "tests" not in path.parts and "benches" not in path.parts:
-                for literal in literals:
-                    counts[f"literals {crate}"].add(path, [literal])
+            for literal in literals:
+                counts[f"literals {crate}"].add(path, [literal])
         elif path.parts[0] in ("configs", "experiments", "examples"):
             counts[f"configs {path.parts[0]}"].add(path, toml(path))
     if listed:
@@ -193,11 +202,7 @@ def main():
     sums = defaultdict(Count)
     for name in sorted(counts):
         print(counts[name].row(name))
-        total = sums[name.split()[0]]
-        total.words += counts[name].words
-        total.sentences += counts[name].sentences
-        total.what += counts[name].what
-        total.retired += counts[name].retired
+        sums[name.split()[0]].merge(counts[name])
     for name, total in sums.items():
         print(total.row(f"all {name}"))
 

@@ -19,7 +19,7 @@ test:
 ci:
     .ci/run
 
-# Every adapter of another engine held to its laws, as CI does; LSMBENCH_REWRITE=1 writes the table of docs/peers.md.
+# Every adapter of another engine held to its laws, as CI does; LSMBENCH_REWRITE=1 writes the table of docs/reference/engines.md.
 adapters:
     bash -c 'set -eu; . .ci/engines; cargo test -p lsmbench-engines --features "$peers"'
 
@@ -45,14 +45,14 @@ gallery *arguments:
     cargo run --release -- gallery {{arguments}}
 
 # Every engine that is there beside our own tree, by all of configs/peers: what is measured into results/peers, which git
-# keeps, the tables into docs/performance.md. Arguments go to the run; `just engines=peers,wiredtiger peers --resume`.
+# keeps, the tables into docs/results/engines.md. Arguments go to the run; `just engines=peers,wiredtiger peers --resume`.
 peers *arguments:
     cargo run --release --features {{engines}} -- run configs/peers/*.toml --out results/beside {{arguments}}
-    cargo run --release --features {{engines}} -- league results/beside --keep results/peers --into docs/performance.md
+    cargo run --release --features {{engines}} -- league results/beside --keep results/peers --into docs/results/engines.md
 
-# The tables of docs/performance.md again, from the results that git keeps.
+# The tables of docs/results/engines.md again, from the results that git keeps.
 league *arguments:
-    cargo run --release -- league results/peers --into docs/performance.md {{arguments}}
+    cargo run --release -- league results/peers --into docs/results/engines.md {{arguments}}
 
 # Look for inputs that break a reader, with libFuzzer, as `just fuzz table 60`; without arguments, name the targets.
 fuzz *arguments:

@@ -20,7 +20,7 @@ pub struct RangeWork {
 }
 
 /// What one more source costs each entry of a range, in bytes that a merge writes in the same time: 13 ns by
-/// `docs/performance.md`, where a merge takes one for a byte.
+/// `docs/dev/lab-notebook.md`, where a merge takes one for a byte.
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {

@@ -1,7 +1,7 @@
 //! Free memory that is at hand when the clock of a phase starts.
 //!
 //! The host of a virtual machine may take back what its guest leaves free, within seconds (free page reporting). The
-//! first write to such a page then waits until the host has found another: 5 to 10 µs, by `docs/performance.md`,
+//! first write to such a page then waits until the host has found another: 5 to 10 µs, by `docs/explanation/performance-model.md`,
 //! where a page that was used a moment ago takes a tenth. Logs, memtables and tables are made of new pages, so that on
 //! such a machine a load measures the host. Memory that was written and given up right before is at hand.
 

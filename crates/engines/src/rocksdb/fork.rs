@@ -25,7 +25,7 @@ impl RocksDbFork for RocksDb {
         variable: "LSMBENCH_ROCKSDB",
         advice: "take it out of Maven's rocksdbjni, or build RocksDB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
                  library in engine.library or LSMBENCH_ROCKSDB, or build lsmbench with --features rocksdb \
-                 (docs/peers.md has the commands)",
+                 (docs/reference/engines.md has the commands)",
         required: api::REQUIRED,
         namespace: "rocksdb::",
         has_fast_checksums: true,
@@ -42,7 +42,7 @@ impl RocksDbFork for SpeedB {
         variable: "LSMBENCH_SPEEDB",
         advice: "take it out of Maven's speedbjni, or build SpeedB with cmake -DROCKSDB_BUILD_SHARED=ON, and name the \
                  library in engine.library or LSMBENCH_SPEEDB, or build lsmbench with --features speedb \
-                 (docs/peers.md has the commands)",
+                 (docs/reference/engines.md has the commands)",
         required: api::REQUIRED,
         namespace: "rocksdb::",
         has_fast_checksums: true,
@@ -57,7 +57,7 @@ impl RocksDbFork for TerarkDb {
     const WANTED: Wanted = Wanted {
         name: "libterarkdb.so",
         variable: "LSMBENCH_TERARKDB",
-        advice: "build TerarkDB and a shared library of it (docs/peers.md has the commands), and name the library in \
+        advice: "build TerarkDB and a shared library of it (docs/reference/engines.md has the commands), and name the library in \
                  engine.library or LSMBENCH_TERARKDB",
         required: api::REQUIRED,
         namespace: "rocksdb::",

@@ -4,7 +4,7 @@
 //! that one process has once. What was asked for must be here: by a feature that builds it in, by the variable that
 //! names its library, or by `LSMBENCH_PEERS`, choices with semicolons between them, which then are checked alone:
 //! `LSMBENCH_PEERS='rocksdb(library="/opt/librocksdb.so");fjall'`. Any other engine that is not here is left out, with
-//! the line that says how to get it. `LSMBENCH_REWRITE=1` writes what came of it into the table of docs/peers.md.
+//! the line that says how to get it. `LSMBENCH_REWRITE=1` writes what came of it into the table of docs/reference/engines.md.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program: which engines were checked is told
 

@@ -1,4 +1,4 @@
-//! The table of docs/peers.md: which engines keep which invariants, and when.
+//! The table of docs/reference/engines.md: which engines keep which invariants, and when.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,12 +14,12 @@ const END: &str = "<!-- end of what the suite found -->\n";
 
 /// Writes the table anew.
 pub(crate) fn write(reports: &[Report]) {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/peers.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/engines.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once(START).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
     std::fs::write(&page, format!("{before}{START}{}{END}{after}", table(reports))).unwrap();
-    println!("docs/peers.md is written");
+    println!("docs/reference/engines.md is written");
 }
 
 fn table(reports: &[Report]) -> String {

@@ -210,11 +210,11 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
 #[test]
 fn the_page_of_performance_follows_from_the_results_of_engines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (kept, page) = (root.join("results/peers"), root.join("docs/performance.md"));
+    let (kept, page) = (root.join("results/peers"), root.join("docs/results/engines.md"));
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(
         text.contains("<!-- league writes -->\n"),
-        "docs/performance.md has no place for the tables of writes"
+        "docs/results/engines.md has no place for the tables of writes"
     );
     if !kept.exists() {
         return;
@@ -222,6 +222,6 @@ fn the_page_of_performance_follows_from_the_results_of_engines() {
     let [kept, page] = [kept, page].map(|path| path.to_string_lossy().into_owned());
     let answer = Bench::new().run(&["league", &kept, "--into", &page, "--check"]);
     let advice =
-        "write it anew with\n  cargo run --release -- league results/peers --into docs/performance.md";
+        "write it anew with\n  cargo run --release -- league results/peers --into docs/results/engines.md";
     assert_eq!(answer.code, Some(0), "{}{advice}", answer.err);
 }

@@ -42,7 +42,7 @@ def fail(message):
 
 def load(folder, name):
     """A CSV file of the folder. An empty field was not measured, and is NaN."""
-    # A variant is called "none", which pandas would take for a missing value.
+    # pandas would read labels such as "None" and "null" as missing values.
     return pd.read_csv(folder / name, keep_default_na=False, na_values=[""])
 
 

@@ -46,7 +46,7 @@ fn what_is_no_filter_library_is_refused_with_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let missing = refused(&folder.path().join("no-such.so"));
     assert!(
-        missing.contains("there is no such file in ") && missing.contains("build it, or correct"),
+        missing.contains("no such file in ") && missing.contains("build it, or correct"),
         "{missing}"
     );
     let text = folder.path().join("text.so");

@@ -12,23 +12,10 @@ pub trait KeyHasher: Send + Sync {
 macro_rules! hash_function {
     ($name:ident, $kind:literal, $summary:literal, $hash:expr) => {
         pub(super) const VARIANT: catalog::Variant<dyn super::hasher::KeyHasher> =
-            catalog::Variant::new::<$name>($kind, $summary, "");
+            catalog::Variant::plain($kind, $summary, || Box::new($name));
 
         /// The function has no state.
         struct $name;
-
-        /// There is nothing to set.
-        #[derive(Default, serde::Serialize, serde::Deserialize)]
-        #[serde(deny_unknown_fields, default)]
-        struct Params {}
-
-        impl catalog::Build<dyn super::hasher::KeyHasher> for $name {
-            type Params = Params;
-
-            fn build(_: Params) -> Result<Box<dyn super::hasher::KeyHasher>, String> {
-                Ok(Box::new(Self))
-            }
-        }
 
         impl super::hasher::KeyHasher for $name {
             #[inline]

@@ -206,8 +206,8 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         3,
         &["bits_per_key is -1; it must be from"],
     ),
-    ("\"4KiB\"", "100", 6, &["block.size: a block has 512 B to 64 KiB, not 100B"]),
-    ("\"32KiB\"", "10", 5, &["memtable.capacity: a memtable takes at least 1 KiB"]),
+    ("\"4KiB\"", "100", 6, &["block.size: must be 512 B to 64 KiB, not 100B"]),
+    ("\"32KiB\"", "10", 5, &["memtable.capacity: must be at least 1 KiB"]),
     (
         "[[phase]]\nname   = \"load\"",
         "memory = \"1KiB\"\n[[phase]]\nname   = \"load\"",

@@ -1,14 +1,14 @@
-//! The seam of the hash axis.
+//! The trait of the hash axis.
 
 use types::KeyHash;
 
-/// A hash function over keys; the same key has the same hash on every machine, for good.
+/// A hash function over keys. A key has the same hash on every machine and in every version.
 pub trait KeyHasher: Send + Sync {
-    /// The hash of `key`.
+    /// Returns the hash of `key`.
     fn hash(&self, key: &[u8]) -> KeyHash;
 }
 
-/// Declares a hash function without parameters: its variant and its place in the catalog.
+/// Declares a hash function without parameters: its variant and its entry in the catalog.
 macro_rules! hash_function {
     ($name:ident, $kind:literal, $summary:literal, $hash:expr) => {
         pub(super) const VARIANT: catalog::Variant<dyn super::hasher::KeyHasher> =

@@ -1,4 +1,4 @@
-//! A log that the operating system holds: acknowledged writes survive a crash of the process.
+//! A WAL that is written to the operating system: acknowledged writes survive a crash of the process.
 
 use catalog::Variant;
 

@@ -1,4 +1,4 @@
-//! A log whose syncs are shared by commits that wait at the same time (group commit).
+//! A WAL with group commit: commits that wait at the same time share a sync.
 
 use catalog::Variant;
 

@@ -1,4 +1,4 @@
-//! No log: only flushed writes survive a crash of the process.
+//! No WAL: only flushed writes survive a crash of the process.
 
 use catalog::Variant;
 

@@ -1,4 +1,4 @@
-//! A log that is synced for every commit: acknowledged writes survive power loss.
+//! A WAL that is synced for every commit: acknowledged writes survive power loss.
 
 use catalog::Variant;
 

@@ -1,4 +1,4 @@
-//! What every filter costs per key to build and per lookup: 1 M keys at 10 bits, which fit the caches.
+//! Time per key to build every filter, and per lookup: 1 M keys at 10 bits, which fit the caches.
 //!
 //! `cargo bench -p lsmbench-bloom`; with `-- --test` everything runs once over few keys.
 
@@ -21,7 +21,7 @@ fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
-/// Keys for the filters that take them: the hashes in the order of their bytes.
+/// The keys for filters that need them: the hashes in the order of their bytes.
 fn keys_of(hashes: &[KeyHash]) -> KeyList {
     let mut hashes = hashes.to_vec();
     hashes.sort_unstable();
@@ -53,7 +53,8 @@ fn build(criterion: &mut Criterion) {
     }
 }
 
-/// Lookups of `PROBES` keys per iteration, drawn anew so that branches cannot be learnt.
+/// Lookups of `PROBES` keys per iteration. Each iteration draws new keys, so that branch predictors cannot learn
+/// them.
 fn lookup(
     criterion: &mut Criterion,
     name: &str,

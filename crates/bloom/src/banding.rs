@@ -1,28 +1,28 @@
-//! A banded system of linear equations over bits: what a ribbon filter solves.
+//! The banded system of linear equations over bits that a ribbon filter solves.
 //!
-//! A key's equation has 64 coefficients, from its start on: the sum of the solution's rows that they select
-//! is the key's fingerprint. Equations come in the order of their starts, so that elimination works in the
-//! caches. Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021),
-//! sections 2 and 4.
+//! The equation of a key has 64 coefficients, from its start on. The sum of the rows that they select is the
+//! fingerprint of the key. Equations are added in the order of their starts, so that elimination works in the
+//! caches. Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021), sections 2
+//! and 4.
 
 use crate::position::{mix, reduce, remix};
 
-/// Coefficients of an equation, and rows in a block of the solution.
+/// The number of coefficients of an equation, and of rows in a block of the solution.
 pub(crate) const WIDTH: usize = 64;
 
-/// A key's equation.
+/// The equation of a key.
 #[derive(Clone, Copy)]
 pub(crate) struct Equation {
     /// The row of its first coefficient.
     pub(crate) start: usize,
     /// Its coefficients; the first one, the lowest bit, is 1.
     pub(crate) coefficients: u64,
-    /// What the selected rows sum up to, a bit for each column.
+    /// The sum of the selected rows, one bit for each column.
     pub(crate) fingerprint: u64,
 }
 
 impl Equation {
-    /// The equation of a key, by its mixed hash, in a system of `rows` rows. Starts ascend with the hash.
+    /// Creates the equation of a key from its mixed hash, in a system of `rows` rows. Starts ascend with the hash.
     #[inline]
     pub(crate) fn of(mixed: u64, rows: usize) -> Self {
         let (coefficients, fingerprint) = (remix(mixed).swap_bytes(), remix(mixed ^ mixed >> 32));
@@ -41,12 +41,12 @@ pub(crate) struct Banding {
 }
 
 impl Banding {
-    /// A system without equations. `rows` is a multiple of [`WIDTH`], at least one.
+    /// Creates a system without equations. `rows` is a multiple of [`WIDTH`], at least one.
     pub(crate) fn new(rows: usize) -> Self {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
 
-    /// Adds an equation; `false` if it contradicts those there are.
+    /// Adds an equation. `false` if it contradicts earlier ones.
     #[inline]
     pub(crate) fn add(&mut self, equation: Equation) -> bool {
         let Equation { start: row, coefficients, fingerprint } = self.reduced(equation);
@@ -58,14 +58,14 @@ impl Banding {
         true
     }
 
-    /// Whether the equation's coefficients are a sum of those there are, so that nothing is left to choose.
+    /// Whether the coefficients are a sum of those of earlier equations, which determines the fingerprint.
     #[inline]
     pub(crate) fn spans(&self, equation: Equation) -> bool {
         self.reduced(equation).coefficients == 0
     }
 
-    /// What is left of an equation when those there are have been taken from it: without coefficients, or
-    /// beginning at a row where none begins.
+    /// Reduces an equation by the earlier ones. The result has no coefficients, or begins at a row where no
+    /// equation begins.
     #[inline]
     fn reduced(&self, mut equation: Equation) -> Equation {
         while equation.coefficients != 0 && self.coefficients[equation.start] != 0 {
@@ -78,10 +78,11 @@ impl Banding {
         equation
     }
 
-    /// Solves the system from its end and hands out the solution: block by block from the last one, for each
-    /// of its `columns(block)` columns the 64 rows as a word. Columns never become more towards the start.
+    /// Solves the system from its end and passes on the solution, from the last block to the first. Each block has
+    /// 64 rows: one word for each of its `columns(block)` columns. The number of columns never increases towards
+    /// the start.
     ///
-    /// Rows in which no equation begins are free; they are drawn at random, as homogeneous systems need it.
+    /// Rows in which no equation begins are free. They are random, as homogeneous systems need it.
     pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
         let mut state = [0u64; u64::BITS as usize];
         for block in (0..self.coefficients.len() / WIDTH).rev() {

@@ -1,13 +1,13 @@
-//! The binary fuse filter: three or four numbers of a key, in adjacent segments of an array, add up to its
+//! The binary fuse filter: three or four integers of a key, in adjacent segments of an array, XOR to its
 //! fingerprint.
 //!
-//! With fingerprints of w bits the rate is 2^−w at 1.125 · w (three numbers) or 1.075 · w (four) bits per
-//! key. Segments follow each other like a fuse: peeling burns from the ends inwards, so less room is needed
-//! than for `xor`, and keys taken in order stay near each other. Source: Graf & Lemire, "Binary fuse
-//! filters: fast and smaller than xor filters" (2022), after Dietzfelbinger & Walzer (2019).
+//! With fingerprints of w bits the rate is 2^−w at 1.125 · w (three integers) or 1.075 · w (four) bits per key.
+//! Segments follow each other like a fuse: peeling proceeds from the ends inwards. So it needs less space than
+//! `xor`, and keys processed in order stay near each other. Source: Graf & Lemire, "Binary fuse filters: fast and
+//! smaller than xor filters" (2022), after Dietzfelbinger & Walzer (2019).
 //!
-//! Bytes: 1.125 or 1.075 · `fingerprint_bits` / 8 per key for a million keys, more for few. Memory accesses
-//! per probe: three or four, at once.
+//! Bytes: 1.125 or 1.075 · `fingerprint_bits` / 8 per key for a million keys, more for few. Memory accesses per
+//! probe: three or four, concurrent.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>
 const TAG_OF_THREE: [u8; 4] = *b"fus3";
 const TAG_OF_FOUR: [u8; 4] = *b"fus4";
 
-/// The longest segment, as a power of two: its numbers fit the second-level cache.
+/// The longest segment, as a power of two. It fits the second-level cache.
 const MOST_SEGMENT_BITS: u32 = 18;
 
 /// Builds binary fuse filters.
@@ -86,21 +86,21 @@ impl FilterPolicy for BinaryFuse {
     }
 }
 
-/// Numbers of the array for each of many keys.
+/// Array entries per key, for many keys.
 fn overhead(arity: u32) -> f64 {
     if arity == 3 { 1.125 } else { 1.075 }
 }
 
-/// One number in each of N adjacent segments.
+/// The selection of one entry in each of N adjacent segments.
 struct Segments<const N: usize> {
     /// The length of a segment, as a power of two.
     segment_bits: u32,
-    /// The segments in which the first number may lie.
+    /// The number of segments that the first entry may be in.
     firsts: u64,
 }
 
 impl<const N: usize> Selection<N> for Segments<N> {
-    /// The lengths that the paper found by experiment, section 4.
+    /// The lengths that the paper determined by experiment, section 4.
     fn sized(keys: usize, attempt: u64) -> Self {
         let keys = (keys as f64).max(2.0);
         let (base, shift, least, slope, room) =
@@ -125,8 +125,8 @@ impl<const N: usize> Selection<N> for Segments<N> {
         (self.firsts + N as u64 - 1) << self.segment_bits
     }
 
-    /// The high bits of the hash choose the first number; the others lie one, two … segments on, each turned
-    /// within its segment by further bits.
+    /// The high bits of the hash select the first entry. The others are one, two … segments further on; other bits
+    /// of the hash shift each within its segment.
     #[inline]
     fn select(&self, mixed: u64) -> [usize; N] {
         let first = reduce(mixed, (self.firsts as usize) << self.segment_bits);

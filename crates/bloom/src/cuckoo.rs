@@ -1,13 +1,13 @@
-//! The cuckoo filter: a short tag of every key in one of two buckets of four.
+//! The cuckoo filter: a short tag of every key in one of two buckets of four slots.
 //!
-//! The second bucket follows from the first one and the tag alone, so that tags can move to make room without
-//! their keys. Unlike a Bloom filter's, its entries could be taken out again; here it is built once, 95 % full.
-//! Source: Fan, Andersen, Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014).
-//! Buckets need not be a power of two: the second one is the distance of the first from a place that the tag
-//! chooses, which leads back as well.
+//! The second bucket is computed from the first one and the tag, so tags can move without their keys. Unlike in a
+//! Bloom filter, entries could be removed; here it is built once, 95 % full. Source: Fan, Andersen, Kaminsky &
+//! Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014). The number of buckets need not be a power
+//! of two: the tag selects a position, and the second bucket is the distance of the first one from it. The same
+//! step leads back.
 //!
-//! Bytes: `fingerprint_bits` / 8 / 0.95 per key. Memory accesses per probe: two, at once. The rate is about
-//! 8 · 0.95 / 2^`fingerprint_bits`.
+//! Bytes: `fingerprint_bits` / 8 / 0.95 per key. Memory accesses per probe: two, concurrent. The false-positive
+//! rate is about 8 · 0.95 / 2^`fingerprint_bits`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -31,10 +31,10 @@ const TAG: [u8; 4] = *b"cuck";
 const BUCKET: usize = 4;
 const LOAD: f64 = 0.95;
 
-/// With narrower tags too few different ones share two buckets to fill them.
+/// The smallest width. Narrower tags have too few values to fill two buckets.
 const LEAST_WIDTH: u32 = 6;
 
-/// Tags moved for one key before the table counts as too full.
+/// The number of tags moved for one key before the table counts as full.
 const MOST_MOVES: u64 = 500;
 
 /// Builds cuckoo filters.
@@ -68,7 +68,7 @@ impl Build<dyn FilterPolicy> for Cuckoo {
 }
 
 impl FilterPolicy for Cuckoo {
-    /// Tries with ever more buckets until every tag finds room.
+    /// Tries with more and more buckets until every tag fits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let width = match input.bits_per_key {
             Some(bits) => Budget::width(bits * LOAD).clamp(LEAST_WIDTH, MOST_WIDTH),
@@ -109,15 +109,15 @@ impl FilterPolicy for Cuckoo {
 
 /// A cuckoo filter in memory.
 struct Table {
-    /// The tags, a bucket's after each other; 0 where there is none.
+    /// The tags, bucket after bucket; 0 is an empty slot.
     tags: Packed,
     buckets: usize,
-    /// The tags stored: one for all keys that have the same tag and buckets.
+    /// The number of stored tags. Keys with the same tag and buckets share one.
     stored: u64,
 }
 
 impl Table {
-    /// The first bucket of a key, and its tag, which is not 0.
+    /// The first bucket of a key, and its tag. The tag is not 0.
     #[inline]
     fn home(&self, mixed: u64) -> (usize, u64) {
         let tag = mixed & self.tags.mask();
@@ -136,19 +136,20 @@ impl Table {
         bucket * BUCKET..(bucket + 1) * BUCKET
     }
 
-    /// The place of a tag in a bucket.
+    /// The index of a tag in a bucket. `None` if it is not there.
     #[inline]
     fn find(&self, bucket: usize, tag: u64) -> Option<usize> {
         Self::places(bucket).find(|place| self.tags.get(*place) == tag)
     }
 
-    /// Whether the bucket has the tag, without a branch between its places.
+    /// Whether the bucket has the tag. Without a branch between its slots.
     #[inline]
     fn has(&self, bucket: usize, tag: u64) -> bool {
         Self::places(bucket).fold(false, |has, place| has | (self.tags.get(place) == tag))
     }
 
-    /// Puts a key's tag into one of its buckets, moving others if it must; `false` if there is no room.
+    /// Inserts the tag of a key into one of its buckets and moves other tags if needed. `false` if the table is
+    /// full.
     fn insert(&mut self, mixed: u64) -> bool {
         let (mut bucket, mut tag) = self.home(mixed);
         let other = self.other(bucket, tag);
@@ -190,9 +191,9 @@ impl Filter for Table {
         }
     }
 
-    /// A bucket's tags are different, so that its chances to hold the tag of a key add up: for each place the
-    /// load times the chance that two tags are equal. Tag 1 stands for 0 too. Both buckets are the same one
-    /// time in as many as there are.
+    /// The tags of a bucket differ, so the probabilities of a match add up: for each slot the load times the
+    /// probability that two tags are equal. Tag 1 also represents 0. The two buckets are the same with probability
+    /// 1 / buckets.
     fn expected_fpr(&self) -> f64 {
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);

@@ -1,14 +1,14 @@
-//! The dynamic Bloom filter: standard filters, each larger and more accurate than the one before, that together
-//! hold a target rate however many keys come.
+//! The dynamic Bloom filter: a list of standard filters, each larger and more accurate than the one before.
+//! Together they keep a target rate for any number of keys.
 //!
-//! It does not need to know the number of keys beforehand, and pays for it: a probe may look into every part,
-//! and parts are sized for keys that may not come. Here the keys of a table are added one after another as
-//! they would arrive. With the rates of parts in geometric progression their sum never passes the target.
-//! Sources: cs265 3.3.2 (a vector of filters, a target rate, growth when it is passed); Almeida, Baquero,
-//! Preguiça & Hutchison, "Scalable Bloom filters" (2007), for the sizes and rates of the parts.
+//! It need not know the number of keys in advance. The price: a probe may test every part, and parts are sized for
+//! keys that may never come. Here the keys of an SSTable are added one after another. The rates of the parts form a
+//! geometric progression, so their sum never exceeds the target. Sources: cs265 3.3.2 (a vector of filters, a
+//! target rate, growth when it is exceeded); Almeida, Baquero, Preguiça & Hutchison, "Scalable Bloom filters"
+//! (2007), for the sizes and rates of the parts.
 //!
-//! Bytes: for 1 % and twice the size at each step 1.8 to 3.5 per key. Memory accesses per probe of an absent
-//! key: about two for each part, the number of which grows with the logarithm of the number of keys.
+//! Bytes: 1.8 to 3.5 per key for 1 % and twice the size at each step. Memory accesses per probe of an absent key:
+//! about two for each part. The number of parts grows with the logarithm of the number of keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -33,14 +33,15 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
 
 const TAG: [u8; 4] = *b"dynb";
 
-/// The rate of a part, as a share of that of the part before. The first part has as large a share of the
-/// target as is left by the sum of all others.
+/// The rate of a part, as a share of that of the previous part. The first part gets the share of the target that
+/// the others leave.
 const TIGHTENING: f64 = 0.5;
 
-/// Every table begins a filter for as many keys, however few it has.
+/// The largest number of keys that the first part may be sized for. Every SSTable begins with a part of this size,
+/// even if it has few keys.
 const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
-/// Parts beyond this would be for more keys than there are.
+/// The largest number of parts. More would have space for more keys than can exist.
 const MOST_PARTS: u32 = 256;
 
 /// Builds dynamic Bloom filters.
@@ -102,7 +103,7 @@ impl FilterPolicy for Dynamic {
 }
 
 impl Dynamic {
-    /// Part number `index`, still empty, and the keys it is made for.
+    /// Creates part number `index`, still empty. Returns it with its capacity in keys.
     fn part(&self, index: usize) -> (Part, u64) {
         let Params { target_fpr, initial_keys, growth } = self.0;
         let keys = (initial_keys as f64 * growth.powf(index as f64)).ceil();
@@ -128,8 +129,8 @@ struct DynamicFilter {
 }
 
 impl DynamicFilter {
-    /// Stored after the head, whose number of probes is that of the parts: for each part its words, its
-    /// number of probes and of keys; then the words of all.
+    /// Encodes the filter. The header's number of probes is the number of parts. Then follow, for each part, its
+    /// words, its number of probes and of keys; then the words of all parts.
     fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let heads =
             self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);
@@ -155,18 +156,18 @@ impl DynamicFilter {
         }
         match words.len() {
             0 => Ok(Self { parts }),
-            left => Err(CorruptFilter(format!("{left} words belong to no part"))),
+            left => Err(CorruptFilter(format!("{left} words are left over after the last part"))),
         }
     }
 }
 
 impl Filter for DynamicFilter {
-    /// The newest part first: it is made for the most keys.
+    /// Tests the newest part first, because it has the most keys.
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.parts.iter().rev().any(|part| part.bits.may_contain(hash, part.probes))
     }
 
-    /// The newest part only: those before it are half its size together.
+    /// Prefetches only the newest part, because all earlier ones together are half its size.
     fn prefetch(&self, hash: KeyHash) {
         if let Some(part) = self.parts.last() {
             part.bits.prefetch(hash);

@@ -1,32 +1,32 @@
-//! A sorted set of numbers in little more than two bits each beside their low ones, with fast search.
+//! A sorted set of integers with fast search. It spends little more than two bits on each, plus the low bits.
 //!
-//! The low bits of each number stand in an array. The high ones are counted in unary: for each value of them
-//! a one per number that has it, then a zero. Where the numbers with given high bits begin is where so many
-//! zeros lie before; every 512th zero's place is noted. Sources: Elias, "Efficient storage and retrieval by
-//! content and address of static files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section 3.
+//! The low bits of each number are in an array. The high bits are encoded in unary: for each value, a one per
+//! number that has it, then a zero. The numbers with given high bits begin after as many zeros. The position of
+//! every 512th zero is sampled. Sources: Elias, "Efficient storage and retrieval by content and address of static
+//! files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section 3.
 
 use prefetch::large;
 
 use crate::packed::Packed;
 
-/// The zeros from one whose place is noted to the next.
+/// The number of zeros per sample.
 const ZEROS_PER_SAMPLE: u64 = 512;
 
-/// The bits of a place.
+/// The bits of a sampled position.
 const PLACE_BITS: u32 = 32;
 
 /// A sorted set of numbers below a bound.
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
-    /// Ones for numbers, zeros that end what has the same high bits.
+    /// A one per number, and a zero after all numbers with the same high bits.
     highs: Vec<u64>,
-    /// Behind which bit zero number 512, 1024 … stands.
+    /// The position after zero number 512, 1024 ….
     samples: Packed,
     len: u64,
 }
 
-/// How many words the parts take.
+/// The length of each part in words.
 #[derive(Clone, Copy)]
 struct Parts {
     lows: u64,
@@ -35,11 +35,11 @@ struct Parts {
 }
 
 impl Parts {
-    /// The parts for `len` numbers below `bound`; `None` where they are more than can be.
+    /// The lengths for `len` numbers below `bound`. `None` if they are too large.
     fn of(len: u64, bound: u64, low_bits: u32) -> Option<Self> {
         let zeros = (bound >> low_bits).checked_add(1)?;
         let bits = len.checked_add(zeros).filter(|bits| u32::try_from(*bits).is_ok())?;
-        // An array of numbers without bits is none.
+        // An array of numbers of 0 bits takes no words.
         let lows = if low_bits == 0 { 0 } else { Packed::checked_words(len, low_bits)? };
         let samples = Packed::checked_words(zeros / ZEROS_PER_SAMPLE, PLACE_BITS)?;
         Some(Self { lows, highs: bits.div_ceil(64), samples })
@@ -47,13 +47,13 @@ impl Parts {
 }
 
 impl EliasFano {
-    /// The bits beside low ones that a set of `len` numbers spends on each value of their high bits.
+    /// The bits of a set per value of the high bits, in addition to one bit and the low bits of each number.
     pub(crate) const BITS_PER_ZERO: f64 = 1.0 + PLACE_BITS as f64 / ZEROS_PER_SAMPLE as f64;
 
-    /// The set of `numbers`, which rise and are below `bound`.
+    /// Creates the set of `numbers`, which are ascending and below `bound`.
     pub(crate) fn new(numbers: &[u64], bound: u64, low_bits: u32) -> Self {
         let len = numbers.len() as u64;
-        let parts = Parts::of(len, bound, low_bits).expect("fewer bits than places can name");
+        let parts = Parts::of(len, bound, low_bits).expect("the positions of all bits fit a sample");
         let mut lows = Packed::zeros(if low_bits == 0 { 0 } else { numbers.len() }, low_bits.max(1));
         let mut highs = large::zeros(parts.highs as usize);
         for (index, number) in numbers.iter().enumerate() {
@@ -66,7 +66,7 @@ impl EliasFano {
         let zeros = (bound >> low_bits) + 1;
         let mut samples = Packed::zeros((zeros / ZEROS_PER_SAMPLE) as usize, PLACE_BITS);
         let (mut seen, mut place) = (0, 0);
-        // What has high bits below `next` stands before the zero with that number.
+        // Numbers with high bits below `next` are before the zero of that number.
         for next in (1..=zeros / ZEROS_PER_SAMPLE).map(|sample| sample * ZEROS_PER_SAMPLE) {
             seen += numbers[seen..].partition_point(|number| number >> low_bits < next);
             samples.set(place, next + seen as u64);
@@ -75,7 +75,7 @@ impl EliasFano {
         Self { lows, low_bits, highs, samples, len }
     }
 
-    /// Whether there is a number from `first` to `last`, which is not below it.
+    /// Whether the set has a number from `first` to `last`. `last` is not below `first`.
     pub(crate) fn has_between(&self, first: u64, last: u64) -> bool {
         let mask = (1 << self.low_bits) - 1;
         let (high, last_high) = (first >> self.low_bits, last >> self.low_bits);
@@ -92,7 +92,7 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// The index of the first number whose high bits are `high` or more, and where its one would stand.
+    /// The index of the first number whose high bits are `high` or more, and the position of its one.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {
@@ -114,7 +114,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// The ones from a place on without a gap.
+    /// The number of consecutive ones from a position on.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {
@@ -141,7 +141,7 @@ impl EliasFano {
         start
     }
 
-    /// The low bits of a number. A corrupt set tells of more numbers than it has; those are 0.
+    /// The low bits of a number. 0 if the index is too large, as in a corrupt set.
     fn low(&self, index: u64) -> u64 {
         if self.low_bits > 0 && index < self.len { self.lows.get(index as usize) } else { 0 }
     }
@@ -155,7 +155,7 @@ impl EliasFano {
         words.extend(self.samples.to_words());
     }
 
-    /// Reads what [`to_words`](Self::to_words) wrote, all of it; `None` where there are more or fewer words.
+    /// Reads all words of [`to_words`](Self::to_words). `None` if there are more or fewer words.
     pub(crate) fn from_words(
         words: &mut impl ExactSizeIterator<Item = u64>,
         len: u64,
@@ -182,7 +182,7 @@ impl EliasFano {
     }
 }
 
-/// The place of one number `nth`, from 0, in a word that has so many.
+/// The position of the one number `nth`, from 0. The word has that many.
 fn nth_one(word: u64, nth: u32) -> u32 {
     let (mut left, mut place) = (nth, 0);
     for half in [32, 16, 8, 4, 2, 1] {
@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    /// Every range over sets that are random, dense in one place, empty or full, beside a plain search.
+    /// Compares every range with a linear search, over sets that are random, dense in one place, empty or full.
     #[test]
     fn ranges_are_those_of_a_plain_search() {
         let random = |count: u64, bound: u64| (0..count).map(move |i| mix(i, 9) % bound).collect::<Vec<_>>();

@@ -1,8 +1,8 @@
-//! The Bloom filter of the `fastbloom` crate, fed with the hash that the operation already has.
+//! The Bloom filter of the crate `fastbloom`, with the hash that the operation already has.
 //!
-//! Since version 0.17 it is a standard Bloom filter, not a blocked one: its theory is that of `standard`.
-//! Its own hasher is never asked; the k positions come from our 64-bit hash by its double hashing.
-//! Source: <https://docs.rs/fastbloom/0.17>.
+//! Since version 0.17 it is a standard Bloom filter and not a blocked one, so its theory is that of `standard`. Its
+//! own hasher is not used; the k positions are derived from our 64-bit hash by its double hashing. Source:
+//! <https://docs.rs/fastbloom/0.17>.
 
 use ::fastbloom::BloomFilter;
 use catalog::{Build, Variant};
@@ -20,7 +20,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<FastBloom>(
     "fastbloom",
-    "the crate fastbloom: a standard Bloom filter as the ecosystem has it",
+    "the standard Bloom filter of the crate fastbloom",
     "# Bits spent per key, 0.001 to 64.\n\
      bits_per_key = 10\n",
 );
@@ -85,7 +85,7 @@ impl Filter for FastBloomFilter {
         self.bits.contains_hash(hash.0)
     }
 
-    /// The word of the crate's first probe.
+    /// Prefetches the word of the crate's first probe.
     fn prefetch(&self, hash: KeyHash) {
         prefetch(self.bits.as_slice(), reduce(hash.0, self.bits.num_bits()) / 64);
     }

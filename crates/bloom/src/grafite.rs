@@ -1,20 +1,19 @@
 //! Grafite: the range filter whose rate has a bound for every workload.
 //!
-//! Keys become numbers ([`Universe`]), numbers become codes below r by h(x) = (q(⌊x / r⌋) + x) mod r, where q
-//! is a hash: within a stretch of r numbers codes stay neighbours, so that a range of numbers is one or two
-//! ranges of codes. The codes of all keys stand in a sorted set; a range that meets none of them is empty. One
-//! that holds no key is taken for one that does with probability at most nℓ/r, ℓ being the numbers it spans:
-//! ε ≤ ℓ / 2^(B − 2) at B bits per key, less the eighth of a bit at most that finds places in the set, whatever
-//! the keys and the ranges are. A lookup is a range of one
-//! number. Where r covers all numbers of a table the filter is never wrong about them.
+//! Keys become numbers ([`Universe`]). Numbers become codes below r by h(x) = (q(⌊x / r⌋) + x) mod r, where q is a
+//! hash. Within a stretch of r numbers codes stay neighbours, so a range of numbers is one or two ranges of codes.
+//! The codes of all keys form a sorted set. A range that has none of them is empty. A range of ℓ numbers without a
+//! key is a false positive with probability at most nℓ/r. In bits per key B, ε ≤ ℓ / 2^(B − 2), for any keys and
+//! ranges. At most an eighth of a bit per key is spent on finding positions in the set. A lookup is a range of one
+//! number. If r covers all numbers of an SSTable, the filter is exact for them.
 //!
-//! Strings lose what their numbers lose: eight bytes behind the common prefix of a table, less the low bits
-//! that are the same in all of its keys. Keys that differ behind those are one number, ℓ counts numbers and
-//! not keys (`user10` and `user20` are 256 numbers apart), and the bound then says little. Big-endian
+//! Strings lose the information that their numbers lose: only the eight bytes after the common prefix of an SSTable
+//! count, without the low bits that all its keys share. Keys that differ only after them are one number. ℓ counts
+//! numbers and not keys (`user10` and `user20` are 256 numbers apart), so the bound is weak for them. Big-endian
 //! integers, padded or not, lose nothing.
 //!
-//! Below four bits per key the codes are a plain array of bits, which has the lower rate there: ε ≈ ℓ / B.
-//! Above 34 bits per key nothing is gained, and none are spent.
+//! Below four bits per key the codes are a plain bit array, which has the lower rate there: ε ≈ ℓ / B. More than 34
+//! bits per key give no benefit and are not spent.
 //!
 //! Source: Costa, Ferragina & Vinciguerra, "Grafite: taming adversarial queries with optimal range filters"
 //! (SIGMOD 2024, arXiv 2311.15380), sections 3 and 4. The set is Elias–Fano coded as there.
@@ -50,7 +49,7 @@ const TAG: [u8; 4] = *b"graf";
 /// The seed of q.
 const SEED: u64 = 0x67_7261_6669_7465;
 
-/// Bits per key from which a sorted set has the lower rate than an array of bits.
+/// The bits per key from which a sorted set has a lower rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
 /// Builds Grafite filters.
@@ -79,8 +78,8 @@ impl Build<dyn FilterPolicy> for Grafite {
 }
 
 impl FilterPolicy for Grafite {
-    /// Stored: how many codes there can be, are, and are different, the universe, and the codes. The head says
-    /// the low bits of the set, and one more; 0 for an array of bits.
+    /// Stores the number of possible codes, of keys and of different codes, then the universe and the codes. The
+    /// header's number of probes is one more than the low bits of the set; 0 for a bit array.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -112,7 +111,7 @@ impl FilterPolicy for Grafite {
         if head.keys == 0 && words.len() == 0 {
             return Ok(Box::new(NoKeys));
         }
-        let corrupt = || CorruptFilter("the codes are not those that its head tells of".to_owned());
+        let corrupt = || CorruptFilter("the codes do not match the header".to_owned());
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let numbers_fit = 0 < different && different <= len.min(range) && len <= head.keys;
@@ -136,16 +135,16 @@ impl FilterPolicy for Grafite {
     }
 }
 
-/// How many codes there can be for so many keys in so many bits, and the low bits of a sorted set of them; none
-/// where they are an array of bits. Never more codes than numbers.
+/// The number of possible codes for this many keys and bits, and the low bits of their sorted set. `None` means a
+/// bit array. Never more codes than numbers.
 fn layout(bits: f64, keys: usize, largest: u64) -> (u64, Option<u32>) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;
     if bits_per_key < SPARSE_FROM {
         return (numbers.min(bits.ceil().max(1.0) as u64), None);
     }
-    // A bit for the key, its low bits, and what is left for the values of the high ones: one to two times as
-    // many as there are keys.
+    // The budget per key: one bit for the key, its low bits, and the rest for the values of the high bits, one to
+    // two times as many as keys.
     let left = bits_per_key - 1.0;
     let low_bits = Budget::width(left - EliasFano::BITS_PER_ZERO).min(MOST_WIDTH - 1);
     let zeros = ((left - f64::from(low_bits)) / EliasFano::BITS_PER_ZERO).min(2.0);
@@ -164,7 +163,7 @@ fn code(number: u64, range: u64) -> u64 {
 
 /// The codes of all keys.
 enum Codes {
-    /// One bit for each code that there can be.
+    /// One bit for each possible code.
     Dense(Vec<u64>),
     /// A sorted set.
     Sparse(EliasFano),
@@ -192,7 +191,7 @@ impl Codes {
 /// A Grafite filter in memory.
 struct GrafiteFilter {
     universe: Universe,
-    /// Codes are below this.
+    /// The upper bound of the codes, exclusive.
     range: u64,
     /// The number of different codes.
     different: u64,
@@ -213,7 +212,8 @@ impl GrafiteFilter {
         self.has_codes(first, border - 1) || self.has_codes(border, last)
     }
 
-    /// The same for numbers of one stretch, whose codes follow each other round.
+    /// Whether a key may have a number from `first` to `last`. All are in one stretch, so their codes are
+    /// consecutive modulo the range.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
         if first <= last {
@@ -224,7 +224,7 @@ impl GrafiteFilter {
 }
 
 impl Filter for GrafiteFilter {
-    /// A hash says nothing of where its key is.
+    /// A hash does not identify the position of its key, so always true.
     fn may_contain(&self, _: KeyHash) -> bool {
         true
     }
@@ -249,7 +249,8 @@ impl Filter for GrafiteFilter {
         self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
     }
 
-    /// That of lookups: the chance that one number between the smallest and the largest has a code of theirs.
+    /// The rate of lookups: the probability that a number between the smallest and the largest has the code of a
+    /// key.
     fn expected_fpr(&self) -> f64 {
         theory::codes(self.different, self.range, self.universe.largest(), 1)
     }
@@ -263,7 +264,7 @@ impl Filter for GrafiteFilter {
     }
 }
 
-/// The filter of a table without keys.
+/// The filter of an SSTable without keys.
 struct NoKeys;
 
 impl Filter for NoKeys {
@@ -315,7 +316,7 @@ mod tests {
         numbers
     }
 
-    /// The share of empty ranges of `length` numbers that the filter takes for full.
+    /// The share of empty ranges of `length` numbers that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
         let (mut positives, mut empty) = (0, 0);
         for start in starts {
@@ -331,8 +332,8 @@ mod tests {
         f64::from(positives) / f64::from(empty)
     }
 
-    /// Random ranges, and ranges right behind keys, which heuristic filters fail at: the same rate, that of
-    /// theory and below the bound of the paper.
+    /// Random ranges, and ranges directly after keys, for which heuristic filters fail. Both have the theoretical
+    /// rate, below the bound of the paper.
     #[test]
     fn every_kind_of_range_keeps_the_bound() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1)));
@@ -340,7 +341,7 @@ mod tests {
             let (filter, length) = (filter(bits, &numbers), 1u64 << exponent);
             let theory =
                 theory::codes(KEYS, layout(bits * KEYS as f64, KEYS as usize, u64::MAX).0, u64::MAX, length);
-            // The samples of the set are paid for out of the bits: less than an eighth of one.
+            // The samples of the set use less than an eighth of a bit per key.
             let bound = length as f64 / (bits - 2.0 - 1.0 / 8.0).exp2();
             assert!(theory <= bound, "{theory} {bound}");
             let random = measured(&*filter, &numbers, (0..200_000).map(|i| mix(i, 2)), length);

@@ -110,7 +110,8 @@ fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
     let (name, rest) = rest.split_at_checked(usize::from(*length)).ok_or_else(short)?;
     let (error, rest) = rest.split_first_chunk().ok_or_else(short)?;
     let (bytes, body) = rest.split_first_chunk().ok_or_else(short)?;
-    let name = str::from_utf8(name).map_err(|_| CorruptFilter("the library's name is not UTF-8".to_owned()))?;
+    let name =
+        str::from_utf8(name).map_err(|_| CorruptFilter("the library's name is not UTF-8".to_owned()))?;
     if u64::from_le_bytes(*bytes) != body.len() as u64 {
         return Err(CorruptFilter(format!(
             "the body should have {} bytes and has {}",

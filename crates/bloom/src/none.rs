@@ -23,7 +23,7 @@ impl FilterPolicy for NoFilter {
         if stored.is_empty() {
             Ok(Box::new(Self))
         } else {
-            Err(CorruptFilter("bytes where there is no filter".to_owned()))
+            Err(CorruptFilter("the variant \"none\" stores no bytes, but there are some".to_owned()))
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Fingerprints that are sums: an array of numbers in which the few numbers that a key selects add up, by
-//! exclusive or, to the key's fingerprint. What the xor filter and the binary fuse filter share.
+//! Fingerprint arrays built by peeling, shared by the xor and the binary fuse filter. A key selects a few integers
+//! of an array, and their XOR is its fingerprint.
 //!
-//! It is built by peeling: a number that only one key selects can be set last; take that key away, and
-//! go on. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020),
-//! after Botelho, Pagh & Ziviani (2007).
+//! Peeling: an integer that only one key selects can be set last. Remove that key, and repeat. Source: Graf &
+//! Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020), after Botelho, Pagh & Ziviani
+//! (2007).
 
 use types::KeyHash;
 
@@ -14,31 +14,31 @@ use crate::packed::{MOST_WIDTH, Packed};
 use crate::position::{mix, remix};
 use crate::stored::Head;
 
-/// Which numbers of the array a key selects.
+/// The selection of integers of the array by a key.
 pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
-    /// The selection for `keys` different keys, with more room at each further attempt.
+    /// Creates the selection for `keys` different keys. Each further attempt gets more space.
     fn sized(keys: usize, attempt: u64) -> Self;
 
-    /// What [`len`](Self::len) and [`select`](Self::select) depend on.
+    /// The two parameters that determine [`len`](Self::len) and [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
-    /// The selection with these parameters, which come from storage; none where they cannot be.
+    /// Creates the selection from stored parameters. `None` if they are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
     /// The length of the array.
     fn len(&self) -> u64;
 
-    /// The numbers that a key selects, by its mixed hash: all different, all below the length.
+    /// The indices that a key selects by its mixed hash: all different, all below the length.
     fn select(&self, mixed: u64) -> [usize; N];
 }
 
-/// The fingerprint of a key, of which the low bits are used.
+/// The fingerprint of a key. Only its low bits are used.
 #[inline]
 fn fingerprint(mixed: u64) -> u64 {
     remix(mixed ^ mixed >> 32) >> 32
 }
 
-/// Refuses widths that cannot be.
+/// Rejects invalid widths.
 pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
     if (1..=MOST_WIDTH).contains(&fingerprint_bits) {
         Ok(fingerprint_bits)
@@ -47,8 +47,8 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
     }
 }
 
-/// The width of fingerprints for one table: what its allocation pays for, where it has one, when an entry of
-/// the array costs `overhead` times its share of keys; the parameter otherwise.
+/// The fingerprint width of one SSTable. It is the width that the allocation pays for if there is one, at
+/// `overhead` array entries per key. Otherwise it is the parameter.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
         Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
@@ -56,8 +56,8 @@ pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_
     }
 }
 
-/// Stored after the head, whose number of probes is the width: the seed, the selection's two parameters, and
-/// the array. Of a table without keys only the head.
+/// Builds the stored form. The header's number of probes is the width. Then follow the seed, the two parameters of
+/// the selection, and the array. Without keys only the header is stored.
 pub(crate) fn build<const N: usize, S: Selection<N>>(
     tag: [u8; 4],
     width: u32,
@@ -67,7 +67,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     if input.hashes.is_empty() {
         return head.encode(std::iter::empty());
     }
-    // More room at each attempt ends the search; equal hashes are taken once.
+    // The search ends because each attempt gets more space. Equal hashes are inserted once.
     let (seed, selection, order) = (0..)
         .find_map(|seed| {
             let mut keys: Vec<u64> = input.hashes.iter().map(|hash| mix(hash.0, seed)).collect();
@@ -76,7 +76,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
             let selection = S::sized(keys.len(), seed);
             peel(&keys, &selection).map(|order| (seed, selection, order))
         })
-        .expect("there are as many seeds as numbers");
+        .expect("the seeds are unlimited");
     let mut array = Packed::zeros(selection.len() as usize, width);
     for (mixed, place) in order.into_iter().rev() {
         let others = selection.select(mixed).into_iter().filter(|other| *other != place);
@@ -87,9 +87,9 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
     head.encode(words.into_iter())
 }
 
-/// The keys in the order in which they were taken away, each with a number that no later one selects.
+/// Returns the keys in the order of removal, each with an index that no later key selects. `None` if peeling fails.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
-    // For each number: how many keys select it, and the sum of these.
+    // For each index, the number of keys that select it, and their XOR.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];
     for key in keys {
         for place in selection.select(*key) {
@@ -120,25 +120,28 @@ pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
 ) -> Result<Box<dyn Filter>, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag)?;
     if !(1..=MOST_WIDTH).contains(&head.probes) {
-        return Err(CorruptFilter(format!("fingerprints of {} bits", head.probes)));
+        return Err(CorruptFilter(format!("fingerprints of {} bits are not supported", head.probes)));
     }
     let (Some(seed), Some(first), Some(second)) = (words.next(), words.next(), words.next()) else {
         return match head.keys {
             0 => Ok(Box::new(SumFilter::<N, S> { parts: None })),
-            keys => Err(CorruptFilter(format!("{keys} keys and no fingerprints"))),
+            keys => Err(CorruptFilter(format!("{keys} keys, but no fingerprints"))),
         };
     };
     let fits = |selection: &S| {
         selection.len() > 0 && Packed::checked_words(selection.len(), head.probes) == Some(words.len() as u64)
     };
     let Some(selection) = S::from_params([first, second]).filter(fits) else {
-        return Err(CorruptFilter(format!("{} words are no array of {first} by {second}", words.len())));
+        return Err(CorruptFilter(format!(
+            "{} words do not fit an array of {first} by {second}",
+            words.len()
+        )));
     };
     let array = Packed::from_words(words, head.probes);
     Ok(Box::new(SumFilter { parts: Some((seed, selection, array)) }))
 }
 
-/// A filter of sums in memory; without parts it has no keys.
+/// A fingerprint array in memory. Without keys it has no parts.
 struct SumFilter<const N: usize, S> {
     parts: Option<(u64, S, Packed)>,
 }
@@ -156,7 +159,7 @@ impl<const N: usize, S: Selection<N>> Filter for SumFilter<N, S> {
         selection.select(mix(hash.0, *seed)).into_iter().for_each(|place| array.prefetch(place));
     }
 
-    /// The sum of an absent key is any number alike, however many keys there are.
+    /// The XOR of an absent key is uniformly distributed, for any number of keys.
     fn expected_fpr(&self) -> f64 {
         self.parts.as_ref().map_or(0.0, |(_, _, array)| 0.5f64.powf(array.width().into()))
     }

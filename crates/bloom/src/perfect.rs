@@ -1,7 +1,7 @@
-//! The oracle: the exact set of the key hashes, at no cost in memory.
+//! The ideal bound: the exact set of the key hashes, at no cost in memory.
 //!
-//! It bounds what any filter could gain. Its memory counts as nothing by the convention for oracles; the
-//! bytes it stores, eight per key, count as stored.
+//! It limits the gain of any filter. By convention its memory counts as 0. The stored bytes, eight per key, do
+//! count.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -15,7 +15,7 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::<dyn FilterPolicy>::plain(
     "perfect",
-    "the oracle: never wrong, and its memory counts as nothing",
+    "the ideal bound: never wrong, and its memory counts as 0",
     || Box::new(Perfect),
 )
 .oracle();

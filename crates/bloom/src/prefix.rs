@@ -1,14 +1,14 @@
 //! The prefix filter: a Bloom filter of the first bytes of the keys, which answers short ranges.
 //!
-//! A range whose keys all begin with the same `length` bytes is empty if no key of the table does: two bounds
-//! with the same prefix ask one question. Longer ranges, and those that cross from one prefix to the next,
-//! are not answered. Keys shorter than the prefix have none; no range within a prefix holds one. The keys
-//! themselves are in the same filter unless `whole_keys` is off: then a lookup asks for its prefix, and finds
-//! every absent key whose prefix another key has.
+//! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has that prefix.
+//! Longer ranges, and ranges that extend over several prefixes, are not answered. Keys shorter than the prefix have
+//! none, and are in no range within a prefix. The keys themselves are in the same filter unless `whole_keys` is
+//! off. Then a lookup probes only the prefix, and every absent key that shares its prefix with a key is a false
+//! positive.
 //!
-//! Source: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek");
-//! Dong et al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The rates are those of a
-//! textbook Bloom filter that holds the keys and the different prefixes.
+//! Source: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek"); Dong
+//! et al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The rates are those of a textbook
+//! Bloom filter of the keys and the different prefixes.
 //!
 //! Bytes: `bits_per_key` / 8 per key, shared by keys and prefixes.
 
@@ -74,7 +74,7 @@ impl Build<dyn FilterPolicy> for Prefix {
 }
 
 impl FilterPolicy for Prefix {
-    /// Stored before the bits: the length of a prefix, and whether keys are in it.
+    /// The stored parameters before the bits: the length of a prefix, and whether the filter has the keys.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let mut entries: Vec<KeyHash> = Vec::new();
         let mut last: Option<&[u8]> = None;
@@ -101,7 +101,7 @@ impl FilterPolicy for Prefix {
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, 1)?;
         if words.next() != Some(self.front()) || words.len() == 0 {
-            return Err(CorruptFilter(format!("not prefixes of {} bytes", self.length)));
+            return Err(CorruptFilter(format!("the stored prefixes do not have {} bytes", self.length)));
         }
         let bits = BitArray::from_words(words);
         let Self { length, whole_keys, .. } = *self;
@@ -118,13 +118,13 @@ impl FilterPolicy for Prefix {
 }
 
 impl Prefix {
-    /// The parameters as the first word stored.
+    /// The parameters as the first stored word.
     fn front(&self) -> u64 {
         self.length as u64 | u64::from(self.whole_keys) << 32
     }
 }
 
-/// The hash of a prefix: a fixed function, since the tree's own is for whole keys.
+/// The hash of a prefix. The function is fixed, because the hash function of the tree is for whole keys.
 fn hash(prefix: &[u8]) -> KeyHash {
     KeyHash(xxh3_64(prefix))
 }
@@ -133,7 +133,7 @@ fn hash(prefix: &[u8]) -> KeyHash {
 struct PrefixFilter {
     bits: BitArray,
     probes: u32,
-    /// The prefixes, and the keys where they are in it.
+    /// The number of prefixes, plus keys if they are in the filter.
     entries: u64,
     length: usize,
     whole_keys: bool,
@@ -189,7 +189,7 @@ impl Filter for PrefixFilter {
     }
 }
 
-/// The first `length` bytes of all keys that can lie between the bounds, where they are the same.
+/// The first `length` bytes of all keys between the bounds. `None` if they may differ.
 fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) -> Option<&'a [u8]> {
     let (Bound::Included(low) | Bound::Excluded(low)) = low else { return None };
     let (Bound::Included(end) | Bound::Excluded(end)) = high else { return None };
@@ -198,7 +198,7 @@ fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) ->
     (end.starts_with(prefix) || is_next).then_some(prefix)
 }
 
-/// Whether `next` is the smallest string above all that begin with `prefix`.
+/// Whether `next` is the first string after all that begin with `prefix`.
 fn is_next(prefix: &[u8], next: &[u8]) -> bool {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX);
     last.is_some_and(|at| next.strip_prefix(&prefix[..at]) == Some(&[prefix[at] + 1]))
@@ -248,8 +248,8 @@ mod tests {
         assert_eq!(shared_prefix(Bound::Included(b"\xff\xff"), Bound::Excluded(b""), 2), None);
     }
 
-    /// Many keys under few prefixes: ranges within absent prefixes are rejected at the rate of theory, and
-    /// prefixes cost the points next to nothing.
+    /// With many keys under few prefixes, ranges within absent prefixes are rejected at the theoretical rate, and
+    /// prefixes hardly affect the rate of point lookups.
     #[test]
     fn rates_are_those_of_a_bloom_filter_of_keys_and_prefixes() {
         for whole_keys in [true, false] {

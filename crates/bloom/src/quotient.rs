@@ -1,15 +1,15 @@
-//! The quotient filter: every key's remainder in the slot of its quotient, or as near behind it as is free.
+//! The quotient filter: every key's remainder in the slot of its quotient, or in the next free slot after it.
 //!
-//! Remainders of one quotient stand together as a run, in the order of quotients. Two bits per slot tell them
-//! apart: one says that a quotient has a run, one that a run ends. A lookup counts the runs since the start of
-//! its block of 64 slots and finds the end of its own. Sources: Bender et al., "Don't thrash: how to cache
-//! your hash on flash" (VLDB 2012); Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making
-//! every bit count" (2017), section 3, for the two bits and the offsets. Built once here, 95 % full, with any
-//! number of quotients.
+//! Remainders of one quotient form a run, and runs are in the order of quotients. Two bits per slot delimit them:
+//! one marks a quotient that has a run, one marks the end of a run. A lookup counts the runs since the start of its
+//! block of 64 slots and finds the end of its own. Sources: Bender et al., "Don't thrash: how to cache your hash on
+//! flash" (VLDB 2012); Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count"
+//! (2017), section 3, for the two bits and the offsets. Here it is built once, 95 % full, with any number of
+//! quotients.
 //!
-//! Bytes: (`remainder_bits` + 2.2) / 8 / 0.95 per key. Memory accesses per probe: one for most absent keys that
-//! meet an empty quotient, three otherwise. The rate is about 0.95 / 2^`remainder_bits`.
-#![allow(clippy::inline_always)] // One body, compiled for two kinds of processors.
+//! Bytes: (`remainder_bits` + 2.2) / 8 / 0.95 per key. Memory accesses per probe: one for most absent keys that hit
+//! an empty quotient, three otherwise. The false-positive rate is about 0.95 / 2^`remainder_bits`.
+#![allow(clippy::inline_always)] // One body, compiled for two CPU feature sets.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ const TAG: [u8; 4] = *b"quot";
 const LOAD: f64 = 0.95;
 const BLOCK: usize = 64;
 
-/// The bits per slot besides the remainder, about.
+/// The approximate bits per slot in addition to the remainder.
 const EXTRA_BITS: f64 = 2.2;
 
 /// Builds quotient filters.
@@ -112,28 +112,28 @@ fn split(hash: KeyHash, quotients: usize, mask: u64) -> (usize, u64) {
     (reduce(mixed, quotients), remix(mixed) >> 24 & mask)
 }
 
-/// What is known of 64 slots.
+/// The metadata of 64 slots.
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// The quotients that have a run.
+    /// The quotients that have a run, one bit each.
     occupied: u64,
-    /// The slots at which a run ends.
+    /// The slots at which a run ends, one bit each.
     ends: u64,
 }
 
-/// The slots of a quotient filter, and what tells its runs apart.
+/// The slots of a quotient filter, with the metadata that delimits its runs.
 struct Slots {
     blocks: Vec<Block>,
-    /// For each block how many of the slots from its start on belong to quotients before it.
+    /// For each block, the number of slots from its start on that belong to quotients of earlier blocks.
     offsets: Packed,
-    /// The slots: as many as there are in all blocks.
+    /// The remainders, one per slot of all blocks.
     remainders: Packed,
     quotients: usize,
     keys: u64,
 }
 
 impl Slots {
-    /// The slots of these keys, which are in order, each once.
+    /// Fills the slots with these keys, which are sorted and unique.
     fn filled(keys: &[(usize, u64)], quotients: usize, width: u32) -> Self {
         let slots = keys.iter().fold(0, |free: usize, (quotient, _)| free.max(*quotient) + 1);
         let slots = slots.max(quotients).next_multiple_of(BLOCK);
@@ -150,7 +150,7 @@ impl Slots {
                 free += 1;
             }
             blocks[(free - 1) / BLOCK].ends |= 1 << ((free - 1) % BLOCK);
-            // Blocks after the quotient's own that the run reaches into.
+            // The blocks after the quotient's own that the run extends into.
             let reached =
                 offsets.iter_mut().enumerate().take(free.div_ceil(BLOCK)).skip(quotient / BLOCK + 1);
             reached.for_each(|(block, offset)| *offset = (free - block * BLOCK) as u64);
@@ -161,10 +161,10 @@ impl Slots {
         Self { blocks, offsets: packed, remainders, quotients, keys: keys.len() as u64 }
     }
 
-    /// Stored after the head, whose number of probes is the width of remainders: the number of quotients, the
-    /// width of offsets, the blocks, the offsets and the remainders.
+    /// Decodes the stored form. The header's number of probes is the width of remainders. Then follow the number of
+    /// quotients, the width of offsets, the blocks, the offsets and the remainders.
     fn decode(stored: &[u8]) -> Result<Self, CorruptFilter> {
-        let corrupt = || CorruptFilter("the parts of a quotient filter do not fit together".to_owned());
+        let corrupt = || CorruptFilter("the parts of a quotient filter have inconsistent lengths".to_owned());
         let (head, mut words) = Head::decode(stored, TAG)?;
         let (Some(quotients), Some(offset_bits)) = (words.next(), words.next()) else {
             return Err(corrupt());
@@ -174,7 +174,8 @@ impl Slots {
             return Err(corrupt());
         }
         let (width, offset_bits) = (head.probes, offset_bits as u32);
-        // Words in dependence on the number of blocks; the number that fits is found by halving.
+        // The number of words follows from the number of blocks. The number of blocks that fits is found by
+        // bisection.
         let parts = |blocks: u64| -> Option<[u64; 3]> {
             let offsets = Packed::checked_words(blocks, offset_bits)?;
             let remainders = Packed::checked_words(blocks.checked_mul(BLOCK as u64)?, width)?;
@@ -210,12 +211,12 @@ impl Slots {
         size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
     }
 
-    /// The slot at which the run of an occupied quotient ends; none in a corrupt filter.
+    /// The slot at which the run of an occupied quotient ends. `None` in a corrupt filter.
     #[inline(always)]
     fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;
         let upto = u64::MAX >> (BLOCK - 1 - quotient % BLOCK);
-        // The runs of this block begin behind those of the blocks before.
+        // The runs of this block begin after those of earlier blocks.
         let mut left = (self.blocks[block].occupied & upto).count_ones();
         let start = block * BLOCK + self.offsets.get(block) as usize;
         let mut at = start / BLOCK;
@@ -235,7 +236,7 @@ impl Slots {
             return false;
         }
         let Some(end) = self.end_of_run(quotient, select) else { return true };
-        // Back to the end of the run before; no run begins before its quotient.
+        // Go back to the end of the previous run. No run begins before its quotient.
         let mut slot = end;
         loop {
             if self.remainders.get(slot) == remainder {
@@ -252,7 +253,7 @@ impl Slots {
     }
 }
 
-/// The place of bit number `rank` of those that are set, 64 where there are not so many.
+/// The position of the set bit number `rank`. 64 if fewer bits are set.
 #[inline]
 fn select(mut word: u64, rank: u32) -> u32 {
     let (mut place, mut left) = (0, rank);
@@ -270,7 +271,7 @@ fn select(mut word: u64, rank: u32) -> u32 {
     if word == 0 { u64::BITS } else { place + word.trailing_zeros() }
 }
 
-/// A way to look up, for one kind of processor. The answers are the same.
+/// A lookup for one CPU feature set. All give the same answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool;
 }
@@ -281,7 +282,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The same lookup with one instruction to count bits and one to find the n-th.
+/// The lookup with one instruction to count bits and one to find the n-th set bit.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Bmi2 {
@@ -318,7 +319,7 @@ impl<L: Lookup> Filter for QuotientFilter<L> {
         slots.remainders.prefetch(quotient);
     }
 
-    /// The share of the pairs of quotient and remainder that are there.
+    /// The share of all pairs of quotient and remainder that are stored.
     fn expected_fpr(&self) -> f64 {
         let pairs = self.slots.quotients as f64 * 2f64.powf(self.slots.remainders.width().into());
         (self.slots.keys as f64 / pairs).min(1.0)
@@ -335,7 +336,7 @@ mod tests {
 
     use super::*;
 
-    /// The slots answer for pairs of quotient and remainder as a set of pairs does.
+    /// The slots give the same answers as a set of pairs of quotient and remainder.
     #[test]
     fn it_is_the_set_of_quotients_and_remainders() {
         for (count, width) in [(0u64, 3), (1, 1), (60, 2), (1000, 1), (20_000, 4)] {

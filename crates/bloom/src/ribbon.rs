@@ -1,27 +1,27 @@
-//! The ribbon filter: fingerprints that are sums over a band of 64 rows, within a few percent of the least
-//! memory that any filter can have.
+//! The ribbon filter: fingerprints as sums over a band of 64 rows, within a few percent of the least memory that
+//! any filter can have.
 //!
-//! A key's equation (see `banding`) says that the rows its coefficients select sum up to its fingerprint. The
-//! solution is stored by columns: a block of 64 rows is one word per column, and a lookup is a few
-//! conjunctions and parities over two adjacent blocks. With r columns the rate is 2^−r; where the budget
-//! allows a fraction of a column, some blocks have one column more than the others.
+//! The equation of a key (see `banding`) demands that the rows selected by its coefficients sum up to its
+//! fingerprint. The solution is stored by columns: a block of 64 rows is one word per column. A lookup is a few
+//! ANDs and parities over two adjacent blocks. With r columns the false-positive rate is 2^−r. If the budget allows
+//! a fraction of a column, some blocks have one column more than the others.
 //!
 //! Three forms:
-//! * **`balanced`**: the rows are fewer than the keys. In each bucket of 128 starts, keys below a threshold
-//!   are bumped to a second, far smaller system when one of them contradicts, and so on; the last system is
-//!   of the standard form. About 1.015 · r bits per key, 8 bits of threshold per bucket included. Source:
-//!   Dillinger, Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership
-//!   using ribbon" (2022).
-//! * **`homogeneous`**: all fingerprints are 0 and free rows random: no contradiction is possible, but too
-//!   few rows make absent keys dependent too, which adds up to a fifth to the rate of large tables (counted
-//!   when it is built). (1 + (4 + r/4)/64) · r bits per key. Source: the same, section 4.
-//! * **`standard`**: as many rows as it takes to have no contradiction, found by trying: 1.1 to 1.2 · r bits
-//!   per key, growing with the logarithm of the number of keys. Source: Dillinger & Walzer, "Ribbon filter:
-//!   practically smaller than Bloom and Xor" (2021).
+//! * **`balanced`**: there are fewer rows than keys. In each bucket of 128 starts, keys below a threshold move
+//!   ("are bumped") to a second, far smaller system if one of them contradicts, and so on. The last system has the
+//!   standard form. About 1.015 · r bits per key, including 8 bits of threshold per bucket. Source: Dillinger,
+//!   Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using ribbon"
+//!   (2022).
+//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. But too few
+//!   rows make absent keys dependent too, which adds up to a fifth to the rate of large SSTables (counted during
+//!   construction). (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
+//! * **`standard`**: as many rows as needed for a system without contradiction, found by trying: 1.1 to 1.2 · r
+//!   bits per key, which grows with the logarithm of the number of keys. Source: Dillinger & Walzer, "Ribbon
+//!   filter: practically smaller than Bloom and Xor" (2021).
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: two adjacent blocks of r words each, two to
-//! four cache lines side by side; some probes of the balanced form repeat it in the next system.
-#![allow(clippy::inline_always)] // One body, compiled for three kinds of processors.
+//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: two adjacent blocks of r words each, which are two
+//! to four neighbouring cache lines. Some probes of the balanced form repeat this in the next system.
+#![allow(clippy::inline_always)] // One body, compiled for three CPU feature sets.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -48,22 +48,22 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
      form = \"balanced\"\n",
 );
 
-/// The starts that share a threshold.
+/// The number of starts that share a threshold.
 const BUCKET: usize = 128;
 
-/// Systems of a balanced filter, the last one included.
+/// The largest number of systems of a balanced filter, including the last one.
 const MOST_LAYERS: usize = 4;
 
-/// Words that a layer stores besides its thresholds and its solution.
+/// The number of words that a layer stores in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
-/// Fewer keys than this are not worth a system of their own that bumps.
+/// The number of keys below which another bumping system is not worth it.
 const FEW_KEYS: usize = 512;
 
-/// Seeds that a homogeneous filter tries for one under which all keys' equations are independent.
+/// The number of seeds that a homogeneous filter tries. It looks for one under which all equations are independent.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// Rows of a bumping system for each of its keys: fewer than one, so that hardly any row stays free.
+/// Rows per key of a bumping system: fewer than one, so that hardly any row stays free.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters.
@@ -72,7 +72,7 @@ struct Ribbon {
     form: Form,
 }
 
-/// How the number of rows is chosen, and what happens to contradictions.
+/// The choice of the number of rows, and the handling of contradictions.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -131,18 +131,18 @@ impl FilterPolicy for Ribbon {
     }
 }
 
-/// A system with its equations in, before it is solved.
+/// A system with all its equations, not yet solved.
 struct Layer {
     banding: Banding,
     rows: usize,
     seed: u64,
-    /// For each bucket the offset of the first start whose keys are not bumped; none where nothing is.
+    /// For each bucket, the offset of the first start whose keys are not bumped. Empty if no keys are bumped.
     thresholds: Vec<u8>,
-    /// Of a homogeneous filter, the share of absent keys that must be taken for present: see [`spanned`].
+    /// The share of absent keys that a homogeneous filter must report as present: see [`spanned`].
     spanned: f64,
 }
 
-/// The keys of a layer, mixed, each once, in the order of their starts.
+/// The mixed keys of a layer, unique, in the order of their starts.
 fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     let mut keys: Vec<u64> = keys.iter().map(|key| mix(*key, seed)).collect();
     keys.sort_unstable();
@@ -150,14 +150,14 @@ fn mixed(keys: &[u64], seed: u64) -> Vec<u64> {
     keys
 }
 
-/// Rows in whole blocks, one at least.
+/// Rounds rows up to whole blocks, at least one.
 fn whole_blocks(rows: f64) -> usize {
     ((rows / WIDTH as f64).ceil() as usize).max(1) * WIDTH
 }
 
 fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
     let overhead = |columns: f64| 1.0 + (4.0 + columns / 4.0) / WIDTH as f64;
-    // The columns depend on the overhead, and the overhead on the columns.
+    // The number of columns and the overhead depend on each other, so iterate.
     let columns = (0..20).fold(bits_per_key, |columns, _| bits_per_key / overhead(columns));
     let rows = whole_blocks(keys.len() as f64 * overhead(columns) + WIDTH as f64);
     let mut best: Option<(usize, Layer)> = None;
@@ -181,14 +181,14 @@ fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
     layer
 }
 
-/// The share of absent keys whose equation keys determine, counted over `samples` of them: crowded stretches
-/// are rare but long, so that the share differs from table to table.
+/// The share of absent keys whose equation depends on those of the keys, counted over `samples` of them. Crowded
+/// stretches are rare but long, so the share varies between SSTables.
 fn spanned(layer: &Layer, samples: usize) -> f64 {
     let absent = (0..samples as u64).map(|sample| Equation::of(mix(sample, !layer.seed), layer.rows));
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
 }
 
-/// Tries seeds and ever more rows until no equation contradicts. With twice the rows hardly any seed fails.
+/// Tries seeds and more and more rows until no equation contradicts. With twice the rows hardly any seed fails.
 fn standard(keys: &[u64], first_seed: u64) -> Layer {
     let count = keys.len() as f64;
     let mut rows_per_key = 1.0 + 0.006 * count.log2();
@@ -200,7 +200,7 @@ fn standard(keys: &[u64], first_seed: u64) -> Layer {
         }
         rows_per_key *= 1.01;
     }
-    unreachable!("there are as many seeds as numbers")
+    unreachable!("the seeds are unlimited")
 }
 
 fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
@@ -216,9 +216,10 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// A system of fewer rows than keys, and the keys that are bumped from it.
+/// Builds a system of fewer rows than keys, and returns the keys that are bumped from it.
 ///
-/// Buckets are filled from left to right, a bucket from right to left: rows to its right are still free.
+/// Buckets are filled from left to right, and each bucket from right to left, because the rows to its right are
+/// still free.
 fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     let keys = mixed(keys, seed);
     let rows = whole_blocks(keys.len() as f64 * ROWS_PER_BUMPED_KEY);
@@ -237,7 +238,7 @@ fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     (Layer { banding, rows, seed, thresholds, spanned: 0.0 }, bumped)
 }
 
-/// Where the words of each block lie: those before `split` have `columns` of them, the others one more.
+/// The position of the words of each block. Blocks before `split` have `columns` words, the others have one more.
 #[derive(Clone, Copy)]
 struct Layout {
     columns: usize,
@@ -245,7 +246,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// The layout that spends `words` on `blocks`.
+    /// Creates the layout that spends `words` on `blocks`.
     fn spending(words: usize, blocks: usize) -> Self {
         let words = words.min(blocks * u64::BITS as usize);
         Self { columns: words / blocks, split: blocks - words % blocks }
@@ -303,9 +304,9 @@ fn tag(form: Form) -> [u8; 4] {
     }
 }
 
-/// A system as it was stored.
+/// A system as it is stored.
 struct OpenLayer {
-    /// The number of its first block among those of all layers.
+    /// The index of its first block among those of all layers.
     first: usize,
     rows: usize,
     seed: u64,
@@ -314,27 +315,27 @@ struct OpenLayer {
 }
 
 impl OpenLayer {
-    /// Reads the layer whose first block is block number `first`.
+    /// Decodes the layer whose first block has the index `first`.
     fn decode(first: usize, words: &mut impl ExactSizeIterator<Item = u64>) -> Result<Self, CorruptFilter> {
-        /// More rows could not have been stored; the bound keeps sums of them from overflowing.
+        /// No filter has more rows. The bound prevents overflow of their sums.
         const MOST_ROWS: u64 = 1 << 40;
-        let mut next = || words.next().ok_or_else(|| corrupt("layers end too early"));
+        let mut next = || words.next().ok_or_else(|| corrupt("layers are incomplete"));
         let (rows, seed, spanned, buckets) = (next()?, next()?, f64::from_bits(next()?), next()?);
         if !(0.0..=1.0).contains(&spanned) {
-            return Err(corrupt("share of spanned keys is no share"));
+            return Err(corrupt("share of spanned keys is not between 0 and 1"));
         }
         if rows == 0 || !rows.is_multiple_of(WIDTH as u64) || rows > MOST_ROWS {
-            return Err(corrupt("rows are no whole blocks"));
+            return Err(corrupt("rows are not whole blocks"));
         }
         if buckets != 0 && buckets != rows.div_ceil(BUCKET as u64) || buckets.div_ceil(8) > words.len() as u64
         {
-            return Err(corrupt("thresholds are not one for each bucket"));
+            return Err(corrupt("thresholds do not match its buckets"));
         }
         let buckets = buckets as usize;
         let mut thresholds: Vec<u8> = words.take(buckets.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
         thresholds.truncate(buckets);
         if thresholds.iter().any(|threshold| usize::from(*threshold) > BUCKET) {
-            return Err(corrupt("threshold is beyond its bucket"));
+            return Err(corrupt("threshold is outside of its bucket"));
         }
         Ok(Self { first, rows: rows as usize, seed, thresholds, spanned })
     }
@@ -343,7 +344,7 @@ impl OpenLayer {
         self.rows / WIDTH
     }
 
-    /// The equation of a key in this layer, unless the key is bumped from it.
+    /// The equation of a key in this layer. `None` if the key is bumped from it.
     #[inline]
     fn equation(&self, mixed: u64) -> Option<Equation> {
         let equation = Equation::of(mixed, self.rows);
@@ -359,7 +360,7 @@ fn corrupt(what: &str) -> CorruptFilter {
 fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     let (head, mut words) = Head::decode(stored, tag(form))?;
     if head.probes as usize > MOST_LAYERS {
-        return Err(corrupt("layers are too many"));
+        return Err(corrupt("number of layers is too large"));
     }
     let (mut layers, mut blocks) = (Vec::new(), 0);
     for _ in 0..head.probes {
@@ -372,9 +373,9 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
         _ => Layout::spending(words.len(), blocks),
     };
     if words.len() != layout.offset(blocks) {
-        return Err(corrupt("words are not those of its columns"));
+        return Err(corrupt("number of words does not match its columns"));
     }
-    // The first row of the last block is probed together with the block after it, of which nothing is used.
+    // The first row of the last block is probed together with the block after it, whose bits are not used.
     let room = words.len() + layout.columns + 1;
     let mut solution = large::with_room(room);
     solution.extend(words);
@@ -403,7 +404,7 @@ impl System {
         false
     }
 
-    /// Whether the rows that the coefficients select sum up to the fingerprint, in every column.
+    /// Whether the rows selected by the coefficients sum up to the fingerprint, in every column.
     #[inline(always)]
     fn fulfils(&self, first: usize, equation: Equation) -> bool {
         let (block, shift) = (first + equation.start / WIDTH, equation.start % WIDTH);
@@ -412,7 +413,7 @@ impl System {
         let high = equation.coefficients >> 1 >> (WIDTH - 1 - shift);
         let fingerprint = if self.homogeneous { 0 } else { equation.fingerprint };
         let rows = self.solution[offset..offset + 2 * columns].split_at(columns);
-        // Without a branch: for a handful of columns a wrong guess costs more than looking at all of them.
+        // Without branches: for a few columns a misprediction costs more than testing all of them.
         let mut differing = 0;
         for (column, (here, next)) in rows.0.iter().zip(rows.1).enumerate() {
             let sum = u64::from((here & low ^ next & high).count_ones());
@@ -436,7 +437,7 @@ impl System {
         for layer in &self.layers {
             let starts = (layer.rows - (WIDTH - 1)) as f64;
             let mut bumped = 0.0;
-            // Without the bumped ones: the blocks with fewer columns, then those with one more.
+            // First without the bumped keys: the blocks with fewer columns, then those with one more.
             let few = self.layout.split.clamp(layer.first, layer.first + layer.blocks()) - layer.first;
             let more = layer.blocks() - few;
             let mut hits = (few * WIDTH) as f64 * rate(0) + (more * WIDTH) as f64 * rate(self.layout.split);
@@ -486,7 +487,7 @@ impl<L: Lookup> Filter for RibbonFilter<L> {
     }
 }
 
-/// A way to look up, for one kind of processor. The answers are the same.
+/// A lookup for one CPU feature set. All give the same answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, system: &System, hash: KeyHash) -> bool;
 }
@@ -497,7 +498,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The same lookup compiled for processors that count bits in one instruction.
+/// The lookup compiled for CPUs that count bits in one instruction.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod counting {
@@ -553,7 +554,7 @@ mod tests {
             let columns =
                 system.solution.len() as f64 / system.layers.iter().map(|l| l.blocks() as f64).sum::<f64>();
             let bits = system.memory_bytes() as f64 * 8.0 / hashes.len() as f64;
-            // The second one counts bumped starts and spanned keys too.
+            // The second ratio includes bumped starts and spanned keys.
             [bits / columns, bits / -system.expected_fpr().log2()]
         };
         let costs = [Form::Balanced, Form::Homogeneous, Form::Standard].map(bits_per_column);

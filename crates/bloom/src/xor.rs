@@ -1,10 +1,10 @@
-//! The xor filter: three numbers of a key, one in each third of an array, add up to its fingerprint.
+//! The xor filter: three integers of a key, one in each third of an array, XOR to its fingerprint.
 //!
-//! With fingerprints of w bits the rate is 2^−w at 1.23 · w bits per key, far below any Bloom filter of that
-//! memory. It needs all keys at once, and its build misses the caches for every key. `binary-fuse` is its
+//! With fingerprints of w bits the false-positive rate is 2^−w at 1.23 · w bits per key, far below any Bloom filter
+//! of that size. Construction needs all keys at once, and misses the caches for every key. `binary-fuse` is its
 //! successor. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020).
 //!
-//! Bytes: 1.23 · `fingerprint_bits` / 8 per key, and a little. Memory accesses per probe: three, at once.
+//! Bytes: slightly more than 1.23 · `fingerprint_bits` / 8 per key. Memory accesses per probe: three, concurrent.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
 const TAG: [u8; 4] = *b"xorf";
 const OVERHEAD: f64 = 1.23;
 
-/// Numbers beyond the overhead, without which arrays of few keys cannot be peeled.
+/// Additional entries of the array, without which arrays for few keys cannot be peeled.
 const SPARE: f64 = 32.0;
 
 /// Builds xor filters.
@@ -69,7 +69,7 @@ impl FilterPolicy for Xor {
     }
 }
 
-/// One number in each third of the array.
+/// The selection of one entry in each third of the array.
 struct Thirds {
     /// The length of a third.
     third: u64,

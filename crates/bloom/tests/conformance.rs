@@ -1,4 +1,4 @@
-//! Every filter and every allocation of the catalogs keeps the invariants of its axis.
+//! Every filter and every allocation of the catalogs passes the invariants of its axis.
 
 use lsmbench_bloom::{ALLOCATIONS, CATALOG, conformance};
 

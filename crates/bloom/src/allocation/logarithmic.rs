@@ -1,22 +1,22 @@
-//! Bits per key that change with the logarithm of a run's size: what Monkey and its inverse have in common.
+//! Bits per key as a function of the logarithm of a run's size, shared by Monkey and its inverse.
 
 use std::f64::consts::LN_2;
 
 use super::policy::LevelLoad;
 
-/// Which runs have more bits per key.
+/// The runs that get more bits per key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Favour {
-    /// The small ones: the rate is in proportion to the size, which minimises the sum of the rates.
+    /// Small runs: the false-positive rate is proportional to the size, which minimises the sum of the rates.
     Small,
-    /// The large ones: the rate is in inverse proportion to the size.
+    /// Large runs: the false-positive rate is inversely proportional to the size.
     Large,
 }
 
-/// The bits per key of `levels[level]`, `base` on average over all entries.
+/// The bits per key of `levels[level]`, with `base` on average over all entries.
 ///
-/// With a rate of e^(−bits · ln² 2), a rate in proportion to n or 1/n makes the bits affine in ln n. Where that
-/// gives some levels less than nothing they have nothing, and the others share the budget.
+/// The rate is e^(−bits · ln² 2), so a rate proportional to n or 1/n makes the bits affine in ln n. Levels for
+/// which this is negative get 0 bits, and the others share the budget.
 pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };
     let slope = |load: &LevelLoad| sign * load.run_entries().max(1.0).ln() / (LN_2 * LN_2);
@@ -29,7 +29,7 @@ pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usiz
         let entries: f64 = sharing.iter().map(|load| load.entries).sum();
         let mean = sharing.iter().map(|load| load.entries * slope(load)).sum::<f64>() / entries;
         let bits = |load: &LevelLoad| budget / entries + slope(load) - mean;
-        // The level with the fewest bits goes first: without it the others have fewer.
+        // Remove the level with the fewest bits first, because without it the others have fewer.
         let least = (0..sharing.len()).min_by(|a, b| bits(sharing[*a]).total_cmp(&bits(sharing[*b])));
         match least {
             Some(least) if bits(sharing[least]) < 0.0 => drop(sharing.remove(least)),

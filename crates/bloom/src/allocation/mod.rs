@@ -1,4 +1,4 @@
-//! Allocations: how the memory for filters is shared out over the levels of a tree, whatever the filter.
+//! Allocations: the distribution of filter memory over the levels of a tree, for any filter.
 
 pub mod logarithmic;
 mod monkey;
@@ -16,7 +16,7 @@ pub use policy::{Allocation, LevelLoad};
 pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog::new(
     catalog::origin!(),
     "allocation",
-    "how the memory for filters is shared out over the levels",
+    "how filter memory is distributed over the levels",
     &[uniform::VARIANT, monkey::VARIANT, per_level::VARIANT, total::VARIANT, per_table::VARIANT],
 );
 
@@ -25,7 +25,7 @@ mod tests {
 
     use super::*;
 
-    /// A leveled tree of size ratio `ratio`: one run per level, each so many times the one before.
+    /// A leveled tree of size ratio `ratio`: one run per level, each `ratio` times as large as the one before.
     pub(super) fn leveled(ratio: f64, levels: i32) -> Vec<LevelLoad> {
         (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()
     }

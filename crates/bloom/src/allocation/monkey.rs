@@ -1,21 +1,22 @@
-//! The best allocation: the rate of a run's filter is in proportion to the run's size.
+//! The optimal allocation: the false-positive rate of a run's filter is proportional to the size of the run.
 //!
-//! An absent key is looked for in every run, so what counts is the sum of the rates; a bit more for every key
-//! of a small run costs little. The sum is the rate of one filter over all entries times the perplexity of the
-//! sizes of runs. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD
-//! 2017), sections 4.1 and 4.2, here for runs of any sizes instead of a geometric series.
+//! A lookup of an absent key searches every run, so the sum of the rates counts. One more bit for every key of a
+//! small run costs little. The sum is the rate of one filter over all entries times the perplexity of the run
+//! sizes. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD 2017),
+//! sections 4.1 and 4.2, here for runs of any size instead of a geometric series.
 
 use catalog::Variant;
 
 use super::logarithmic::{Favour, bits_per_key};
 use super::policy::{Allocation, LevelLoad};
 
-pub(crate) const VARIANT: Variant<dyn Allocation> =
-    Variant::plain("monkey", "more bits per key for smaller runs: the least false positives in sum", || {
-        Box::new(Monkey)
-    });
+pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::plain(
+    "monkey",
+    "more bits per key for smaller runs: the lowest sum of false-positive rates",
+    || Box::new(Monkey),
+);
 
-/// There is nothing to hold.
+/// The allocation, without state.
 struct Monkey;
 
 impl Allocation for Monkey {
@@ -40,8 +41,8 @@ mod tests {
         (0..levels.len()).map(rate).sum()
     }
 
-    /// Monkey, section 4.1, equation 17 for leveling: the last level's rate is R · (T − 1) / T, and each level's
-    /// is a T-th of the one's below, R being the sum over endless levels.
+    /// Monkey, section 4.1, equation 17 for leveling: the rate of the last level is R · (T − 1) / T. The rate of
+    /// each other level is 1/T of that of the level below. R is the sum over infinitely many levels.
     #[test]
     fn rates_fall_by_the_size_ratio_towards_the_top() {
         for ratio in [2.0, 4.0, 10.0] {
@@ -54,7 +55,7 @@ mod tests {
         }
     }
 
-    /// With runs of equal size per level, the sum is the rate of one filter times the perplexity of run sizes.
+    /// With runs of equal size per level, the sum is the rate of one filter times the perplexity of the run sizes.
     #[test]
     fn the_sum_is_one_rate_times_the_perplexity_of_runs() {
         let tiered: Vec<LevelLoad> =
@@ -71,7 +72,7 @@ mod tests {
             let expected = rate(10.0) * entropy.exp();
             assert!((sum_of_rates(10.0, &levels) / expected - 1.0).abs() < 1e-9);
         }
-        // Ten times as large levels: 1.435 times one rate instead of five.
+        // With levels ten times as large: 1.435 times one rate instead of five.
         assert!((sum_of_rates(10.0, &leveled(10.0, 5)) / rate(10.0) - 1.435).abs() < 1e-3);
     }
 

@@ -1,7 +1,7 @@
-//! A table of bits per key, one number for each level.
+//! Bits per key from a list with one number for each level.
 //!
-//! What fjall, Pebble and others let their users write; unlike the other allocations it spends what it says,
-//! whatever the filter's own number.
+//! fjall, Pebble and others let their users configure it. Unlike other allocations it ignores the filter's own
+//! parameter.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerLevel>(
     "per-level",
-    "bits per key from a table, one number for each level",
-    "# Bits per key of level 0, 1, 2 …, 0 to 64 each; the last number holds for all levels below.\n\
+    "bits per key from a list, one number for each level",
+    "# Bits per key of level 0, 1, 2 …, 0 to 64 each; the last number applies to all levels below.\n\
      bits_per_key = [16, 14, 12, 10, 8]\n",
 );
 
-/// The table.
+/// The list.
 struct PerLevel {
     bits_per_key: Vec<f64>,
 }

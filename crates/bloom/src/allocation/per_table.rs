@@ -1,7 +1,8 @@
-//! So many bits for the filter of every table, however many keys it has.
+//! A fixed number of bits for the filter of every SSTable, for any number of keys.
 //!
-//! csc443 4.3.2 has filters "of fixed size": what is right for a table from a memtable is too little for one that many
-//! merges have made. A filter spends 64 bits per key at most, so that one of few keys is smaller.
+//! The filters of csc443 4.3.2 have "fixed size". A size that fits an SSTable from a memtable is too small for one
+//! that many compactions have made. A filter spends at most 64 bits per key, so the filter of a few keys is
+//! smaller.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -10,12 +11,12 @@ use super::policy::{Allocation, LevelLoad, bits_param};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerTable>(
     "per-table",
-    "so many bits for the filter of every table, whatever its size",
-    "# Bits of each filter, as far as 64 bits per key go.\n\
+    "a fixed number of bits for the filter of every SSTable",
+    "# Bits of each filter; at most 64 bits per key are spent.\n\
      bits = 1048576\n",
 );
 
-/// The bits.
+/// The bits of each filter.
 struct PerTable {
     bits: f64,
 }
@@ -41,7 +42,7 @@ impl Build<dyn Allocation> for PerTable {
 }
 
 impl Allocation for PerTable {
-    /// For runs of one table each.
+    /// Assumes runs of one SSTable each.
     fn bits_per_key(&self, _: f64, levels: &[LevelLoad], level: usize) -> f64 {
         self.bits / levels[level].run_entries().max(1.0)
     }

@@ -1,51 +1,51 @@
-//! The trait of allocations, and the parts that several of them share.
+//! The interface of allocations, and the parts that several of them share.
 
-/// How many bits per key the filters of a level may spend.
+/// The bits per key that the filters of a level may spend.
 ///
-/// Laws:
+/// Invariants:
 /// 1. An allocation is a pure function: the same tree has the same answer.
-/// 2. Where [`keeps_budget`](Self::keeps_budget), all levels together spend what `base` bits for every key
-///    would, and no level spends less than nothing.
+/// 2. If [`keeps_budget`](Self::keeps_budget), all levels together spend as much as `base` bits for every key, and
+///    no level spends less than 0.
 pub trait Allocation: Send + Sync {
-    /// The bits per key for filters of `levels[level]`, where every key has `base` on average; 0 is no filter
-    /// worth the name, and may stand for the smallest one that a variant can build.
+    /// The bits per key for filters of `levels[level]`, with `base` on average over all keys. 0 means no filter; a
+    /// variant may build its smallest one instead.
     ///
     /// # Panics
-    /// If there is no such level.
+    /// `level` is out of range.
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
 
-    /// The bits of the filter of every table, where they do not depend on its keys; they are spent then, and not what
-    /// [`bits_per_key`](Self::bits_per_key) says.
+    /// The bits of the filter of every SSTable if they do not depend on its keys. They replace
+    /// [`bits_per_key`](Self::bits_per_key).
     fn table_bits(&self) -> Option<f64> {
         None
     }
 
-    /// Whether it only moves memory between levels.
+    /// Whether it only moves memory between levels, without changing the sum.
     fn keeps_budget(&self) -> bool {
         true
     }
 }
 
-/// What a level holds.
+/// The size of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LevelLoad {
-    /// The entries of all its runs.
+    /// The number of entries of all its runs.
     pub entries: f64,
-    /// Its sorted runs, each of which a lookup may probe.
+    /// The number of its sorted runs. A lookup may probe each of them.
     pub runs: f64,
 }
 
 impl LevelLoad {
-    /// The entries of one of its runs, on average.
+    /// The average number of entries of its runs.
     pub(super) fn run_entries(self) -> f64 {
         self.entries / self.runs.max(1.0)
     }
 }
 
-/// The most bits that a filter may be given: 128 GiB.
+/// The largest number of bits of a filter: 128 GiB.
 const MAX_BITS: u64 = 1 << 40;
 
-/// Takes a parameter that is a number of bits.
+/// Checks a parameter that is a number of bits.
 pub(super) fn bits_param(bits: u64) -> Result<f64, String> {
     match (1..=MAX_BITS).contains(&bits) {
         true => Ok(bits as f64),

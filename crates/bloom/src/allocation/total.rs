@@ -1,7 +1,7 @@
-//! So many bits for all filters together, however many keys there are.
+//! A fixed number of bits for all filters together, for any number of keys.
 //!
-//! byron 3.2 gives its filters budgets of 100 thousand, 1 and 10 million bits. A filter has the share of its keys, so
-//! that all have the same bits per key; one that was written when the tree was smaller keeps what it has.
+//! byron 3.2 gives its filters budgets of 100 thousand, 1 and 10 million bits. Each filter gets the share of its
+//! keys, so all have the same bits per key. A filter that was written when the tree was smaller keeps its size.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ use super::policy::{Allocation, LevelLoad, bits_param};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Total>(
     "total",
-    "so many bits for all filters together, by the number of keys",
-    "# Bits of all filters together; the more keys, the fewer for each.\n\
+    "a fixed number of bits for all filters together, shared by the number of keys",
+    "# Bits of all filters together; more keys mean fewer bits for each.\n\
      bits = 10000000\n",
 );
 
-/// The bits.
+/// The bits of all filters.
 struct Total {
     bits: f64,
 }

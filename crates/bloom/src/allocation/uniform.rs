@@ -1,4 +1,4 @@
-//! The same bits per key everywhere: what trees do that know nothing of levels.
+//! The same bits per key in every level. Most engines do this.
 
 use catalog::Variant;
 
@@ -7,7 +7,7 @@ use super::policy::{Allocation, LevelLoad};
 pub(crate) const VARIANT: Variant<dyn Allocation> =
     Variant::plain("uniform", "the same bits per key in every level", || Box::new(Uniform));
 
-/// There is nothing to hold.
+/// The allocation, without state.
 struct Uniform;
 
 impl Allocation for Uniform {

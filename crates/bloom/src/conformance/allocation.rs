@@ -4,7 +4,7 @@ use catalog::laws::{Invariant, ensure};
 
 use crate::allocation::{Allocation, LevelLoad};
 
-/// What a variant builds.
+/// The allocation under test.
 pub(crate) struct Subject(pub(crate) Box<dyn Allocation>);
 
 /// All invariants, by name.
@@ -14,7 +14,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("equal levels give equal bits", equal_levels_give_equal_bits),
 ];
 
-/// The bits per key of a design, from almost none to many.
+/// The bits per key of a design, from few to many.
 const BASES: [f64; 4] = [0.1, 1.0, 5.0, 10.0];
 
 /// Leveled trees, one with many runs, and one with empty levels.

@@ -9,7 +9,7 @@ use types::{Bytes, HashedKey, KeyHash, KeyList, SplitMix64};
 
 use crate::{Filter, FilterInput, FilterPolicy};
 
-/// A policy under test, and what the catalog says of it.
+/// A policy under test, with its description in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FilterPolicy>,
     /// Whether it has a parameter `bits_per_key`, so that an allocation may change it.
@@ -21,7 +21,7 @@ pub(crate) struct Subject {
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("no key is lost", no_key_is_lost),
     ("answers depend on bytes and hash alone", answers_depend_on_bytes_and_hash_alone),
-    ("what grows is what is built", what_grows_is_what_is_built),
+    ("an incremental filter equals a built one", what_grows_is_what_is_built),
     ("a batch answers as single probes do", a_batch_answers_as_single_probes_do),
     ("the rate is the one expected", the_rate_is_the_one_expected),
     ("small filters are near their rate", small_filters_are_near_their_rate),
@@ -29,11 +29,11 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("no range with a key is empty", no_range_with_a_key_is_empty),
     ("ranges are answered where it says so", ranges_are_answered_where_it_says_so),
     ("the allocation is spent", the_allocation_is_spent),
-    ("memory is told", memory_is_told),
+    ("memory is reported", memory_is_told),
     ("corruption is an error or a wrong answer", corruption_is_an_error_or_a_wrong_answer),
 ];
 
-/// The settings at which rates are compared with theory.
+/// The bits per key at which rates are compared with theory.
 const BITS_PER_KEY: [f64; 5] = [4.0, 8.0, 10.0, 12.0, 16.0];
 
 fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
@@ -41,12 +41,12 @@ fn random_hashes(count: usize, seed: u64) -> Vec<KeyHash> {
     (0..count).map(|_| KeyHash(random.next_u64())).collect()
 }
 
-/// The key of a hash: another one for each, and in another order.
+/// The key of a hash: unique, and in another order than the hashes.
 fn key_of(hash: KeyHash) -> [u8; 8] {
     hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
 }
 
-/// The keys of hashes, so that filters of either see the same.
+/// The keys of hashes, so that filters of keys and filters of hashes get the same input.
 pub(crate) struct Keys {
     hashes: Vec<KeyHash>,
     list: KeyList,
@@ -66,12 +66,12 @@ impl Keys {
     }
 }
 
-/// What a filter says of the key of a hash.
+/// The answer of a filter for the key of a hash.
 pub(crate) fn may_contain(filter: &dyn Filter, hash: KeyHash) -> bool {
     filter.may_contain_key(HashedKey { bytes: &key_of(hash), hash })
 }
 
-/// What it says of many.
+/// The answers of a filter for many hashes.
 fn may_contain_all(filter: &dyn Filter, hashes: &[KeyHash], answers: &mut [bool]) {
     let bytes: Vec<[u8; 8]> = hashes.iter().map(|hash| key_of(*hash)).collect();
     let keys = bytes.iter().zip(hashes).map(|(bytes, hash)| HashedKey { bytes, hash: *hash });
@@ -124,7 +124,7 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// Where keys can be added one after the other, order, batches and threads make no difference.
+/// If keys can be added one by one, order, batches and threads make no difference.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -133,9 +133,10 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
         let built = subject.policy.build(&input);
         hashes.iter().rev().for_each(|hash| grown.insert(*hash));
         if grown.finish() != built {
-            return Err(format!("{count} keys, one by one, make another filter"));
+            return Err(format!("{count} keys that are added one by one give another filter"));
         }
-        let together = subject.policy.grow(&input).ok_or("it grows once and not twice")?;
+        let together =
+            subject.policy.grow(&input).ok_or("it creates one incremental filter, but not a second one")?;
         std::thread::scope(|scope| {
             for share in hashes.chunks(count.div_ceil(4).max(1)) {
                 let together = &together;
@@ -143,7 +144,7 @@ fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
             }
         });
         if together.finish() != built {
-            return Err(format!("{count} keys, by threads in batches, make another filter"));
+            return Err(format!("{count} keys that threads add in batches give another filter"));
         }
     }
     Ok(())
@@ -170,7 +171,7 @@ fn a_batch_answers_as_single_probes_do(subject: &Subject) -> Result<(), String> 
     ensure(short.is_err(), || "answers for fewer hashes are accepted".to_owned())
 }
 
-/// Within 3 % of theory, besides the sampling error.
+/// Within 3 % of theory, plus the sampling error.
 fn the_rate_is_the_one_expected(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300_000, 6);
     let probes = random_hashes(1_000_000, 7);
@@ -209,7 +210,7 @@ fn share_of_positives(filter: &dyn Filter, probes: &[KeyHash]) -> f64 {
 fn within(tolerance: f64, expected: f64, measured: f64, probes: usize) -> Result<(), String> {
     let sampling = 4.0 * (expected * (1.0 - expected).max(0.0) / probes as f64).sqrt();
     ensure((measured - expected).abs() <= tolerance * expected + sampling, || {
-        format!("the rate is {measured:.6} where {expected:.6} is expected")
+        format!("the rate is {measured:.6}, expected {expected:.6}")
     })
 }
 
@@ -218,13 +219,13 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
         let filter = build(subject, &[], bits_per_key);
         let positives = share_of_positives(&*filter, &random_hashes(1000, 9));
         within(0.0, filter.expected_fpr(), positives, 1000)?;
-        // A filter that always says "maybe" says so of itself; all others know better here.
+        // Only a filter that always answers "maybe" may do so here. Its memory is 0.
         ensure(positives == 0.0 || filter.memory_bytes() == 0, || "an empty table has keys".to_owned())?;
     }
     Ok(())
 }
 
-/// Keys of every kind: numbers near and far, padded and not, strings that begin like each other, and odd ends.
+/// Keys of every kind: dense and sparse numbers, padded or not, strings with common prefixes, and edge cases.
 fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     let numbers = || random_hashes(2000, 14).into_iter().map(|hash| hash.0);
     let odd: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b"ab", &[0xff; 8], &[0xff; 9], &[0xff; 30]];
@@ -239,7 +240,7 @@ fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     ]
 }
 
-/// Bounds at, just around and further from every key, of every form: whatever holds a key is not empty.
+/// Ranges with bounds of every form at each key, next to it and further away. No range with a key is empty.
 fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     for keys in kinds_of_keys() {
         let list: KeyList = keys.iter().collect();
@@ -271,7 +272,7 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Of ranges behind an absent key some are empty to a filter that answers ranges; to others none is.
+/// Some ranges after an absent key are empty for a filter that answers ranges, and none for other filters.
 fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
     let filter = build(subject, &random_hashes(1000, 16), None);
     let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
@@ -280,47 +281,49 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     });
     let (empty, answers) = (empty.count(), filter.answers_ranges());
     ensure(if answers { empty > 0 } else { empty == 0 }, || {
-        format!("{empty} of 1000 ranges are empty to a filter that says {answers}")
+        format!("{empty} of 1000 ranges are empty, but answers_ranges is {answers}")
     })
 }
 
-/// The memory is that of the allocation for a table of many keys: within 1 % where bits per key are a
-/// parameter, within a step of a bit where fingerprints are. A policy's own number is what it spends unasked.
+/// Memory matches the allocation for an SSTable of many keys: within 1 % if bits per key are a parameter, within a
+/// step of one bit for fingerprints. Without an allocation it matches the policy's own bits per key.
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
-        return ensure(!subject.spends_bits, || "it has bits_per_key and does not say so".to_owned());
+        return ensure(!subject.spends_bits, || {
+            "it has the parameter bits_per_key, but its function returns none".to_owned()
+        });
     };
     let hashes = random_hashes(100_000, 10);
     let bits = |given| build(subject, &hashes, given).memory_bytes() as f64 * 8.0 / hashes.len() as f64;
     let (spent, asked) = (bits(None), bits(Some(own)));
     ensure((spent / own - 1.0).abs() <= 0.07 && (asked / own - 1.0).abs() <= 0.15, || {
-        format!("{spent} bits per key, {asked} if asked for them, where {own} are its own")
+        format!("{spent} bits per key, {asked} with an allocation of {own}, which are its own")
     })?;
     let given = if subject.spends_bits { &[0.1, 1.5, 4.0, 10.0, 16.0, 33.3][..] } else { &[9.0, 16.0, 30.0] };
     let slack = if subject.spends_bits { 0.0 } else { 1.5 };
     for given in given {
         let bits = bits(Some(*given));
         ensure(bits >= given - slack && bits <= given * 1.01 + slack + 0.02, || {
-            format!("{bits} bits per key where {given} are given")
+            format!("{bits} bits per key, allocated {given}")
         })?;
     }
     Ok(())
 }
 
-/// What is held is told: an oracle 0 by convention, others about what they stored.
+/// Memory is reported: 0 for an ideal bound by convention, otherwise about the stored size.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(10_000, 11);
     let stored = subject.policy.build(&Keys::of(&hashes).input(None));
     let memory = build(subject, &hashes, None).memory_bytes();
     if subject.oracle {
-        return ensure(memory == 0, || format!("an oracle holds {memory} bytes"));
+        return ensure(memory == 0, || format!("an ideal bound reports {memory} bytes"));
     }
     ensure(stored.len().abs_diff(memory) <= stored.len() / 10 + 64, || {
         format!("{memory} bytes of memory for {} stored", stored.len())
     })
 }
 
-/// Shorter or longer bytes are refused; flipped bits are refused or change answers; nothing panics.
+/// Shorter or longer bytes are rejected. Flipped bits are rejected or change answers. Nothing panics.
 fn corruption_is_an_error_or_a_wrong_answer(subject: &Subject) -> Result<(), String> {
     let hashes = random_hashes(300, 12);
     let probes = random_hashes(100, 13);

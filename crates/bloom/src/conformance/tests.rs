@@ -1,4 +1,4 @@
-//! Further forms of filters keep the invariants of the axis too, and a filter that breaks one is caught.
+//! Further forms of filters pass the invariants of the axis too, and a filter that breaks one is detected.
 
 mod c;
 mod canary;
@@ -29,7 +29,7 @@ fn every_canary_is_caught_by_its_invariant() {
         let policy = Box::new(Canary::new(fault, policy("standard")));
         let canary = Subject { policy, spends_bits: true, oracle: false };
         let (_, check) = INVARIANTS.iter().find(|(other, _)| *other == name).expect("it is an invariant");
-        assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not see it");
+        assert!(check(&canary).is_err(), "{fault:?}: \"{name}\" did not detect it");
     }
 }
 
@@ -57,7 +57,7 @@ impl Allocation for BadAllocation {
 fn every_bad_allocation_is_caught_by_its_invariant() {
     for (name, check) in allocation::INVARIANTS {
         let bad = allocation::Subject(Box::new(BadAllocation(name, 0.into())));
-        assert!(check(&bad).is_err(), "\"{name}\" did not see it");
+        assert!(check(&bad).is_err(), "\"{name}\" did not detect it");
     }
 }
 
@@ -130,7 +130,7 @@ proptest! {
     }
 }
 
-/// Forms of a variant that build or store in a way of their own, besides its default.
+/// Forms of a variant with their own construction or stored form, in addition to its default.
 const FORMS: &[&str] = &[
     "double-probe(form=blocks)",
     "ribbon(form=homogeneous)",

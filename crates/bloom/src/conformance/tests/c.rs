@@ -1,4 +1,4 @@
-//! The filter of `examples/filter-c` under all invariants, and libraries that are none.
+//! The filter of `examples/filter-c` under all invariants, and invalid libraries.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{CATALOG, INVARIANTS, Keys, Subject, Value, check_invariants, policy};
 
-/// A library of this source, or of the file that it includes; `None` where there is no C compiler.
+/// Compiles a library of this source, or of the file that it includes. `None` without a C compiler.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "filter-c", source)
 }
@@ -16,7 +16,7 @@ fn label(library: &Path) -> String {
     format!("library(library={:?})", library.to_str().unwrap())
 }
 
-/// What is said of a library that is refused.
+/// The error message for a library that is rejected.
 fn refused(library: &Path) -> String {
     CATALOG.choose(&Value::String(label(library))).unwrap_err().to_string()
 }
@@ -71,7 +71,7 @@ fn what_is_no_filter_library_is_refused_with_a_sentence() {
         ),
     ];
     for (source, expected) in sources {
-        // A folder for each, because a library stays loaded under its path.
+        // One folder per library, because a library stays loaded under its path.
         let folder = tempfile::tempdir().unwrap();
         let Some(library) = compiled(&folder, source) else { return };
         let error = refused(&library);

@@ -1,4 +1,4 @@
-//! Filters that are wrong on purpose: each breaks one invariant, and the check must see it.
+//! Filters with a seeded fault: each breaks one invariant, and the check must detect it.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -7,50 +7,50 @@ use types::{Bytes, HashedKey, KeyHash};
 
 use crate::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 
-/// What is wrong with a canary.
+/// The fault of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// One key of many is not added.
     ForgetsOneKey,
-    /// The build depends on how many came before.
+    /// The result depends on the number of earlier constructions.
     CountsItsBuilds,
-    /// The last answer of a batch is turned round.
+    /// The last answer of a batch is inverted.
     TurnsTheLastAnswer,
-    /// The last key of a batch that is added to a filter is not.
+    /// The last key of a batch is not added to an incremental filter.
     ForgetsWhatGrows,
-    /// The rate is twice what it says.
+    /// The rate is twice the reported one.
     HalvesItsRate,
-    /// The rate is 10 % above what it says.
+    /// The rate is 10 % above the reported one.
     FlattersItsRate,
-    /// Small tables get a full filter.
+    /// Small SSTables get a full filter.
     SaturatesWhenSmall,
-    /// A table without keys may contain anything.
+    /// The filter of an SSTable without keys reports keys.
     SeesKeysInNothing,
-    /// One range that holds a key is called empty.
+    /// One range with a key is reported empty.
     LosesARange,
-    /// A range without a key is called empty by a filter that says it cannot tell.
+    /// A range without a key is reported empty, although the filter does not answer ranges.
     AnswersRangesUnasked,
-    /// No range is ever called empty by a filter that says it can tell.
+    /// No range is ever reported empty, although the filter answers ranges.
     AnswersNoRange,
-    /// Keys are looked up by something else than their hashes.
+    /// Lookups by key use something else than the hash.
     LosesKeysByName,
     /// The allocation is ignored.
     IgnoresItsAllocation,
-    /// Half of the memory is not told.
+    /// Half of the memory is not reported.
     HidesMemory,
-    /// Cut bytes are taken for whole.
+    /// Truncated bytes are accepted.
     AcceptsCutBytes,
-    /// Cut bytes are indexed without a look at their length.
+    /// Truncated bytes are indexed without a check of their length.
     PanicsOnCutBytes,
 }
 
 impl Fault {
-    /// Every fault, with the invariant that must see it.
+    /// Every fault, with the invariant that must detect it.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::ForgetsOneKey, "no key is lost"),
         (Self::CountsItsBuilds, "answers depend on bytes and hash alone"),
         (Self::TurnsTheLastAnswer, "a batch answers as single probes do"),
-        (Self::ForgetsWhatGrows, "what grows is what is built"),
+        (Self::ForgetsWhatGrows, "an incremental filter equals a built one"),
         (Self::HalvesItsRate, "the rate is the one expected"),
         (Self::FlattersItsRate, "the rate is the one expected"),
         (Self::SaturatesWhenSmall, "small filters are near their rate"),
@@ -60,13 +60,13 @@ impl Fault {
         (Self::AnswersNoRange, "ranges are answered where it says so"),
         (Self::LosesKeysByName, "no key is lost"),
         (Self::IgnoresItsAllocation, "the allocation is spent"),
-        (Self::HidesMemory, "memory is told"),
+        (Self::HidesMemory, "memory is reported"),
         (Self::AcceptsCutBytes, "corruption is an error or a wrong answer"),
         (Self::PanicsOnCutBytes, "corruption is an error or a wrong answer"),
     ];
 }
 
-/// A sound policy with a fault put in.
+/// A correct policy with a seeded fault.
 pub(crate) struct Canary {
     fault: Fault,
     sound: Box<dyn FilterPolicy>,

@@ -3,8 +3,7 @@
 #[cfg(feature = "peers")]
 mod store;
 
-use catalog::{Build, Limit, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Limit, Variant};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
@@ -15,23 +14,12 @@ use crate::options::{EngineOptions, Log};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::new::<Canopydb>("canopydb", "canopydb, a B-tree in Rust with a log and checkpoints", "")
-        .limited(&[Limit::NotDeterministic]);
+    Variant::<dyn Engine>::plain("canopydb", "canopydb, a B-tree in Rust with a log and checkpoints", || {
+        Box::new(Canopydb)
+    })
+    .limited(&[Limit::NotDeterministic]);
 
 struct Canopydb;
-
-/// It has none, because the terms of the design are all that it takes.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn Engine> for Canopydb {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Engine for Canopydb {
     fn identify(&self) -> Result<Identity, Missing> {

@@ -3,8 +3,7 @@
 #[cfg(feature = "peers")]
 mod store;
 
-use catalog::{Build, Limit, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Limit, Variant};
 use workload::TargetError;
 
 use crate::bundled::{self, cache, log, memtable, unequal, without_interval, without_maps, without_ribbons};
@@ -14,22 +13,10 @@ use crate::options::{Codec, EngineOptions, Log, Reads};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::new::<Fjall>("fjall", "Fjall 3, an LSM-tree in Rust", "").limited(&[Limit::NotDeterministic]);
+    Variant::<dyn Engine>::plain("fjall", "Fjall 3, an LSM-tree in Rust", || Box::new(Fjall))
+        .limited(&[Limit::NotDeterministic]);
 
 struct Fjall;
-
-/// It has none, because the terms of the design are all that it takes.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn Engine> for Fjall {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Engine for Fjall {
     fn identify(&self) -> Result<Identity, Missing> {

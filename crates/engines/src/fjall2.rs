@@ -4,8 +4,7 @@
 #[cfg(feature = "peers")]
 mod store;
 
-use catalog::{Build, Limit, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Limit, Variant};
 use types::quantity::format_bytes;
 use workload::TargetError;
 
@@ -15,16 +14,14 @@ use crate::opening::Opening;
 use crate::options::{Codec, EngineOptions, Log, Reads};
 use crate::store::Store;
 
-pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::new::<Fjall2>("fjall2", "Fjall 2, the line before: 2.11, since 2.1 no longer builds", "")
-        .limited(&[Limit::NotDeterministic]);
+pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
+    "fjall2",
+    "Fjall 2, the line before: 2.11, since 2.1 no longer builds",
+    || Box::new(Fjall2),
+)
+.limited(&[Limit::NotDeterministic]);
 
 struct Fjall2;
-
-/// It has none, because the terms of the design are all that it takes.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
 
 /// The least cap on all memtables that it takes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
@@ -42,14 +39,6 @@ fn write_buffer(settings: &EngineOptions) -> String {
     match bytes > settings.all_memtable_bytes() {
         true => unequal(format_args!("{line}, the least that it takes")),
         false => line,
-    }
-}
-
-impl Build<dyn Engine> for Fjall2 {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
-        Ok(Box::new(Self))
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::ops::Bound;
 
-use catalog::{Build, Limit, Variant};
+use catalog::{Limit, Variant};
 use results::columns as c;
 use results::counters as n;
 use results::levels as l;
-use serde::{Deserialize, Serialize};
 use tree::{Design, LevelCounts, LevelStats, Mode, OpenOptions, Stats, Tree, WriteBatch};
 use workload::{Scan, Target, TargetError, Write};
 
@@ -17,22 +16,9 @@ use crate::stats::{EngineStats, Readings};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::new::<Lsmbench>("lsmbench", "our own tree, assembled from the design", "");
+    Variant::plain("lsmbench", "our own tree, assembled from the design", || Box::new(Lsmbench));
 
 struct Lsmbench;
-
-/// It has none, because the design has all of them.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn Engine> for Lsmbench {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Engine for Lsmbench {
     fn identify(&self) -> Result<Identity, Missing> {

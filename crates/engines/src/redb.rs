@@ -3,8 +3,7 @@
 #[cfg(feature = "peers")]
 mod store;
 
-use catalog::{Build, Limit, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Limit, Variant};
 use workload::TargetError;
 
 use crate::bundled::{self, cache, log, of_pages, unequal, without_maps};
@@ -14,23 +13,10 @@ use crate::options::{EngineOptions, Log};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::new::<Redb>("redb", "redb, a copy-on-write B-tree in Rust", "")
+    Variant::<dyn Engine>::plain("redb", "redb, a copy-on-write B-tree in Rust", || Box::new(Redb))
         .limited(&[Limit::NotDeterministic]);
 
 struct Redb;
-
-/// It has none, because the terms of the design are all that it takes.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn Engine> for Redb {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Engine for Redb {
     fn identify(&self) -> Result<Identity, Missing> {

@@ -3,8 +3,7 @@
 #[cfg(feature = "peers")]
 mod store;
 
-use catalog::{Build, Limit, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Limit, Variant};
 use workload::TargetError;
 
 use crate::bundled::{self, cache, log, of_pages, unequal, without_maps};
@@ -13,27 +12,14 @@ use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
 use crate::store::Store;
 
-pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Sled>(
+pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "sled",
     "sled, a lock-free B-tree over a log, in Rust; ranges may see half a batch",
-    "",
+    || Box::new(Sled),
 )
 .limited(&[Limit::NotDeterministic]);
 
 struct Sled;
-
-/// It has none, because the terms of the design are all that it takes.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn Engine> for Sled {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Engine for Sled {
     fn identify(&self) -> Result<Identity, Missing> {

@@ -4,8 +4,7 @@
 mod store;
 mod terms;
 
-use catalog::{Build, Limit, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::{Limit, Variant};
 use workload::TargetError;
 
 use crate::bundled::{cache, log, memtable, unequal, without_codec, without_maps, without_ribbons};
@@ -15,24 +14,14 @@ use crate::options::{EngineOptions, Log, Reads};
 use crate::store::Store;
 use terms::{compaction_threads, false_positives};
 
-pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::new::<TidesDb>("tidesdb", "TidesDB, a merge-tree of B-trees in C with a log of values", "")
-        .limited(&[Limit::NotDeterministic]);
+pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
+    "tidesdb",
+    "TidesDB, a merge-tree of B-trees in C with a log of values",
+    || Box::new(TidesDb),
+)
+.limited(&[Limit::NotDeterministic]);
 
 struct TidesDb;
-
-/// It has none, because the terms of the design are all that it takes.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn Engine> for TidesDb {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn Engine>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Engine for TidesDb {
     #[cfg(feature = "tidesdb")]

@@ -16,7 +16,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use types::{HashedKey, SequenceNumber, head};
 
 use crate::memtable::{Memtable, MemtablePolicy};
@@ -24,23 +24,15 @@ use crate::shared_arena::{Link, LinkWord, MAX_HEIGHT, MapPool, Ref, SharedArena,
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 use crate::versions::{Probe, Versions, read_versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "arena-skiplist",
     "a lock-free skip list with nodes and keys inline in an arena: half the misses of skiplist",
-    "",
+    || Box::new(Policy { pool: Arc::default() }),
 );
 
 /// Makes [`ArenaSkipList`]s that hand their memory on.
 struct Policy {
     pool: Arc<MapPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

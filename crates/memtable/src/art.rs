@@ -13,7 +13,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use parking_lot::{RwLock, RwLockReadGuard};
 use types::{HashedKey, SequenceNumber, common_prefix};
 
@@ -23,23 +23,15 @@ use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{LinkWord, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "art",
     "an adaptive radix tree behind one lock: lookups cost the key's length, not the number of keys",
-    "",
+    || Box::new(Policy { pool: Arc::default() }),
 );
 
 /// Makes [`Art`]s that hand their memory on.
 struct Policy {
     pool: Arc<MapPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

@@ -12,7 +12,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use parking_lot::{RwLock, RwLockReadGuard};
 use types::{HashedKey, SequenceNumber, head};
 
@@ -20,23 +20,15 @@ use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "avl",
     "a balanced binary tree behind one lock: the textbook's, a cache miss per step",
-    "",
+    || Box::new(Policy { pool: Arc::default() }),
 );
 
 /// Makes [`Avl`] trees that hand their memory on.
 struct Policy {
     pool: Arc<MapPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

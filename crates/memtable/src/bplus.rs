@@ -27,7 +27,7 @@ use std::sync::Arc;
 // Not watched by a model: it orders nothing.
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use crossbeam_utils::CachePadded;
 use types::{Direction, HashedKey, SequenceNumber};
 
@@ -40,10 +40,10 @@ use crate::sync::AtomicUsize;
 use crate::sync::Ordering::Relaxed;
 use crate::versions::{Probe, Versions, read_versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "bplus",
     "an arena B+-tree with optimistic locks: quick at everything, readers never wait",
-    "",
+    || Box::new(Policy { pool: Arc::default() }),
 );
 
 /// The most records that a scan asks for ahead of the one that it reads.
@@ -52,14 +52,6 @@ const RECORDS_AHEAD: usize = 16;
 /// Makes [`BPlus`] trees that hand their memory on.
 struct Policy {
     pool: Arc<MapPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

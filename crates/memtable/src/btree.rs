@@ -7,7 +7,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use parking_lot::RwLock;
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
@@ -15,23 +15,14 @@ use crate::arena::ChunkPool;
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::version_map::{Slot, VersionMap};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
-    "btree",
-    "one ordered map behind one lock: quick to read and scan, one writer",
-    "",
-);
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> =
+    Variant::plain("btree", "one ordered map behind one lock: quick to read and scan, one writer", || {
+        Box::new(Policy { pool: Arc::default() })
+    });
 
 /// Makes [`BTree`]s that hand their memory on.
 struct Policy {
     pool: Arc<ChunkPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

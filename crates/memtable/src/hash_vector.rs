@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use parking_lot::RwLock;
 use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
 
@@ -26,10 +26,10 @@ use crate::radix::{self, Headed};
 use crate::shared_arena::{LinkWord, MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{self, Probe, Versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "hash-vector",
     "a log with a hash index, sorted when frozen: quickest lookups, scans before the freeze pay for a sort",
-    "",
+    || Box::new(Policy { pool: Arc::default() }),
 );
 
 /// Shards: writers of different ones do not wait for each other.
@@ -41,14 +41,6 @@ const FIRST_SLOTS: usize = 16;
 /// Makes [`HashVector`]s that hand their memory on.
 struct Policy {
     pool: Arc<MapPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

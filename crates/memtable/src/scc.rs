@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use scc::{Comparable, Equivalent, Guard, TreeIndex, tree_index};
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
@@ -27,10 +27,10 @@ use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{self, Probe, Versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "scc",
     "the concurrent B+-tree of the scc crate: readers never wait, scans from absent keys start slowly",
-    "",
+    || Box::new(Policy { pool: Arc::default() }),
 );
 
 /// The bytes of nodes per entry: slots of 48, filled to two thirds.
@@ -39,14 +39,6 @@ const NODE_BYTES: usize = 72;
 /// Makes [`Index`]es that hand their memory on.
 struct Policy {
     pool: Arc<MapPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

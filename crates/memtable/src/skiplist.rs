@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::atomic::{self, AtomicUsize};
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use crossbeam_skiplist::SkipMap;
 use crossbeam_skiplist::map;
 use types::{Direction, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
@@ -19,10 +19,10 @@ use crate::allocation::allocation_bytes;
 use crate::inline_key::{INLINE_BYTES, InlineKey};
 use crate::memtable::{Memtable, MemtablePolicy};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "skiplist",
     "a lock-free skip list: writers and readers never wait, each step may miss the cache",
-    "",
+    || Box::new(Policy),
 );
 
 /// A node beside its key and value: reference count and height, two pointers of tower on average (each
@@ -31,14 +31,6 @@ const NODE_BYTES: usize = 8 + 16 + 8;
 
 /// Makes [`SkipList`]s.
 struct Policy;
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl MemtablePolicy for Policy {
     fn create(&self, _: usize) -> Box<dyn Memtable> {

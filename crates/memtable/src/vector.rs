@@ -13,7 +13,7 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
 use std::sync::{Arc, OnceLock};
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use parking_lot::RwLock;
 use types::{Direction, Entry, EntryBatch, HashedKey, KeyHash, Lookup, SequenceNumber, common_prefix, head};
 
@@ -21,10 +21,10 @@ use crate::arena::{Arena, ChunkPool, RecordAddress};
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::radix::{self, Headed};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "vector",
     "an append-only log sorted when frozen: fastest to write, linear to read until then",
-    "",
+    || Box::new(Policy { pool: Arc::default() }),
 );
 
 /// The length that marks a tombstone; no value is as long.
@@ -36,14 +36,6 @@ const HASHES_PER_STEP: usize = 64;
 /// Makes [`Buffer`]s that hand their memory on.
 struct Policy {
     pool: Arc<ChunkPool>,
-}
-
-impl Build<dyn MemtablePolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn MemtablePolicy>, String> {
-        Ok(Box::new(Self { pool: Arc::default() }))
-    }
 }
 
 impl MemtablePolicy for Policy {

@@ -1,6 +1,6 @@
 //! The kinds of chart: how rows become points, and what draws them.
 
-use catalog::{Build, Catalog, Choice, NoParams, Variant};
+use catalog::{Catalog, Choice, Variant};
 
 use crate::painter::Painter;
 
@@ -41,19 +41,11 @@ macro_rules! kinds {
             catalog::origin!(),
             "chart",
             "how numbers are drawn",
-            &[$(Variant::new::<$form>($kind, $summary, "")),+],
+            &[$(Variant::plain($kind, $summary, || Box::new($form))),+],
         );
 
         $(
             struct $form;
-
-            impl Build<dyn ChartKind> for $form {
-                type Params = NoParams;
-
-                fn build(_: NoParams) -> Result<Box<dyn ChartKind>, String> {
-                    Ok(Box::new(Self))
-                }
-            }
 
             impl ChartKind for $form {
                 fn form(&self) -> Form {

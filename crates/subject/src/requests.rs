@@ -38,7 +38,9 @@ static STREAMS: Catalog<dyn Requests> = Catalog::new(
             "Zipf's law, and between its requests those of scans for blocks that come once",
             "# The exponent of Zipf's law.\ntheta = 0.99\n# The share of requests for blocks that come once.\nonce = 0.5\n",
         ),
-        Variant::new::<Loop>("loop", "one block after the other, again and again from the first", ""),
+        Variant::plain("loop", "one block after the other, again and again from the first", || {
+            Box::new(Loop)
+        }),
         Variant::new::<Trace>(
             "trace",
             "a raw trace: a file of fixed-width integers, a request each",
@@ -173,19 +175,6 @@ impl Requests for ScanMixed {
 }
 
 struct Loop;
-
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct LoopParams {}
-
-impl Build<dyn Requests> for Loop {
-    type Params = LoopParams;
-
-    fn build(_: LoopParams) -> Result<Box<dyn Requests>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Requests for Loop {
     fn names(&self, blocks: u64, count: usize, _: &mut Random, _: &Path) -> Result<Vec<u64>, String> {

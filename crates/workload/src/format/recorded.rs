@@ -6,24 +6,16 @@
 
 use std::sync::Arc;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::policy::{KeyFormat, KeyFormatPolicy};
 use crate::operation::KeyId;
 use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
-    Variant::new::<Policy>("trace", "the numbers of the replayed trace, as they were recorded", "");
+    Variant::plain("trace", "the numbers of the replayed trace, as they were recorded", || Box::new(Policy));
 
 struct Policy;
-
-impl Build<dyn KeyFormatPolicy> for Policy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn KeyFormatPolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl KeyFormatPolicy for Policy {
     fn open(&self, recording: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String> {

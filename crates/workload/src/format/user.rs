@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::policy::{KeyFormat, KeyFormatPolicy};
 use crate::fnv::fnv1a_abs;
@@ -14,7 +14,9 @@ use crate::operation::KeyId;
 use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
-    Variant::new::<User>("user", "\"user\" and a hashed number of up to 19 digits, as YCSB writes them", "");
+    Variant::plain("user", "\"user\" and a hashed number of up to 19 digits, as YCSB writes them", || {
+        Box::new(User)
+    });
 
 /// What every key begins with.
 const PREFIX: &[u8] = b"user";
@@ -24,14 +26,6 @@ const ABSENT: u8 = b':';
 
 /// The policy and the format in one: there is nothing to hold.
 struct User;
-
-impl Build<dyn KeyFormatPolicy> for User {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn KeyFormatPolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl KeyFormatPolicy for User {
     fn open(&self, _: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String> {

@@ -1,22 +1,16 @@
 //! One key after the other in index order, and again from the first.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
-    Variant::new::<Sequential>("sequential", "one key after the other, again and again from the first", "");
+    Variant::plain("sequential", "one key after the other, again and again from the first", || {
+        Box::new(Sequential)
+    });
 
 struct Sequential;
-
-impl Build<dyn KeyDistribution> for Sequential {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn KeyDistribution>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl KeyDistribution for Sequential {
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler> {

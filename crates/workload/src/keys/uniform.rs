@@ -1,23 +1,15 @@
 //! Every key equally often.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::distribution::{KeyDistribution, KeySampler, Scope};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
-    Variant::new::<Uniform>("uniform", "every key equally often: nothing for a cache to learn", "");
+    Variant::plain("uniform", "every key equally often: nothing for a cache to learn", || Box::new(Uniform));
 
 /// The distribution and its sampler in one: there is nothing to hold.
 struct Uniform;
-
-impl Build<dyn KeyDistribution> for Uniform {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn KeyDistribution>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl KeyDistribution for Uniform {
     fn sampler(&self, _: &Scope) -> Box<dyn KeySampler> {

@@ -9,17 +9,17 @@
 //! Sources: Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD '94; YCSB's
 //! `ScrambledZipfianGenerator`, `ZipfianGenerator` and `Utils.fnvhash64`.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::distribution::{KeyDistribution, KeySampler, Scope};
 use super::power::floor_of_power;
 use crate::fnv::fnv1a_abs;
 use crate::random::Random;
 
-pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<YcsbScrambled>(
+pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-scrambled",
     "what YCSB calls zipfian, bit for bit: much less skewed than the law it is named after",
-    "",
+    || Box::new(YcsbScrambled),
 );
 
 /// The items that are drawn; YCSB counts from 0 to 10¹⁰ inclusive.
@@ -30,14 +30,6 @@ const THETA: f64 = 0.99;
 const ZETA: f64 = 26.469_028_201_783_02;
 
 struct YcsbScrambled;
-
-impl Build<dyn KeyDistribution> for YcsbScrambled {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn KeyDistribution>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl KeyDistribution for YcsbScrambled {
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler> {

@@ -1,6 +1,7 @@
 //! Puts into the program what a result must say of it: the commit, the compiler, the flags.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::Command;
 
 fn main() {
@@ -20,9 +21,16 @@ fn main() {
     set("LSMBENCH_RUSTC", output(&env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned()), &["--version"]));
     set("LSMBENCH_FLAGS", env::var("CARGO_ENCODED_RUSTFLAGS").ok().map(|flags| flags.replace('\u{1f}', " ")));
     set("LSMBENCH_TARGET", env::var("TARGET").ok());
-    set("LSMBENCH_PROFILE", env::var("PROFILE").ok());
+    set("LSMBENCH_PROFILE", profile());
     if let Some(folder) = output("git", &["rev-parse", "--absolute-git-dir"]) {
         println!("cargo::rerun-if-changed={folder}/HEAD");
         println!("cargo::rerun-if-changed={folder}/index");
     }
+}
+
+/// The name of the profile. `PROFILE` names only the built-in profile that a custom one inherits from, so the name is read
+/// from the output folder: `target/PROFILE/build/CRATE/out`.
+fn profile() -> Option<String> {
+    let folder = PathBuf::from(env::var_os("OUT_DIR")?);
+    Some(folder.ancestors().nth(3)?.file_name()?.to_string_lossy().into_owned())
 }

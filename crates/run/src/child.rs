@@ -38,10 +38,10 @@ pub(super) fn run_trial(
             Ok(Ok(Message::Done(report))) => outcome = Some(Ok(report)),
             Ok(Ok(Message::Failed(message))) => outcome = Some(Err(message)),
             Ok(Err(_)) if said.as_deref().is_ok_and(|said| !is_message(said)) => {
-                line(&format!("  {} says: {}", spec.engine, said.as_deref().unwrap_or_default()));
+                line(&format!("  {} prints: {}", spec.engine, said.as_deref().unwrap_or_default()));
             }
             Ok(Err(error)) => {
-                outcome = Some(Err(format!("its process said what nobody understands: {error}")));
+                outcome = Some(Err(format!("cannot parse the report of the trial process: {error}")));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -53,9 +53,9 @@ pub(super) fn run_trial(
         Some(Err(message)) => Err(Problem::new(message)),
         None => {
             let hint = limit.map_or("", |_| {
-                "; trials.memory_limit may be too low for memtables, filters and the model that answers are checked against"
+                "; trials.memory_limit may be too low for memtables, filters and the model that checks answers"
             });
-            Err(Problem::new(format!("its process ended without a result ({status}){hint}")))
+            Err(Problem::new(format!("the trial process ended without a result ({status}){hint}")))
         }
     }
 }
@@ -82,8 +82,7 @@ impl Process {
         command.arg(TRIAL_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         // Ctrl-C at a terminal is for the parent, which ends its trials in order.
         command.process_group(0);
-        let mut child =
-            command.spawn().map_err(|error| Problem::doing("start the process of a trial", error))?;
+        let mut child = command.spawn().map_err(|error| Problem::doing("start the trial process", error))?;
         let mut lifeline = child.stdin.take().expect("standard input is piped");
         let out = child.stdout.take().expect("standard output is piped");
         let (sender, lines) = channel();
@@ -99,12 +98,12 @@ impl Process {
         let text = serde_json::to_string(spec).expect("specifications are plain data");
         let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
         let process = Self { child, lines, _lifeline: lifeline };
-        sent.map_err(|error| Problem::doing("speak to the process of a trial", error))?;
+        sent.map_err(|error| Problem::doing("write to the trial process", error))?;
         Ok(process)
     }
 
     fn wait(&mut self) -> Outcome<ExitStatus> {
-        self.child.wait().map_err(|error| Problem::doing("wait for the process of a trial", error))
+        self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 }
 

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{doctor, engine_info, environment};
 
 /// The warning of a quick run.
-pub const QUICK: &str = "this is a quick run: smaller than the experiment means, and no answer to it";
+pub const QUICK: &str = "quick run (reduced size); rerun without --quick before drawing conclusions";
 
 /// The manifest of a run by a program of this `build` that begins now and writes to `out`.
 pub(super) fn begin(
@@ -43,7 +43,7 @@ pub(super) fn begin(
         warnings.extend(new);
     }
     if trials.check_stride() == 0 && experiment.task.workload().is_some() {
-        warnings.push("no answer is checked: trials.check is 0".to_owned());
+        warnings.push("answers are not checked because trials.check = 0; set it to 1 or more".to_owned());
     }
     let mut manifest = Manifest {
         version: MANIFEST_VERSION,

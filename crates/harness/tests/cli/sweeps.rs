@@ -80,7 +80,7 @@ fn all_takes_a_whole_catalog_and_says_what_it_leaves_out() {
             let is_it = |label: &str| label.split('(').next() == Some(kind);
             let runs =
                 described.lines().any(|line| line.split_once(' ').is_some_and(|(_, label)| is_it(label)));
-            let left_out = described.contains(&format!("left out: {path}={kind}: counted mode: "));
+            let left_out = described.contains(&format!("skipped: {path}={kind}: counted mode: "));
             assert!(runs != left_out, "{name} {kind} should run or be left out:\n{described}");
         }
     }
@@ -105,7 +105,7 @@ fn rows_carry_the_swept_values_and_labels() {
     assert_eq!(values(&rows, "phase.look.absent"), ["0.0", "1.0", "0.0", "1.0", "0.0", "1.0"]);
     assert_eq!(values(&rows, "label")[2], "standard(bits_per_key=4) + absent=0.0");
     assert!(
-        answer.err.contains("left out: design.bloom=none, design.bloom.bits_per_key=10"),
+        answer.err.contains("skipped: design.bloom=none, design.bloom.bits_per_key=10"),
         "{}",
         answer.err
     );
@@ -180,7 +180,7 @@ fn every_cell_and_trial_does_the_operations_of_the_seed() {
         bench.ok(&[&["run", "small.toml"], arguments].concat());
         bench.manifest("small").warnings
     };
-    assert!(warnings(&["--quick"])[0].contains("this is a quick run"));
+    assert!(warnings(&["--quick"])[0].contains("quick run (reduced size); rerun without --quick"));
     assert_eq!(bench.rows("small").iter().filter(|row| text(row, &c::OPERATION) == "all").count(), 2 * 3);
 }
 

@@ -5,7 +5,8 @@ use crate::bench::{Bench, SMALL};
 /// The lines of the verdict: behind the question, above the results.
 fn verdict(answer: &str) -> Vec<&str> {
     let lines = answer.lines().skip(2);
-    lines.take_while(|line| !line.starts_with("  results  ")).map(str::trim_end).collect()
+    let lines = lines.take_while(|line| !line.starts_with("Results: ")).map(str::trim_end);
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 #[test]

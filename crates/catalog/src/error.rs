@@ -57,7 +57,7 @@ pub enum AdditionError {
 pub fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .filter(|(distance, name)| (1..=1 + name.len() / 4).contains(distance))
         .min()
         .map(|(_, name)| format!("did you mean \"{name}\"? "))
         .unwrap_or_default()

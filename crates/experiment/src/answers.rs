@@ -75,7 +75,7 @@ fn tables<T: DeserializeOwned>(
         None => Vec::new(),
         Some(Value::Table(table)) => vec![table],
         Some(Value::Array(tables)) => tables.iter().filter_map(Value::as_table).collect(),
-        Some(_) => return Err(file.problem(&[name], format!("{name} is a table: [[{name}]]"))),
+        Some(_) => return Err(file.problem(&[name], format!("expected tables: [[{name}]]"))),
     };
     let read = |(number, table)| {
         let read = reading::read(name, table, keys, needed);
@@ -108,7 +108,7 @@ mod tests {
             "question = \"?\"\n[source]\ndocument = \"d\"\nfigure = \"E1\"\ntitle = \"t\"\n[[claim]]\n";
         let good = "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"value\"\n";
         let cases: BTreeMap<&str, &str> = BTreeMap::from([
-            ("idz = \"d-1\"", ":7: claim has no \"idz\"; did you mean \"ids\"?"),
+            ("idz = \"d-1\"", ":7: claim.idz: unknown key \"idz\"; did you mean \"ids\"?"),
             ("ids = \"d\"", ":7: claim.ids: \"d\" is no name of a claim"),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"ratoi\"",

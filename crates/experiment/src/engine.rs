@@ -72,7 +72,7 @@ impl Absence {
 
 impl fmt::Display for Absence {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(text, "engine {} is not here: {}", self.engine, self.missing)
+        write!(text, "engine \"{}\" is not installed: {}", self.engine, self.missing)
     }
 }
 

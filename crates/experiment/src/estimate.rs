@@ -122,11 +122,11 @@ impl Estimate {
 
     /// Refuses what does not fit on the file system of `folder` or in memory, in a sentence.
     pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
-        let what = format!("cell {} ({})", cell.number, cell.label);
+        let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {
                 return Err(format!(
-                    "{what} may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
+                    "{name} may need {} of storage, but {} has {} free; insert fewer keys, or set --out to another disk",
                     rounded(self.storage_bytes),
                     folder.display(),
                     rounded(free as f64)
@@ -136,7 +136,7 @@ impl Estimate {
         }
         match measure::probe::available_memory_bytes() {
             Some(available) if self.memory_bytes > available as f64 => Err(format!(
-                "{what} may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
+                "{name} may need {} of memory, but {} are available; insert fewer keys, or lower the capacities",
                 rounded(self.memory_bytes),
                 rounded(available as f64)
             )),
@@ -308,7 +308,10 @@ mod tests {
         let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), engine, design, task };
         let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
         let message = estimate.check(&cell, Path::new("/")).unwrap_err();
-        assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");
+        assert!(
+            message.contains("configuration 7 (x) may need") && message.contains("of storage"),
+            "{message}"
+        );
         let estimate = Estimate { memory_bytes: 1e18, ..Estimate::default() };
         assert!(estimate.check(&cell, Path::new("/")).unwrap_err().contains("of memory"));
         let estimate = Estimate { memory_bytes: 1e300, ..Estimate::default() };

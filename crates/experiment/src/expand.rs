@@ -13,7 +13,7 @@ use workload::{CacheState, Phase, Work};
 use super::cell::{Cell, LeftOut, absences};
 use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
-use super::{fits, paths};
+use super::{fits, paths, wording};
 
 /// What a sweep starts from.
 pub(super) struct Base<'a> {
@@ -45,7 +45,7 @@ impl Sweep {
             let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
                 let same: &Cell = &cells[*numbers.get(&text)?];
-                Some(format!("it is the same as cell {}, {}", same.number, same.label))
+                Some(format!("same as configuration {}, \"{}\"", same.number, same.label))
             };
             if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));
@@ -159,15 +159,15 @@ impl Base<'_> {
         match parts.split_first() {
             Some((&ENGINE, _)) if of_workloads.is_some() => Ok(()),
             Some((&"design", rest)) if !rest.is_empty() => match self.task.unread(rest) {
-                Some(reason) => Err(SweepError::new(path, format!("\"{path}\" is swept, but {reason}"))),
+                Some(reason) => Err(SweepError::new(path, reason)),
                 None => Ok(()),
             },
             Some((root, rest)) if roots.contains(root) && !rest.is_empty() => Ok(()),
             _ => {
-                let hint = suggestion(parts[0], roots.iter().copied());
-                let known: Vec<String> = roots.iter().map(|root| format!("{root}.")).collect();
-                let message =
-                    format!("\"{path}\" is no path to sweep; {hint}paths begin with {}", known.join(" or "));
+                let message = match roots.contains(&parts[0]) {
+                    true => "this is a whole table; name a key in it".to_owned(),
+                    false => wording::unknown("start of a path", parts[0], roots.iter().copied()),
+                };
                 Err(SweepError::new(path, message))
             }
         }
@@ -183,7 +183,7 @@ impl Base<'_> {
                 let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
                 parameters(ENGINE, name, known)
             }
-            ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
+            ["design", axis_name, "kind"] => format!("sweep \"design.{axis_name}\" over kinds"),
             ["design", axis_name, ..] => {
                 let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
                 let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned());
@@ -197,7 +197,7 @@ impl Base<'_> {
                 parameters(&of.join("."), name, known.cloned().collect())
             }
         };
-        SweepError::new(path, format!("\"{path}\" is swept, but no cell has such a parameter{hint}"))
+        SweepError::new(path, format!("no configuration has the parameter \"{name}\"; {hint}"))
     }
 }
 
@@ -207,18 +207,19 @@ fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
     if absent.is_empty() {
         return Ok(());
     }
-    let all = "[sweep] \"engine\" = \"all\" runs those that are";
+    let all = "use [sweep] \"engine\" = \"all\" to run those that are";
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// What `of` has parameters for, with the one that `name` may have meant.
+/// Advice for a parameter that no swept kind has: the parameters of its table.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
     let hint = suggestion(name, known.iter().map(String::as_str));
     match known.is_empty() {
-        true => format!("; {of} takes none"),
-        false => format!("; {hint}parameters of {of} are {}", known.join(", ")),
+        true => format!("{of} has no parameters"),
+        false if known.iter().any(|known| known == name) => format!("only other kinds of {of} have it"),
+        false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
 }
 
@@ -263,7 +264,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let is_cold = |phase: &&Phase| phase.before.cache == CacheState::Cold;
     let cold = workload.and_then(|workload| workload.phases.iter().find(is_cold));
     if let Some(((axis, choice, limit), phase)) = lost.zip(cold) {
-        return Some(format!("phase {} begins with cold caches, but {axis} = {choice} {limit}", phase.name));
+        return Some(format!("phase {} starts with cold caches, but {axis} = {choice} {limit}", phase.name));
     }
     if mode == RunMode::Timed {
         return None;
@@ -277,15 +278,15 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         Task::Workload(workload) => &workload.phases,
         Task::Component(component) => {
             let threads = component.subject().threads();
-            let reason = format!("counted mode: component.threads is {threads}, and 1 is the most");
+            let reason = format!("counted mode: component.threads = {threads} exceeds the maximum of 1");
             return (threads > 1).then_some(reason);
         }
     };
     phases.iter().find_map(|phase| {
         let reason = match &phase.work {
-            _ if phase.threads > 1 => format!("has {} threads, and 1 is the most", phase.threads),
+            _ if phase.threads > 1 => format!("has {} threads (maximum 1)", phase.threads),
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-                "ends after a time; give it operations, and no seconds".to_owned()
+                "ends after a time; set operations in place of seconds".to_owned()
             }
             _ => return None,
         };
@@ -334,7 +335,7 @@ impl Parts {
                 self.design = changed.map_err(|error| SweepError::new(path, error.message))?;
             }
             _ => {
-                let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
+                let missing = |message: String| SweepError::new(path, message);
                 paths::set(&mut self.task, &parts, value).map_err(missing)?;
                 self.task = read_task(&self.task, path)?.to_toml();
             }
@@ -441,15 +442,15 @@ mod tests {
         let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
         assert_eq!(swept, ["uniform ", "zipfian 0.5", "zipfian 0.9"]);
         assert_eq!(left_out.len(), 1);
-        assert_eq!(left_out[0].reason, "it is the same as cell 0, keys=uniform");
+        assert_eq!(left_out[0].reason, "same as configuration 0, \"keys=uniform\"");
         for (path, hint) in [
-            ("design.bloom.bits_per_ky", "did you mean \"bits_per_key\"?"),
-            ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
             (
-                "phase.look.keys.thta",
-                "did you mean \"theta\"? parameters of phase.look.keys are contiguous, theta",
+                "design.bloom.bits_per_ky",
+                "no configuration has the parameter \"bits_per_ky\"; did you mean \"bits_per_key\"?",
             ),
-            ("design.hash.seed", "no cell has such a parameter; hash takes none"),
+            ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
+            ("phase.look.keys.thta", "did you mean \"theta\"? Valid: \"contiguous\", \"theta\""),
+            ("design.hash.seed", "no configuration has the parameter \"seed\"; hash has no parameters"),
         ] {
             let error = expand(&format!("\"{path}\" = [1, 2]"), RunMode::Timed).unwrap_err();
             assert!(error.contains(hint), "{error}");
@@ -485,7 +486,7 @@ mod tests {
         let sweep =
             format!("\"engine\" = [\"lsmbench\", {rocksdb}]\n\"design.fence\" = [\"binary\", \"eytzinger\"]");
         let named = expand(&sweep, RunMode::Timed).unwrap_err();
-        assert!(named.contains("engine other is not here"), "no engine is left beside ours: {named}");
+        assert!(named.contains("engine \"other\" is not installed"), "no other engine is left: {named}");
         let (cells, left_out) = expand_as_far(&sweep, RunMode::Timed, true).unwrap();
         let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
         assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);
@@ -497,7 +498,7 @@ mod tests {
         assert!(error.contains("did you mean \"library\"?"), "{error}");
         let (_, left_out) = expand("\"engine\" = \"all\"", RunMode::Counted).unwrap();
         assert!(
-            left_out[0].reason.starts_with("counted mode: engine = rocksdb depends on time"),
+            left_out[0].reason.starts_with("engine \"rocksdb\" cannot run in counted mode"),
             "{left_out:?}"
         );
     }

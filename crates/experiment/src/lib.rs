@@ -29,6 +29,7 @@ mod resolved;
 mod sweep;
 mod trials;
 mod verdict_spec;
+mod wording;
 
 pub use answers::AnswerFile;
 pub use cell::{Cell, LeftOut, absences};

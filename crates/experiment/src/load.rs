@@ -5,7 +5,7 @@ mod task;
 use std::collections::HashSet;
 use std::path::Path;
 
-use catalog::{Choice, ChoiceError, suggestion};
+use catalog::{Choice, ChoiceError};
 use results::{RunMode, Schema};
 use serde::de::DeserializeOwned;
 use subject::{COMPONENT, Task};
@@ -26,7 +26,7 @@ use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
-use super::{answers, equal_memory, fixture, paths, reading};
+use super::{answers, equal_memory, fixture, paths, reading, wording};
 
 /// The keys of an experiment file.
 const KEYS: [&str; 17] = [
@@ -75,12 +75,10 @@ impl<'a> Loader<'a> {
     fn new(path: &Path, overrides: &'a Overrides) -> Outcome<Self> {
         let file = SourceFile::read(path)?;
         if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let hint = suggestion(key, KEYS.into_iter());
-            let message = format!("an experiment has no \"{key}\"; {hint}it has {}", KEYS.join(", "));
-            return Err(file.problem(&[key], message));
+            return Err(file.problem(&[key], wording::unknown("key of an experiment", key, KEYS)));
         }
         if answers::is_computed(&file) {
-            let message = "nothing in this file runs: its claims are computed, which `lsmbench report` does";
+            let message = "nothing in this file runs; `lsmbench report` computes its claims";
             return Err(file.problem(&[], message));
         }
         let sets = Sets::collect(&file, overrides)?;
@@ -88,7 +86,7 @@ impl<'a> Loader<'a> {
             None => None,
             Some(Value::String(name)) => Some(referred(&file, "workload", name)?),
             Some(_) => {
-                let message = "workload names a file: workload = \"workloads/ycsb-a.toml\"";
+                let message = "expected the name of a file, as workload = \"workloads/ycsb-a.toml\"";
                 return Err(file.problem(&["workload"], message));
             }
         };
@@ -116,12 +114,15 @@ impl<'a> Loader<'a> {
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
             reasons.dedup();
-            let message = format!("nothing is left to run: {}", reasons.join("; "));
+            let message = format!("no configuration can run: {}", reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
         let mut labels = HashSet::new();
         if let Some(twice) = cells.iter().find(|cell| !labels.insert(&cell.label)) {
-            let message = format!("two cells are called \"{}\": give one of them another label", twice.label);
+            let message = format!(
+                "two configurations are called \"{}\"; set another label for one of them",
+                twice.label
+            );
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
@@ -163,7 +164,7 @@ impl<'a> Loader<'a> {
         match self.file.table.get("question") {
             Some(Value::String(question)) if !question.trim().is_empty() => Ok(question.clone()),
             _ => {
-                let message = "an experiment asks a question: question = \"Which …?\"";
+                let message = "the question of the experiment is missing, as question = \"Which …?\"";
                 Err(self.file.problem(&["question"], message))
             }
         }
@@ -185,7 +186,7 @@ impl<'a> Loader<'a> {
                 (own, factors) = self.split_swept(table)?;
                 design = design.with(&own).map_err(|error| design_problem(&self.file, &error))?;
             }
-            Some(_) => return Err(self.file.problem(&["design"], "design is a table: [design]")),
+            Some(_) => return Err(self.file.problem(&["design"], "expected a table: [design]")),
         }
         for (path, set) in self.sets.under("design") {
             if let Some(reason) = task.unread(&path) {
@@ -208,7 +209,7 @@ impl<'a> Loader<'a> {
         }
         let mut sets = self.sets.under(ENGINE).peekable();
         if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
-            let message = "an experiment with a subject runs no engine: leave engine out";
+            let message = "an experiment with a subject runs no engine; remove engine";
             return Err(self.file.problem(&[ENGINE], message));
         }
         for (path, set) in sets {
@@ -255,11 +256,11 @@ impl<'a> Loader<'a> {
         if modes.contains(&trials.mode) {
             return Ok(());
         }
-        let what = if trials.mode == RunMode::Counted { "time alone" } else { "counters alone" };
+        let only = if trials.mode == RunMode::Counted { "times" } else { "counters" };
         let message = format!(
-            "trials.mode is \"{}\", but of subject = \"{}\" {what} is measured; say mode = \"{}\"",
-            trials.mode.name(),
+            "subject \"{}\" measures only {only}, which mode \"{}\" does not; use trials.mode = \"{}\"",
             component.kind(),
+            trials.mode.name(),
             modes[0].name()
         );
         Err(self.table_problem("trials", "mode", message))
@@ -299,7 +300,7 @@ impl<'a> Loader<'a> {
         let mut table = match self.file.table.get(name) {
             None => Table::new(),
             Some(Value::Table(table)) => table.clone(),
-            Some(_) => return Err(self.file.problem(&[name], format!("{name} is a table: [{name}]"))),
+            Some(_) => return Err(self.file.problem(&[name], format!("expected a table: [{name}]"))),
         };
         for (path, set) in self.sets.under(name) {
             table.insert(path.join("."), set.value.clone());
@@ -321,7 +322,7 @@ impl<'a> Loader<'a> {
         let mut table = match self.file.table.get("sweep") {
             None => Table::new(),
             Some(Value::Table(table)) => table.clone(),
-            Some(_) => return Err(self.file.problem(&["sweep"], "sweep is a table: [sweep]")),
+            Some(_) => return Err(self.file.problem(&["sweep"], "expected a table: [sweep]")),
         };
         for (path, set) in self.sets.under("sweep") {
             table.insert(path.join("."), set.value.clone());
@@ -330,7 +331,7 @@ impl<'a> Loader<'a> {
         let mut sweep = Sweep::read(&table).map_err(|error| self.sweep_problem(&error))?;
         sweep.factors.splice(..0, in_design.into_iter().filter(|factor| !is_set(factor)));
         if sweep.factors.is_empty() && self.file.table.contains_key("sweep") {
-            let message = "the sweep is empty; name a path with its values: \
+            let message = "the sweep is empty; add a path with its values, as \
                            \"design.bloom\" = [\"none\", \"standard\"]";
             return Err(self.file.problem(&["sweep"], message));
         }
@@ -338,8 +339,7 @@ impl<'a> Loader<'a> {
         for factor in &sweep.factors {
             if let Some(set) = self.sets.exactly(&factor.path) {
                 let message = format!(
-                    "\"{path}\" is swept, so setting it does nothing; set the sweep: \
-                     \"sweep.{path}\" = [ … ]",
+                    "this path is swept, so a single value has no effect; set \"sweep.{path}\" = [ … ]",
                     path = factor.path
                 );
                 return Err(set.problem(&self.file, message));

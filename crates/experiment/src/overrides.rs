@@ -12,6 +12,7 @@ use super::file::SourceFile;
 use super::paths;
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
+use super::wording;
 
 /// The first parts of paths that may be set.
 const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
@@ -73,15 +74,14 @@ impl Sets {
             let root = paths::split(&set.path)[0];
             if set.path == root && ROOTS.contains(&root) && root != ENGINE {
                 let message = format!(
-                    "\"{root}\" is a whole table; set a value inside it, as {}; `lsmbench describe` shows what there is",
+                    "\"{root}\" is a whole table; set a value in it, as {}; `lsmbench describe` prints all values",
                     example(root)
                 );
                 return Err(set.problem(file, message));
             }
             if !ROOTS.contains(&root) {
                 let hint = inner_path(&set.path).unwrap_or_else(|| suggestion(root, ROOTS.into_iter()));
-                let roots = ROOTS.map(|root| format!("{root}.")).join(", ");
-                let message = format!("\"{}\" is no path to set; {hint}paths begin with {roots}", set.path);
+                let message = format!("unknown path \"{}\"; {hint}{}", set.path, wording::valid(ROOTS));
                 return Err(set.problem(file, message));
             }
         }
@@ -97,10 +97,8 @@ impl Sets {
                 self.0.extend(entries.iter().map(set));
                 Ok(())
             }
-            Some(_) => Err(file.problem(
-                &[name],
-                format!("{name} is a table of paths and values: \"phase.load.insert\" = 1000"),
-            )),
+            Some(_) => Err(file
+                .problem(&[name], "expected a table of paths and values, as \"phase.load.insert\" = 1000")),
         }
     }
 
@@ -149,10 +147,7 @@ impl Set {
             SetBy::File => "set",
             SetBy::Quick => "quick",
             SetBy::CommandLine => {
-                let message = message.into();
-                // Where the path is said in front, it is not said again.
-                let said = message.strip_prefix(&format!("{}: ", self.path)).unwrap_or(&message);
-                return Problem::new(format!("--set {}: {said}", self.path));
+                return Problem::new(format!("--set {}", wording::keyed(&self.path, &message.into())));
             }
         };
         file.problem(&[table, &self.path], message)
@@ -192,6 +187,6 @@ pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
             let value = value.map_err(|message| Problem::new(format!("--set {}: {message}", path.trim())))?;
             Ok((paths::unquoted(path.trim()), value))
         }
-        _ => Err(Problem::new(format!("--set {text}: write it as path=value, as --set {example}"))),
+        _ => Err(Problem::new(format!("--set {text}: expected path=value, as --set {example}"))),
     }
 }

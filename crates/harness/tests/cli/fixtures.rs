@@ -187,18 +187,18 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     let bench = Bench::new();
     bench.write("replayed", "p a b\n");
     for (from, to, expected) in [
-        ("fixture = \"churn\"", "fixture = \"chur\"", "there is no phase \"chur\"; did you mean \"churn\"?"),
+        ("fixture = \"churn\"", "fixture = \"chur\"", "unknown phase \"chur\"; did you mean \"churn\"?"),
         ("fixture = \"churn\"", "fixture = \"look\"", "\"look\" is the last phase"),
         (
             "[design]\n",
             "[design]\nstorage = \"memory\"\n",
-            "storage = memory keeps nothing when the process ends",
+            "storage = \"memory\" keeps nothing when the process ends, so it leaves no files to clone",
         ),
-        ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = simulated keeps nothing"),
+        ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = \"simulated\" keeps nothing"),
         (
             "name       = \"churn\"",
             "name       = \"churn\"\ncache      = \"cold\"",
-            "phase \"churn\" is not measured, so nothing reads its cache",
+            "phase \"churn\" is part of the fixture and not measured; remove its cache",
         ),
         (
             "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",
@@ -208,7 +208,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[trials]",
             "[verdict]\nphase = \"load\"\nmetric = \"write_amp\"\n[trials]",
-            "verdict.phase: phase \"load\" is part of the fixture, which is built once and not measured; there are look",
+            "verdict.phase: phase \"load\" is part of the fixture, which is not measured. Valid: \"look\"",
         ),
         (
             "[trials]",
@@ -224,7 +224,9 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     }
     let component = "question = \"?\"\nsubject = \"fence\"\n[trials]\nfixture = \"load\"\n";
     bench.write("c.toml", component);
-    assert!(bench.run(&["run", "c.toml"]).refusal().contains("there is no store to keep"));
+    assert!(
+        bench.run(&["run", "c.toml"]).refusal().contains("an experiment with a subject has no store to keep")
+    );
     bench.write("x.toml", EXPERIMENT);
     let described = bench.ok(&["describe", "x.toml"]);
     assert!(described.contains("#   churn: fixture, built once and not measured"), "{described}");

@@ -184,8 +184,11 @@ fn like_is_compared_with_like() {
     let chart = bench.read("plots/x/fpr.svg");
     assert!(chart.contains("at equal bloom.bits_per_key, against standard: "), "{chart}");
     for (within, hint) in [
-        ("[\"design.blom\"]", "there is no swept path \"design.blom\"; did you mean \"design.bloom\"?"),
-        ("[\"design.bloom\", \"design.bloom.bits_per_key\"]", "leave a path out, and it is compared"),
+        ("[\"design.blom\"]", "unknown swept path \"design.blom\"; did you mean \"design.bloom\"?"),
+        (
+            "[\"design.bloom\", \"design.bloom.bits_per_key\"]",
+            "no configurations are left to compare; remove one",
+        ),
     ] {
         let error = bench.run(&["run", "x.toml", "--set", &format!("verdict.within={within}")]).refusal();
         assert!(error.contains(hint), "{error}");

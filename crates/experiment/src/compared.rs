@@ -1,20 +1,21 @@
 //! Which cells of an experiment are compared with each other, and what they are called there: those that agree in all
 //! swept values that a verdict is within, so that like is compared with like.
 
+use results::{ConfigPath, Root};
 use types::quantity;
 
 use super::cell::Cell;
 use super::engine::{ENGINE, default_engine, engine_label};
-use super::paths;
 use super::resolved::Experiment;
 
 impl Experiment {
     /// The places of the swept paths in which cells that are compared agree: those that the verdict names, of an
     /// experiment on a component all but its kind, and beside other engines those of the workload.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
-        let own = self.task.component().map(|component| format!("design.{}", component.axis()));
+        let own = self.task.component().map(|component| ConfigPath::of_axis(component.axis()));
         let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
-        let is_of_workload = |path: &str| !["engine", "design"].contains(&paths::split(path)[0]);
+        let is_of_workload =
+            |path: &str| !matches!(ConfigPath::new(path).root(), Root::Engine | Root::Design);
         let agrees = |path: &String| match (&self.verdict.within, &own) {
             (Some(named), _) => named.contains(path),
             (None, Some(own)) => own != path,

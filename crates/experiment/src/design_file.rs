@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use results::ConfigPath;
 use toml::{Table, Value};
 use tree::{Design, DesignError};
 use types::{Outcome, Problem};
@@ -100,8 +101,9 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
 /// A design with one value changed, given as `bloom.bits_per_key=12`.
 pub fn set_design(design: &Design, text: &str) -> Outcome<Design> {
     let (path, value) = split_set(text, "wal=sync")?;
-    let path = path.strip_prefix("design.").unwrap_or(&path);
-    let changed = design.with(&paths::nested(&paths::split(path), value));
+    let path = ConfigPath::new(&path);
+    let inner = if path.axis().is_some() { path.below() } else { path.parts() };
+    let changed = design.with(&paths::nested(inner, value));
     changed.map_err(|error| {
         let message = wording::without_key(&error.path.join("."), &error.message);
         Problem::new(format!("--set {text}: {message}"))

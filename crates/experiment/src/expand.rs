@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
 use engines::EngineOptions;
-use results::RunMode;
-use subject::{COMPONENT, Task};
+use results::{ConfigPath, Root, RunMode};
+use subject::Task;
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
@@ -122,11 +122,16 @@ impl Sweep {
     ) -> String {
         let mut parts: Vec<String> = Vec::new();
         for (at, factor) in self.factors.iter().enumerate() {
-            let part = match paths::split(&factor.path)[..] {
-                [ENGINE, ..] => engine_label(engine),
-                ["design", ..] if !reads_all(engine) && swept[at].is_empty() => continue,
-                ["design", axis, key] if is_own_key(axis, key) => format!("{}={}", names[at], swept[at]),
-                ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
+            let path = ConfigPath::new(&factor.path);
+            let part = match (path.root(), path.below()) {
+                (Root::Engine, _) => engine_label(engine),
+                (Root::Design, _) if !reads_all(engine) && swept[at].is_empty() => continue,
+                (Root::Design, [axis, key]) if is_own_key(axis, key) => {
+                    format!("{}={}", names[at], swept[at])
+                }
+                (Root::Design, [axis_name, ..]) if axis(axis_name).is_some() => {
+                    design.choice(axis_name).label()
+                }
                 _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
                 _ => continue,
             };
@@ -141,50 +146,55 @@ impl Sweep {
 impl Base<'_> {
     /// The base's own value at a path.
     fn value(&self, path: &str) -> Option<Value> {
-        match &paths::split(path)[..] {
-            [ENGINE] => Some(Value::String(self.engine.label())),
-            [ENGINE, parameter] => self.engine.params().get(*parameter).cloned(),
-            ["design", name] if axis(name).is_some() => Some(Value::String(self.design.choice(name).label())),
-            ["design", rest @ ..] => paths::get(&self.design.to_toml(), rest).cloned(),
-            path => paths::get(&self.task.to_toml(), path).cloned(),
+        let path = ConfigPath::new(path);
+        match (path.root(), path.below()) {
+            (Root::Engine, []) => Some(Value::String(self.engine.label())),
+            (Root::Engine, [parameter]) => self.engine.params().get(*parameter).cloned(),
+            (Root::Design, [name]) if axis(name).is_some() => {
+                Some(Value::String(self.design.choice(name).label()))
+            }
+            (Root::Design, rest) => paths::get(&self.design.to_toml(), rest).cloned(),
+            _ => paths::get(&self.task.to_toml(), path.parts()).cloned(),
         }
     }
 
     /// Refuses a path that leads into nothing that is read.
     fn check_root(&self, path: &str) -> Result<(), SweepError> {
-        let parts = paths::split(path);
+        let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
         let roots = ["design"].into_iter().chain(of_workloads).chain(self.task.roots().iter().copied());
         let roots: Vec<&str> = roots.collect();
-        match parts.split_first() {
-            Some((&ENGINE, _)) if of_workloads.is_some() => Ok(()),
-            Some((&"design", rest)) if !rest.is_empty() => match self.task.unread(rest) {
+        let first = parsed.parts()[0];
+        match (parsed.root(), parsed.below()) {
+            (Root::Engine, _) if of_workloads.is_some() => Ok(()),
+            (Root::Design, rest @ [_, ..]) => match self.task.unread(rest) {
                 Some(reason) => Err(SweepError::new(path, reason)),
                 None => Ok(()),
             },
-            Some((root, rest)) if roots.contains(root) && !rest.is_empty() => Ok(()),
+            (_, [_, ..]) if roots.contains(&first) => Ok(()),
+            (_, []) if roots.contains(&first) => {
+                Err(SweepError::new(path, "this is a whole table; name a key in it"))
+            }
             _ => {
-                let message = match roots.contains(&parts[0]) {
-                    true => "this is a whole table; name a key in it".to_owned(),
-                    false => wording::unknown("start of a path", parts[0], roots.iter().copied()),
-                };
-                Err(SweepError::new(path, message))
+                Err(SweepError::new(path, wording::unknown("start of a path", first, roots.iter().copied())))
             }
         }
     }
 
     /// A swept path that changes nothing in any cell.
     fn applies_nowhere(&self, path: &str) -> SweepError {
-        let parts = paths::split(path);
-        let (name, of) = (parts[parts.len() - 1], &parts[..parts.len() - 1]);
-        let hint = match parts[..] {
-            [ENGINE, name] => {
+        let parsed = ConfigPath::new(path);
+        let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
+        let hint = match (parsed.root(), parsed.below()) {
+            (Root::Engine, [name]) => {
                 let variants = catalog::Axis::variants(&engines::CATALOG);
                 let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
                 parameters(ENGINE, name, known)
             }
-            ["design", axis_name, "kind"] => format!("sweep \"design.{axis_name}\" over kinds"),
-            ["design", axis_name, ..] => {
+            (Root::Design, [axis_name, "kind"]) => {
+                format!("sweep \"{}\" over kinds", ConfigPath::of_axis(axis_name))
+            }
+            (Root::Design, [axis_name, ..]) => {
                 let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
                 let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned());
                 let own = own_keys(axis_name).map(str::to_owned);
@@ -226,17 +236,17 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
 /// The end of each path that tells it from the others: `theta`, or `load.threads` where another phase's threads
 /// are swept too.
 fn short_names(factors: &[Factor]) -> Vec<String> {
-    let paths: Vec<Vec<&str>> = factors.iter().map(|factor| paths::split(&factor.path)).collect();
+    let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
-    let name = |path: &Vec<&str>| {
-        // The last part of an option of the design is too little: `size` of what?
-        let least = if path[0] == "design" { path.len().min(2) } else { 1 };
-        let alone = |length: &usize| {
-            let same =
-                |other: &&Vec<&str>| other.len() >= *length && tail(other, *length) == tail(path, *length);
-            paths.iter().filter(same).count() == 1
+    let name = |path: &ConfigPath<'_>| {
+        let parts = path.parts();
+        // The last part of an option of the design is ambiguous, as `size`.
+        let least = if path.root() == Root::Design { parts.len().min(2) } else { 1 };
+        let is_unique = |length: &usize| {
+            let others = paths.iter().map(ConfigPath::parts).filter(|other| other.len() >= *length);
+            others.filter(|other| tail(other, *length) == tail(parts, *length)).count() == 1
         };
-        tail(path, (least..path.len()).find(alone).unwrap_or(path.len()))
+        tail(parts, (least..parts.len()).find(is_unique).unwrap_or(parts.len()))
     };
     paths.iter().map(name).collect()
 }
@@ -305,18 +315,20 @@ impl Parts {
     /// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`, and other
     /// engines read nothing of a design but its terms.
     fn has(&self, path: &str) -> bool {
-        let path = paths::split(path);
-        match path[..] {
-            [ENGINE, parameter] => self.engine.params().contains_key(parameter),
-            ["design", ref rest @ ..] if !reads_all(&self.engine) && !EngineOptions::depend_on(rest) => false,
-            ["design", axis, key] if is_own_key(axis, key) => true,
-            ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
-                self.design.choice(axis_name).params().contains_key(parameter)
+        let path = ConfigPath::new(path);
+        match (path.root(), path.below()) {
+            (Root::Engine, [parameter]) => self.engine.params().contains_key(*parameter),
+            (Root::Design, rest) if !reads_all(&self.engine) && !EngineOptions::depend_on(rest) => false,
+            (Root::Design, [axis, key]) if is_own_key(axis, key) => true,
+            (Root::Design, [axis_name, parameter, ..]) if axis(axis_name).is_some() => {
+                self.design.choice(axis_name).params().contains_key(*parameter)
             }
-            ["phase" | "key" | COMPONENT, .., parameter] => {
-                let choice = paths::get(&self.task, &path[..path.len() - 1]).and_then(Value::as_table);
-                let kind = if path[0] == "key" { "format" } else { "kind" };
-                choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(parameter))
+            (Root::Phase | Root::Component | Root::Other, [.., parameter]) => {
+                let (_, of) = path.parts().split_last().expect("a path has at least one part");
+                let choice = paths::get(&self.task, of).and_then(Value::as_table);
+                // A key of the workload has a format, every other choice a kind.
+                let kind = if path.root() == Root::Other { "format" } else { "kind" };
+                choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(*parameter))
             }
             _ => true,
         }
@@ -324,19 +336,19 @@ impl Parts {
 
     /// Puts a value at a path whose first word is one that is read.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
-        let parts = paths::split(path);
-        match parts[..] {
-            [ENGINE, ref rest @ ..] => {
+        let parsed = ConfigPath::new(path);
+        match (parsed.root(), parsed.below()) {
+            (Root::Engine, rest) => {
                 self.engine = with_engine(&self.engine, rest, value)
                     .map_err(|error| SweepError::new(path, error.message))?;
             }
-            ["design", ref rest @ ..] => {
+            (Root::Design, rest) => {
                 let changed = self.design.with(&paths::nested(rest, value));
                 self.design = changed.map_err(|error| SweepError::new(path, error.message))?;
             }
             _ => {
                 let missing = |message: String| SweepError::new(path, message);
-                paths::set(&mut self.task, &parts, value).map_err(missing)?;
+                paths::set(&mut self.task, parsed.parts(), value).map_err(missing)?;
                 self.task = read_task(&self.task, path)?.to_toml();
             }
         }
@@ -358,8 +370,9 @@ fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));
     }
-    let choice = match paths::split(path)[..] {
-        ["design", axis_name] => {
+    let path = ConfigPath::new(path);
+    let choice = match (path.root(), path.below()) {
+        (Root::Design, [axis_name]) => {
             axis(axis_name).filter(|_| value.is_table()).and_then(|axis| axis.choose(value).ok())
         }
         _ => None,

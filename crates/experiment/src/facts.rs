@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use engines::CATALOG;
 use plot::Order;
+use results::ConfigPath;
 use results::columns::ENGINE;
 use tree::{AXES, axis};
 use verdict::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
@@ -88,7 +89,7 @@ pub fn catalog_order() -> Order {
     AXES.iter().fold(order, |order, axis| {
         let variants = axis.variants();
         order.with(
-            format!("design.{}", axis.name()),
+            ConfigPath::of_axis(axis.name()),
             variants.iter().map(|variant| (variant.kind, variant.oracle)),
         )
     })

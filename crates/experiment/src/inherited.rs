@@ -2,18 +2,18 @@
 //! they have too, so that kinds are compared alike. It is told, since a reader may take a bare name for its defaults.
 
 use catalog::Axis;
+use results::ConfigPath;
 use tree::axis;
 
 use super::cell::Cell;
-use super::paths;
 use super::resolved::Experiment;
 
 impl Experiment {
     /// A sentence for each swept axis of which some cell has a setting that the base gives to another kind.
     pub fn inherited(&self) -> Vec<String> {
-        let swept = self.sweep.factors.iter().filter_map(|factor| match paths::split(&factor.path)[..] {
-            ["design", name] => axis(name),
-            _ => None,
+        let swept = self.sweep.factors.iter().filter_map(|factor| {
+            let path = ConfigPath::new(&factor.path);
+            path.axis().filter(|_| path.below().len() == 1).and_then(axis)
         });
         swept.filter_map(|axis| self.inherited_on(axis)).collect()
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use catalog::{Choice, ChoiceError};
-use results::{RunMode, Schema};
+use results::{ConfigPath, RunMode, Schema};
 use serde::de::DeserializeOwned;
 use subject::{COMPONENT, Task};
 use toml::{Table, Value};
@@ -240,7 +240,7 @@ impl<'a> Loader<'a> {
         for (key, value) in table {
             let is_axis = AXES.iter().any(|axis| axis.name() == key);
             if is_axis && (value.is_array() || value.as_str() == Some("all")) {
-                let factor = read_factor(&format!("design.{key}"), value);
+                let factor = read_factor(&ConfigPath::of_axis(key), value);
                 factors.push(factor.map_err(|error| self.file.problem(&["design", key], error.message))?);
             } else {
                 own.insert(key.clone(), value.clone());
@@ -350,9 +350,9 @@ impl<'a> Loader<'a> {
 
     fn sweep_problem(&self, error: &SweepError) -> Problem {
         let in_design = || {
-            let (root, key) = error.key.split_once('.')?;
-            let table = self.file.table.get(root)?;
-            (root == "design" && table.get(key).is_some_and(|value| !value.is_table())).then_some([root, key])
+            let key = ConfigPath::new(&error.key).axis()?;
+            let value = self.file.table.get("design")?.get(key)?;
+            (!value.is_table()).then_some(["design", key])
         };
         let swept = self.file.table.get("sweep").is_some_and(|sweep| sweep.get(&error.key).is_some());
         let setter = self.sets.setter(&format!("sweep.{}", error.key));
@@ -380,7 +380,7 @@ impl<'a> Loader<'a> {
         let in_file = in_file.map(|(key, value)| (vec![key.as_str()], value));
         let set = self.sets.under("design").map(|(path, set)| (path, &set.value));
         let swept = sweep.factors.iter().flat_map(|factor| {
-            let path = paths::split(&factor.path)[1..].to_vec();
+            let path = ConfigPath::new(&factor.path).below().to_vec();
             factor.values.iter().map(move |value| (path.clone(), value))
         });
         equal_memory::check_capacity(in_file.chain(set).chain(swept), cells)

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use catalog::Axis;
+use results::{ConfigPath, Root};
 use toml::{Table, Value};
 use tree::{SECOND_NAMES, axis};
 
 use super::engine::ENGINE;
-use super::{paths, wording};
+use super::wording;
 
 /// The most configurations of a sweep.
 const MOST_CELLS: usize = 10_000;
@@ -193,17 +194,22 @@ impl Sweep {
 
 /// The path of an axis under the first of its names; any other path as it is.
 fn first_name(path: &str) -> Cow<'_, str> {
-    match paths::split(path)[..] {
-        ["design", group, key] if SECOND_NAMES.contains(&(group, key)) => Cow::Owned(format!("design.{key}")),
+    let parsed = ConfigPath::new(path);
+    match (parsed.root(), parsed.below()) {
+        (Root::Design, &[group, key]) if SECOND_NAMES.contains(&(group, key)) => {
+            Cow::Owned(ConfigPath::of_axis(key))
+        }
         _ => Cow::Borrowed(path),
     }
 }
 
 /// Reads the values of one factor.
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
-    let swept_axis = match paths::split(&first_name(path))[..] {
-        ["design", name] => axis(name),
-        [ENGINE] => Some(&engines::CATALOG as &dyn Axis),
+    let first_name = first_name(path);
+    let parsed = ConfigPath::new(&first_name);
+    let swept_axis = match (parsed.root(), parsed.below()) {
+        (Root::Design, [name]) => axis(name),
+        (Root::Engine, []) => Some(&engines::CATALOG as &dyn Axis),
         _ => None,
     };
     let all = matches!((value, swept_axis), (Value::String(all), Some(_)) if all == "all");

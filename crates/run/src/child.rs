@@ -38,7 +38,8 @@ pub(super) fn run_trial(
             Ok(Ok(Message::Done(report))) => outcome = Some(Ok(report)),
             Ok(Ok(Message::Failed(message))) => outcome = Some(Err(message)),
             Ok(Err(_)) if said.as_deref().is_ok_and(|said| !is_message(said)) => {
-                line(&format!("  {} prints: {}", spec.engine, said.as_deref().unwrap_or_default()));
+                let engine = spec.configuration.engine.label();
+                line(&format!("  {engine} prints: {}", said.as_deref().unwrap_or_default()));
             }
             Ok(Err(error)) => {
                 outcome = Some(Err(format!("cannot parse the report of the trial process: {error}")));

@@ -12,7 +12,7 @@ use results::{
     BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
     Schema, Table, columns as c,
 };
-use trial::{Limits, Step, TrialReport, TrialSpec, mark};
+use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
 
@@ -414,9 +414,11 @@ impl<'a> Run<'a> {
     fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
-            engine: cell.engine.label(),
-            design: cell.task.design_toml(&cell.design).to_string(),
-            task: cell.task.to_toml().to_string(),
+            configuration: Configuration {
+                engine: cell.engine.clone(),
+                design: cell.design.clone(),
+                task: cell.task.clone(),
+            },
             base: self.experiment.base.clone(),
             seed: trials.seed,
             mode: trials.mode,

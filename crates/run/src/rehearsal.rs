@@ -7,7 +7,8 @@ use std::path::Path;
 
 use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
 use results::targets::create_folder;
-use trial::TrialSpec;
+use subject::Task;
+use trial::{Configuration, TrialSpec};
 use types::{Outcome, Problem};
 
 use super::child::run_trial;
@@ -15,6 +16,11 @@ use super::scratch::scratch;
 
 /// What is done: an engine that can do this has understood its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
+
+fn task() -> Task {
+    let table = TASK.parse().expect("the workload is TOML");
+    Task::from_toml(&table).expect("the workload is valid")
+}
 
 /// Rehearses an experiment, in a scratch folder in `out`.
 ///
@@ -35,9 +41,11 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str
     let folder = scratch(Some(out))?;
     let trials = &experiment.trials;
     let spec = TrialSpec {
-        engine: cell.engine.label(),
-        design: cell.task.design_toml(&cell.design).to_string(),
-        task: TASK.to_owned(),
+        configuration: Configuration {
+            engine: cell.engine.clone(),
+            design: cell.design.clone(),
+            task: task(),
+        },
         base: experiment.base.clone(),
         seed: trials.seed,
         mode: trials.mode,

@@ -3,8 +3,6 @@
 use results::columns as c;
 use results::columns::ALL;
 use subject::{Bench, Component, PhaseResult};
-use toml::Table;
-use tree::Design;
 
 use super::failure::TrialResult;
 use super::measured::identity;
@@ -12,10 +10,10 @@ use super::message::{Message, Step, TrialReport, TrialSpec};
 
 /// Does a trial; `tell` hears how far it is.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {
-    let design = Design::default().with(&spec.design.parse::<Table>()?)?;
     std::fs::create_dir_all(&spec.directory)?;
     let begin = |phase| tell(&Message::Progress(Step { phase, share: 0.0, checking: false }));
-    let mut bench = Bench::new(&design, (spec.seed, spec.mode), (&spec.base, &spec.directory), &begin);
+    let mut bench =
+        Bench::new(&spec.configuration.design, (spec.seed, spec.mode), (&spec.base, &spec.directory), &begin);
     component.subject().run(&mut bench)?;
     Ok(report(bench.into_phases()))
 }

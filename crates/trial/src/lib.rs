@@ -7,6 +7,7 @@
 
 mod caches;
 mod component;
+mod configuration;
 mod cost;
 mod drive;
 mod failure;
@@ -29,6 +30,7 @@ mod truth;
 mod usage;
 mod warm_up;
 
+pub use configuration::Configuration;
 pub use cost::{clock_cost, harness_cost};
 pub use lifeline::take_orders;
 pub use limits::{Derived, Limits};

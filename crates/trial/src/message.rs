@@ -5,15 +5,13 @@ use std::path::PathBuf;
 use results::{Measurements, RunMode, Stream};
 use serde::{Deserialize, Serialize};
 
+use super::configuration::Configuration;
+
 /// What a trial is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
-    /// The engine, as a label.
-    pub engine: String,
-    /// The design, as TOML.
-    pub design: String,
-    /// What is done with it, as TOML: a workload, or a component by itself.
-    pub task: String,
+    /// The engine, the design and the task.
+    pub configuration: Configuration,
     /// Where relative paths of the task start.
     pub base: PathBuf,
     /// The seed of the operations.

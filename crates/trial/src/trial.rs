@@ -6,11 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use catalog::Limit;
-use engines::{CATALOG, Engine, OpenStore, Opening};
+use engines::{CATALOG, OpenStore, Opening};
 use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
-use toml::{Table, Value};
 use tree::{Design, Mode};
 use workload::replay::{Replay, count_lines};
 use workload::{
@@ -36,8 +35,7 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 /// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
 pub fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
-        let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
-        let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
+        let done = match spec.configuration.task.clone() {
             Task::Workload(workload) => run_on_store(spec, &workload),
             Task::Component(component) => super::component::run(&spec, &component, send),
         };
@@ -57,14 +55,9 @@ fn send(message: &Message) {
 
 fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
     let meter = Meter::begin(spec.mode);
-    let engine = engine(&spec.engine)?;
-    let store = OpenStore::open(engine, opening(&spec)?)?;
+    let engine = CATALOG.build(&spec.configuration.engine)?;
+    let store = OpenStore::open(engine, opening(&spec))?;
     Trial::new(spec, workload, store, meter, send)?.run()
-}
-
-/// The engine that a label names.
-fn engine(label: &str) -> TrialResult<Box<dyn Engine>> {
-    Ok(CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned()))?)?)
 }
 
 /// Returns how a tree runs in the mode of a trial.
@@ -76,15 +69,11 @@ fn tree_mode(mode: RunMode) -> Mode {
 }
 
 /// How the store of a trial is opened.
-fn opening(spec: &TrialSpec) -> TrialResult<Opening> {
+fn opening(spec: &TrialSpec) -> Opening {
     // The same fixture has the same bytes, wherever the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
-    let opening = Opening::new(&spec.directory, &design(spec)?);
-    Ok(Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening })
-}
-
-fn design(spec: &TrialSpec) -> TrialResult<Design> {
-    Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
+    let opening = Opening::new(&spec.directory, &spec.configuration.design);
+    Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -129,7 +118,7 @@ impl Trial {
         tell: fn(&Message),
     ) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
-        let design = design(&spec)?;
+        let design = spec.configuration.design.clone();
         let limits = store.engine().limits(&design);
         let is_stored = !limits.contains(&Limit::NotDurable);
         let shadow = Shadow::new(plan.format());
@@ -455,11 +444,12 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use engines::{EngineOptions, EngineStats, Identity, Missing, Store};
+    use engines::{Engine, EngineOptions, EngineStats, Identity, Missing, Store};
     use results::columns as c;
     use tempfile::TempDir;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
+    use super::super::configuration::Configuration;
     use super::*;
 
     const WORKLOAD: &str = r#"
@@ -582,9 +572,11 @@ mod tests {
     fn report(lie: Lie) -> TrialReport {
         let folder = TempDir::new().unwrap();
         let spec = TrialSpec {
-            engine: "lsmbench".to_owned(),
-            design: String::new(),
-            task: WORKLOAD.to_owned(),
+            configuration: Configuration {
+                engine: CATALOG.baseline(),
+                design: Design::default(),
+                task: Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap(),
+            },
             base: folder.path().to_owned(),
             seed: 42,
             mode: RunMode::Counted,
@@ -599,8 +591,8 @@ mod tests {
             warm_memory: None,
             fixture: None,
         };
-        let tree = engine(&spec.engine).unwrap();
-        let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec).unwrap()).unwrap();
+        let tree = CATALOG.build(&spec.configuration.engine).unwrap();
+        let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec)).unwrap();
         let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
     }

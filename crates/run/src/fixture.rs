@@ -1,7 +1,7 @@
 //! Fixtures: the stores that the first phases of a workload leave, built once and cloned for every trial.
 //!
-//! A fixture is named by a hash of all that decides what is in it: this program, the design as far as it is on
-//! storage, the phases, the seed, the mode it is built in. It lies in `<out>/fixtures/<hash>/`, so that every experiment of that
+//! A fixture is named by a hash of everything that decides its bytes: the sources that write stores, the design as far as
+//! it is on storage, the phases, the seed, and the mode in which it is built. It is in `<out>/fixtures/<hash>/`, so that every experiment of that
 //! output folder finds it again. A clone shares the tables, which nobody writes to, by hard links; what the tree
 //! writes to in place (manifest, log, lock) is copied.
 
@@ -12,6 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use catalog::Axis;
 use experiment::{Cell, Experiment, files_outside};
 use results::targets::create_folder;
 use results::{FixtureFile, FixtureInfo, RunMode};
@@ -28,8 +29,14 @@ use super::environment;
 use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
 
-/// The version of [`Record`] and of what is hashed.
-const VERSION: u64 = 1;
+/// The version of [`Record`] and of the key.
+const VERSION: u64 = 2;
+
+/// A digest of the sources that decide the bytes of a store; empty where the build could not tell them.
+const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
+
+/// The crates of these sources.
+const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
 /// What a fixture says of itself.
 const RECORD: &str = "fixture.json";
@@ -69,9 +76,9 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Whether it was made by the program with this hash, for runs of which it is.
-    pub(super) fn is_of(&self, program: u64) -> bool {
-        self.version == VERSION && self.key.contains(&format!("\nprogram {program:016x}\n"))
+    /// Whether runs of the program with this [identity](program_identity) may start from it.
+    pub(super) fn is_of(&self, program: &str) -> bool {
+        self.version == VERSION && self.key.contains(&format!("\n{program}\n"))
     }
 }
 
@@ -97,8 +104,8 @@ pub(super) struct Fixtures {
     root: PathBuf,
     /// By their hashes; `None` of a store that answered wrongly.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// A hash of this program.
-    program: Option<u64>,
+    /// The [identity](program_identity) of this program, from when it is first needed.
+    program: Option<String>,
     /// Shared by all runs that take fixtures, from the first that they take to their ends: nobody removes one meanwhile.
     held: Option<File>,
     /// Prints a line about the progress.
@@ -169,9 +176,9 @@ impl Fixtures {
         spec: &TrialSpec,
         phases: usize,
     ) -> Outcome<String> {
-        let program = self.program.map_or_else(program_hash, Ok)?;
+        let program = self.program.take().map_or_else(program_identity, Ok)?;
+        let mut key = format!("fixture {VERSION}\n{program}\n");
         self.program = Some(program);
-        let mut key = format!("fixture {VERSION}\nprogram {program:016x}\n");
         let _ = writeln!(key, "mode {}\nseed {}", building_mode(cell, spec, phases).name(), spec.seed);
         let mut design = cell.design.to_toml();
         design.retain(|key, _| !IN_MEMORY_ONLY.contains(&key));
@@ -364,10 +371,32 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// A hash of this program.
-pub fn program_hash() -> Outcome<u64> {
+/// The part of this program that decides the bytes of a fixture, as a line of its key: a digest of the sources that write
+/// stores, or of the whole program. An edit of any other crate keeps the first, and so the fixtures.
+///
+/// The digest covers all that writes only where every variant is of a crate whose sources it contains. A program with
+/// variants of other crates is identified by its bytes, since their sources may change under one version.
+///
+/// # Errors
+/// The program cannot be read.
+pub fn program_identity() -> Outcome<String> {
+    if !SOURCES.is_empty() && catalogs_of_stores().all(is_of_sources) {
+        return Ok(format!("sources {SOURCES}"));
+    }
     let path = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
-    Ok(hash_of(&path)?.1)
+    Ok(format!("program {:016x}", hash_of(&path)?.1))
+}
+
+/// The catalogs whose variants decide the bytes of a store.
+pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
+    let of_work: [&'static dyn Axis; 5] =
+        [&workload::KEYS, &workload::SIZES, &workload::LENGTHS, &workload::FORMATS, &workload::TRACES];
+    tree::AXES.iter().copied().chain(of_work)
+}
+
+/// Whether all variants of a catalog are of crates whose sources are in the digest.
+fn is_of_sources(axis: &dyn Axis) -> bool {
+    axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }
 
 /// The files of a folder by their names, each with its length and hash.

@@ -29,11 +29,11 @@ pub struct Kept {
     pub experiments: Vec<String>,
 }
 
-/// The fixtures in an output folder, by their names; `program` is the hash of this program.
+/// The fixtures in an output folder, by their names, for the program of this [identity](super::program_identity).
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
+pub fn kept(out: &Path, program: &str) -> Outcome<Vec<Kept>> {
     let root = out.join(FIXTURES);
     let manifests = manifests(out)?;
     let entries = match root.read_dir() {
@@ -47,7 +47,7 @@ pub fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
 }
 
 impl Kept {
-    fn of(folder: PathBuf, manifests: &[Manifest], program: u64) -> Self {
+    fn of(folder: PathBuf, manifests: &[Manifest], program: &str) -> Self {
         let hash = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_whole = folder.extension().is_none_or(|ending| ending != BEGUN);
         let record = read_record(&folder).ok().filter(|_| is_whole);

@@ -26,7 +26,7 @@ pub use doctor::examine;
 pub use engine_info::{engine_info, introduction};
 pub use environment::machine_info;
 pub use experiments::{Ending, RunOptions, run_all};
-pub use fixture::{lock_all as lock_all_fixtures, program_hash};
+pub use fixture::{lock_all as lock_all_fixtures, program_identity};
 pub use kept::{Kept, kept};
 pub use manifest::QUICK;
 pub use process::Programs;

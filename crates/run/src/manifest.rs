@@ -14,6 +14,7 @@ use toml::{Table, Value};
 use trial::{clock_cost, harness_cost, seam_costs};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::fixture::catalogs_of_stores;
 use super::{doctor, engine_info, environment};
 
 /// The warning of a quick run.
@@ -108,17 +109,8 @@ fn describe(manifest: &mut Manifest, experiment: &Experiment) {
 
 /// The catalogs whose variants a run uses, in the order of the manifest.
 fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
-    let of_work: [&'static dyn Axis; 8] = [
-        &workload::KEYS,
-        &workload::SIZES,
-        &workload::LENGTHS,
-        &workload::FORMATS,
-        &workload::TRACES,
-        &engines::CATALOG,
-        &subject::SUBJECTS,
-        &plot::KINDS,
-    ];
-    tree::AXES.iter().copied().chain(of_work)
+    let others: [&'static dyn Axis; 3] = [&engines::CATALOG, &subject::SUBJECTS, &plot::KINDS];
+    catalogs_of_stores().chain(others)
 }
 
 /// The variants that the run uses, in the order of the catalogs, each once with the crate that it comes from.

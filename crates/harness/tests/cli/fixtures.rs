@@ -251,7 +251,7 @@ fn fixtures_are_listed_and_removed() {
     assert!(listed.starts_with(&hash) && listed.contains(made) && listed.contains(told), "{listed}");
     // One of another build, as its record says, and one whose building was killed.
     let record = bench.read(&format!("results/fixtures/{hash}/fixture.json"));
-    let at = record.find("program ").unwrap() + "program ".len();
+    let at = record.find("sources ").unwrap() + "sources ".len();
     let other = format!("{}{}{}", &record[..at], "0123456789abcdef", &record[at + 16..]);
     bench.write("results/fixtures/0000000000000000/fixture.json", other);
     bench.write("results/fixtures/1111111111111111.begun/tree/lock", "");

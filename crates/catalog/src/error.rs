@@ -43,6 +43,16 @@ pub enum AdditionError {
         /// The name of the variant.
         kind: &'static str,
     },
+    /// A variant of another crate has the same code, by which files name the variant.
+    #[error("{axis}: \"{}\" and \"{}\" both have the code {code} in files; give one of them another code", .kinds[0], .kinds[1])]
+    SameCode {
+        /// The axis.
+        axis: &'static str,
+        /// The names of the variants.
+        kinds: [&'static str; 2],
+        /// The code.
+        code: u8,
+    },
     /// The catalog was read before.
     #[error("{axis}: variant \"{kind}\" comes too late; add it before any variant of the axis is looked up")]
     Closed {

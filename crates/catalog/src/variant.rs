@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use crate::choice::OldName;
 use crate::error::suggestion;
 use crate::reading::read_value;
 use crate::{Choice, ChoiceError, Origin};
@@ -61,10 +60,6 @@ pub struct Variant<T: ?Sized> {
     pub limits: &'static [Limit],
     /// The crate that it comes from; `None` means the crate of its catalog.
     pub origin: Option<Origin>,
-    /// Earlier names of the variant, which TOML still accepts with a deprecation message.
-    pub old_kinds: &'static [&'static str],
-    /// Earlier names of parameters with the names that replaced them: `("seek_price", "read_triggered")`.
-    pub old_parameters: &'static [(&'static str, &'static str)],
     build: fn(Table) -> Result<Box<T>, ChoiceError>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,
     defaults: fn() -> Table,
@@ -85,8 +80,6 @@ impl<T: ?Sized> Variant<T> {
             selector: false,
             limits: &[],
             origin: None,
-            old_kinds: &[],
-            old_parameters: &[],
             build: |params| {
                 B::build(read_params(params).map_err(|error| params_error(&error))?)
                     .map_err(ChoiceError::whole)
@@ -125,28 +118,13 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Declares earlier names of the variant.
-    #[must_use]
-    pub const fn formerly(mut self, old_kinds: &'static [&'static str]) -> Self {
-        self.old_kinds = old_kinds;
-        self
-    }
-
-    /// Declares earlier names of parameters, each with the name that replaced it.
-    #[must_use]
-    pub const fn renamed(mut self, old_parameters: &'static [(&'static str, &'static str)]) -> Self {
-        self.old_parameters = old_parameters;
-        self
-    }
-
-    /// Reads the parameters of a choice on `axis`: missing ones take their defaults, earlier names become today's,
-    /// and the component is built once, so that a choice that exists can be built. `others` are keys that the same
+    /// Reads the parameters of a choice on `axis`: missing ones take their defaults, and the
+    /// component is built once, so that a choice that exists can be built. `others` are keys that the same
     /// table might have held; they only help to explain an unknown key.
     ///
     /// # Errors
     /// Unknown parameters, values of the wrong type, values that the variant rejects.
     pub fn choose(&self, axis: &'static str, given: Table, others: &[&str]) -> Result<Choice, ChoiceError> {
-        let (given, old_names) = self.with_new_names(axis, given)?;
         let defaults = self.defaults();
         if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
             return Err(self.unknown_parameter(axis, key, others));
@@ -158,27 +136,9 @@ impl<T: ?Sized> Variant<T> {
                 ChoiceError::at(key, format!("{axis}: {}: {key}: {message}", self.kind))
             })?;
         }
-        let choice = Choice::new(self.kind, self.normalize(given)?, defaults).with_old_names(old_names);
+        let choice = Choice::new(self.kind, self.normalize(given)?, defaults);
         self.build_of(axis, &choice)?;
         Ok(choice)
-    }
-
-    /// Parameters under today's names, and the earlier names that were used.
-    fn with_new_names(
-        &self,
-        axis: &'static str,
-        mut given: Table,
-    ) -> Result<(Table, Vec<OldName>), ChoiceError> {
-        let mut old_names = Vec::new();
-        for (old, new) in self.old_parameters {
-            let Some(value) = given.remove(*old) else { continue };
-            if given.insert((*new).to_owned(), value).is_some() {
-                let twice = format!("\"{old}\" is the earlier name of \"{new}\"; give it once");
-                return Err(ChoiceError::at(*old, format!("{axis}: {}: {twice}", self.kind)));
-            }
-            old_names.push(OldName { axis, old: (*old).to_owned(), new });
-        }
-        Ok((given, old_names))
     }
 
     fn unknown_parameter(&self, axis: &str, key: &str, others: &[&str]) -> ChoiceError {

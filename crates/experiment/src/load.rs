@@ -15,7 +15,7 @@ use types::{Outcome, Problem};
 use workload::{Phase, Plan, PlanError, Replay, TraceError, Workload};
 
 use super::cell::Cell;
-use super::deprecations::deprecations;
+use super::deprecations::{deprecations, new_name};
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
 use super::expand::Base;
@@ -139,7 +139,7 @@ impl<'a> Loader<'a> {
             sweep,
             cells,
             left_out,
-            deprecations: deprecations(&self.file, &self.sets)?,
+            deprecations: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
             trials,
             verdict: VerdictSpec::default(),
             charts: Vec::new(),
@@ -399,6 +399,9 @@ impl<'a> Loader<'a> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
         experiment.verdict = self.table("verdict", &VerdictSpec::KEYS)?;
+        for path in experiment.verdict.within.iter_mut().flatten() {
+            *path = new_name(path).into_owned();
+        }
         let (verdict, fixture) = (&experiment.verdict, experiment.trials.fixture.as_deref());
         let problem =
             |(key, message)| self.table_problem("verdict", key, format!("verdict.{key}: {message}"));

@@ -8,6 +8,7 @@ use toml::Value;
 use types::Outcome;
 use workload::Kind;
 
+use super::deprecations::new_name;
 use super::file::SourceFile;
 use super::fixture::check_measured;
 use super::reading;
@@ -70,7 +71,11 @@ pub(super) fn read_charts(
             let key: Vec<&str> = ["chart", &number].into_iter().chain(key.split('.')).collect();
             file.problem(&key, message)
         };
-        let chart = read_chart(table).map_err(|error| at(&error.key.unwrap_or_default(), error.message))?;
+        let mut chart =
+            read_chart(table).map_err(|error| at(&error.key.unwrap_or_default(), error.message))?;
+        for column in [&mut chart.x, &mut chart.y, &mut chart.series].into_iter().flatten() {
+            *column = new_name(column).into_owned();
+        }
         if charts.iter().any(|other| other.file_stem() == chart.file_stem()) {
             let message =
                 format!("two charts would be called \"{}\"; set name in one of them", chart.file_stem());

@@ -7,6 +7,7 @@ use results::{ConfigPath, Root};
 use toml::{Table, Value};
 use tree::{SECOND_NAMES, axis};
 
+use super::deprecations::new_name;
 use super::engine::ENGINE;
 use super::wording;
 
@@ -226,7 +227,7 @@ pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepErro
     if values.is_empty() {
         return Err(SweepError::new(path, "the list is empty; a sweep needs at least one value"));
     }
-    Ok(Factor { path: path.to_owned(), values, all })
+    Ok(Factor { path: new_name(path).into_owned(), values, all })
 }
 
 #[cfg(test)]

@@ -250,8 +250,9 @@ fn deprecated_names_are_read_and_warned_of() {
     let bench = Bench::new();
     bench.write("x.toml", format!("{SMALL}\n[design.block]\nsignposts = false\n"));
     let seek_price = "design.compaction=l0-tiered(seek_price=4KiB)";
-    let warnings = ["block.signposts", "compaction.seek_price"]
-        .map(|name| format!("design.{name} is deprecated, the next version will not read it; write design."));
+    let warnings = ["block.signposts", "compaction.seek_price"].map(|name| {
+        format!("design.{name} is deprecated, and the next version does not read it; use design.")
+    });
     let described = bench.ok(&["describe", "x.toml", "--set", seek_price]);
     bench.ok(&["run", "x.toml", "--set", seek_price]);
     let manifest = bench.manifest("x");
@@ -260,4 +261,20 @@ fn deprecated_names_are_read_and_warned_of() {
         assert_eq!(manifest.warnings.iter().filter(|found| found.starts_with(&warning)).count(), 1);
     }
     assert!(described.contains("restart_hints = false"), "{described}");
+    // A list of the design, a swept path with its chart, and a design file.
+    let listed = "[design]\ncompaction = [\"leveled\", \"l0-tiered(seek_price=4KiB)\"]";
+    bench.write("list.toml", SMALL.replace("[design]", listed));
+    let chart = "[[chart]]\nkind = \"bar\"\nx = \"design.block.signposts\"\ny = \"fpr\"\n";
+    bench.write("sweep.toml", swept("\"design.block.signposts\" = [true, false]") + chart);
+    bench.write("base.toml", "[design]\nblock = { signposts = false }\n");
+    bench.write("plain.toml", SMALL);
+    for (arguments, name) in [
+        (&["list.toml"][..], "compaction.seek_price"),
+        (&["sweep.toml"], "block.signposts"),
+        (&["plain.toml", "--design", "base.toml"], "block.signposts"),
+    ] {
+        let described = bench.ok(&[&["describe"], arguments].concat());
+        let warning = format!("#   warning: design.{name} is deprecated");
+        assert_eq!(described.matches(&warning).count(), 1, "{arguments:?}: {described}");
+    }
 }

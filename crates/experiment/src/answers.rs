@@ -1,4 +1,4 @@
-//! What stands behind an experiment for the report: `[source]` and `[[claim]]`. A run does not read it.
+//! The tables of an experiment for the report: `[source]` and `[[claim]]`. A run does not read them.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 pub struct AnswerFile {
     /// The file.
     pub path: PathBuf,
-    /// What it answers, and how.
+    /// Its figures and its claims, with the way each is judged.
     pub sheet: Sheet,
     /// All claims of the document.
     pub claims: Claims,
@@ -27,7 +27,7 @@ pub struct AnswerFile {
 }
 
 impl AnswerFile {
-    /// Reads a file, and the claims beside it; nothing where it answers nothing.
+    /// Reads a file and the claims next to it. `None` for a file without figures and claims.
     pub fn read(path: &Path) -> Outcome<Option<Self>> {
         let file = SourceFile::read(path)?;
         let sheet = read_sheet(&file)?;
@@ -48,7 +48,7 @@ impl AnswerFile {
     }
 }
 
-/// What a file answers, and how.
+/// Reads the figures and claims of a file.
 pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     let sheet = Sheet {
         sources: tables::<FigureSource>(file, "source", &FigureSource::KEYS, &[])?,

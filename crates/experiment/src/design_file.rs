@@ -44,8 +44,8 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     }
 }
 
-/// The tables of the design files that an experiment or design file extends, the nearest first, without what they say
-/// about themselves.
+/// The tables of the design files that an experiment or design file extends, the nearest first, without their
+/// `about`.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
     let mut seen = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Another file that a file names under `key`: beside it, or in a folder `configs` above it.
+/// Another file that a file names under `key`: next to it, or in a folder `configs` above it.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");
@@ -81,8 +81,8 @@ pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<Sour
     SourceFile::read(&path)
 }
 
-/// A file by the name that another one gives it: beside that file, or in a folder `configs` at or above it,
-/// or below the current folder.
+/// Finds a file by the name that another file gives it: next to that file, in a folder `configs` at or above it, or
+/// in `configs` below the current folder.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let beside = folder.join(name);
     let above = folder.ancestors().map(|ancestor| match ancestor.ends_with("configs") {

@@ -1,4 +1,4 @@
-//! What sets two cells apart: how many factors a comparison of them has.
+//! The differences between two configurations: the number of factors of their comparison.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
@@ -29,7 +29,7 @@ pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     found
 }
 
-/// Adds what the designs of two trees differ in.
+/// Adds the differences between the designs of two trees.
 fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     for axis in AXES {
         choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), found);
@@ -45,7 +45,7 @@ fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     }
 }
 
-/// Adds what two choices on an axis differ in.
+/// Adds the differences between two choices on an axis.
 fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     let name = axis.name();
     let defaults = |choice: &Choice| {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Where engines differ, what only our own tree has is part of that one difference.
+    /// Where engines differ, settings that only our own tree reads are part of that one difference.
     #[test]
     fn another_engine_is_one_factor_and_each_term_another() {
         let rocksdb = |design: &str| Cell {

@@ -1,8 +1,8 @@
-//! One budget of memory for all cells of a sweep: `memory = "equal"`.
+//! One memory budget for all configurations of a sweep: `memory = "equal"`.
 //!
-//! The budget is `design.memory`. Of it two memtables are set aside, filters and fences take what they take, and the
-//! cache gets the rest: so a larger filter is paid for with a smaller cache. What each side really held is measured,
-//! and a comparison where that differs is flagged.
+//! The budget is `design.memory`. Two memtables are set aside, filters and fences take the memory that they need, and
+//! the cache gets the rest. So a larger filter means a smaller cache. The memory of each side is measured, and a
+//! comparison with different memory is flagged.
 
 use toml::Value;
 
@@ -16,8 +16,8 @@ impl Experiment {
     }
 }
 
-/// Refuses a capacity of the cache beside a budget, which gives the cache what the others leave: a sentence. `named` are
-/// the values of the design that the experiment itself names, by their paths in it.
+/// Rejects a capacity of the cache together with a budget, because the budget decides the capacity: a sentence.
+/// `named` are the values of the design that the experiment itself sets, by their paths in the design.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -40,7 +40,7 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Refuses cells that do not share one budget: a sentence.
+/// Rejects configurations that do not share one budget: a sentence.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {

@@ -15,7 +15,7 @@ use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_
 use super::sweep::{Factor, Sweep, SweepError};
 use super::{fits, paths, wording};
 
-/// What a sweep starts from.
+/// The base of a sweep.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -90,7 +90,7 @@ impl Sweep {
         let mut parts =
             Parts { engine: base.engine.clone(), design: base.design.clone(), task: base.task.to_toml() };
         let mut swept = vec![String::new(); self.factors.len()];
-        // Kinds before their parameters, whatever their order in the file.
+        // Kinds before their parameters, in any order of the file.
         let mut order: Vec<usize> = (0..self.factors.len()).collect();
         order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
         for at in order {
@@ -112,7 +112,7 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// What sets a cell apart: the choice on each swept axis, and the other swept values by name.
+    /// The label of a configuration: the choice on each swept axis, and the other swept values by name.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -158,7 +158,7 @@ impl Base<'_> {
         }
     }
 
-    /// Refuses a path that leads into nothing that is read.
+    /// Rejects a path that leads to nothing.
     fn check_root(&self, path: &str) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -211,7 +211,7 @@ impl Base<'_> {
     }
 }
 
-/// Refuses what was to compare engines and has none left: those that were named are not here.
+/// Rejects a comparison of engines of which none is installed.
 fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
     let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
     if absent.is_empty() {
@@ -233,8 +233,7 @@ fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     }
 }
 
-/// The end of each path that tells it from the others: `theta`, or `load.threads` where another phase's threads
-/// are swept too.
+/// The shortest unique end of each path: `theta`, or `load.threads` where the threads of another phase are swept too.
 fn short_names(factors: &[Factor]) -> Vec<String> {
     let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
@@ -304,7 +303,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// What a cell is put together from, one swept value after the other.
+/// The parts of a configuration, changed by one swept value after the other.
 struct Parts {
     engine: Choice,
     design: Design,

@@ -1,4 +1,4 @@
-//! What verdicts must know of an experiment, as plain data.
+//! The facts of an experiment that verdicts need, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Whether a cell has an oracle where the baseline has another variant.
+/// Whether a configuration has an ideal bound where the baseline has another variant.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {

@@ -1,4 +1,4 @@
-//! Which phases of an experiment are a fixture, and what cannot be one.
+//! The phases of an experiment that are a fixture, and their restrictions.
 
 use catalog::Limit;
 use subject::Task;
@@ -18,7 +18,7 @@ impl Experiment {
     }
 }
 
-/// Refuses a fixture that cannot be: a sentence.
+/// Rejects phases that cannot be a fixture: a sentence.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err("an experiment with a subject has no store to keep; remove trials.fixture".to_owned());
@@ -63,7 +63,7 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Refuses a phase of the fixture where a measured one is meant: a sentence.
+/// Rejects a phase of the fixture in the place of a measured one: a sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);

@@ -1,5 +1,6 @@
-//! What kinds that are swept by their bare names take over from the base design: the settings that it changes and that
-//! they have too, so that kinds are compared alike. It is told, since a reader may take a bare name for its defaults.
+//! The settings that kinds of a sweep inherit from the base design: those that the base changes and that the kinds
+//! also have, so that kinds are compared alike. A run prints them, because a reader may expect the defaults of a
+//! kind.
 
 use catalog::Axis;
 use results::ConfigPath;

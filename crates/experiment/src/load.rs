@@ -1,4 +1,4 @@
-//! Reading an experiment file, with everything it refers to, into what will run.
+//! Reads an experiment file, and everything that it refers to, into an [`Experiment`].
 
 mod task;
 
@@ -56,7 +56,7 @@ impl Experiment {
     /// Reads an experiment and checks everything that can be checked before it runs.
     ///
     /// # Errors
-    /// The first thing that is wrong with the file, with what it refers to or with an override, with file, line and key.
+    /// The first error in the file, in a file that it refers to, or in an override, with file, line and key.
     pub fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
         Loader::new(path, overrides)?.load()
     }
@@ -219,7 +219,7 @@ impl<'a> Loader<'a> {
         Ok(engine)
     }
 
-    /// Refuses what a `[design]` table says of components that nothing would read.
+    /// Rejects keys of a `[design]` table that nothing would read.
     fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
         let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
         let paths = table.keys().flat_map(|key| {
@@ -249,7 +249,7 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Refuses a mode in which there is nothing to measure.
+    /// Rejects a mode in which nothing is measured.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();
@@ -317,7 +317,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then what is set of it.
+    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then the overrides of it.
     fn sweep(&self, in_design: Vec<Factor>) -> Outcome<Sweep> {
         let mut table = match self.file.table.get("sweep") {
             None => Table::new(),
@@ -369,7 +369,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Refuses budgets of memory that are none.
+    /// Rejects impossible memory budgets.
     fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
         if sweep.equal_memory {
             equal_memory::check(cells).map_err(|message| {
@@ -387,14 +387,14 @@ impl<'a> Loader<'a> {
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Refuses a fixture that cannot be.
+    /// Rejects an impossible fixture.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)
             .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
     }
 
-    /// Reads how results are shown and judged, held to what there will be.
+    /// Reads the charts and the verdict, and checks their columns and names.
     fn present(&self, experiment: &mut Experiment) -> Outcome<()> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;

@@ -1,4 +1,4 @@
-//! What changes an experiment from outside: the command line, and the tables `[set]` and `[quick]`.
+//! The overrides of an experiment: the command line, and the tables `[set]` and `[quick]`.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use super::wording;
 /// The first parts of paths that may be set.
 const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
 
-/// What the command line changes.
+/// The overrides of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Paths and values, as `design.bloom.bits_per_key=12`.
@@ -102,7 +102,7 @@ impl Sets {
         }
     }
 
-    /// Those whose path begins with `root`, in order, each with the parts behind it.
+    /// The overrides whose path begins with `root`, in order, each with the rest of its path.
     pub(super) fn under<'a>(&'a self, root: &'a str) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> {
         self.0.iter().filter_map(move |set| match paths::split(&set.path).split_first() {
             Some((first, rest)) if *first == root => Some((rest.to_vec(), set)),
@@ -167,8 +167,8 @@ fn example(root: &str) -> &'static str {
     }
 }
 
-/// What a path may mean that lacks its first part: `mode` is `trials.mode`, `cache.capacity` is
-/// `design.cache.capacity`.
+/// The path that a path without its first part may mean: `trials.mode` for `mode`, `design.cache.capacity` for
+/// `cache.capacity`.
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
     let design = Design::default().to_toml();

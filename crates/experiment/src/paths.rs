@@ -9,8 +9,8 @@ pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('.').collect()
 }
 
-/// A path without the quotes that TOML allows around its parts: `sweep."design.bloom"` becomes `sweep.design.bloom`. What
-/// TOML does not take for a key stays as it is.
+/// A path without the quotes that TOML allows around its parts: `sweep."design.bloom"` becomes `sweep.design.bloom`.
+/// Text that is not a key of TOML stays unchanged.
 pub(super) fn unquoted(path: &str) -> String {
     let parsed = || format!("{path} = 0").parse::<Table>().ok();
     let Some(mut table) = parsed().filter(|_| path.contains(['"', '\''])) else { return path.to_owned() };
@@ -72,10 +72,10 @@ fn name_of(item: &Value) -> Option<&str> {
     item.get("name")?.as_str()
 }
 
-/// Reads what stands behind `=` on the command line: a TOML value, or else a string.
+/// Reads the value after `=` on the command line: a TOML value, or else a string.
 ///
 /// # Errors
-/// Says what is wrong with a text that begins as a value of TOML and is none, or with a number that is too large.
+/// The text begins as a TOML value and is not one, or a number is too large.
 pub(super) fn read_value(text: &str) -> Result<Value, String> {
     let parsed = format!("value = {text}").parse::<Table>().map(|mut table| table.remove("value"));
     match parsed {

@@ -21,7 +21,7 @@ const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {
-    /// Refuses names of what is not there in the experiment that has this verdict: the key at fault and a sentence.
+    /// Rejects unknown names in the verdict of an experiment: the key at fault and a sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -52,7 +52,7 @@ impl VerdictSpec {
     }
 }
 
-/// Reads the charts of an experiment and holds their columns and filters to what there will be.
+/// Reads the charts of an experiment, and checks their columns and filters.
 pub(super) fn read_charts(
     file: &SourceFile,
     schema: &Schema,
@@ -96,7 +96,7 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
 
-/// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
+/// Rejects unknown columns, phases and operations: the key at fault and a sentence.
 fn check_chart(
     chart: &ChartSpec,
     schema: &Schema,
@@ -119,7 +119,7 @@ fn check_chart(
     }
     let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
-    // What a column is called in these kinds that is none of `runs.csv`.
+    // The columns of these kinds that are not in `runs.csv`.
     let own: &[&str] = match chart.form() {
         Form::Timeline => &timeline,
         Form::Cdf => &["service", "response"],
@@ -159,7 +159,7 @@ pub(super) fn operations(task: &Task) -> Vec<&'static str> {
     }
 }
 
-/// Refuses a name that is not among those there are.
+/// Rejects a name that is not among the known ones.
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

@@ -25,7 +25,7 @@ pub(super) fn read<T: DeserializeOwned>(
     }
     let tried = |table: Table| Value::Table(table).try_into::<T>();
     let needed: Table = table.iter().filter(|(key, _)| needed.contains(&key.as_str())).map(pair).collect();
-    // Those first that all others are read with: what is wrong with one of them is not for another key to tell.
+    // The needed keys first: an error of theirs is not reported for another key.
     let (first, rest): (Vec<_>, Vec<_>) = table.iter().partition(|(key, _)| needed.contains_key(*key));
     for (key, value) in first.into_iter().chain(rest) {
         let alone = |value| {

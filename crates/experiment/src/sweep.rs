@@ -116,8 +116,8 @@ impl Sweep {
         table
     }
 
-    /// Refuses paths that are swept twice, lists of different lengths in a zip, and more cells than anyone
-    /// means.
+    /// Rejects paths that are swept twice, lists of different lengths in a zip, and sweeps with too many
+    /// configurations.
     pub(super) fn check(&self) -> Result<(), SweepError> {
         let Some(first) = self.factors.first() else { return Ok(()) };
         for (at, factor) in self.factors.iter().enumerate() {
@@ -148,7 +148,7 @@ impl Sweep {
         }
     }
 
-    /// The number of combinations, where it can be told.
+    /// The number of combinations. `None` where it overflows.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {

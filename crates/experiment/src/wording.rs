@@ -1,4 +1,4 @@
-//! The wording of errors: `KEY: what is wrong; did you mean "x"? Valid: "a", "b"`.
+//! The wording of errors: `KEY: error; did you mean "x"? Valid: "a", "b"`.
 
 use catalog::suggestion;
 

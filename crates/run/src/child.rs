@@ -15,11 +15,11 @@ use crate::interrupt;
 /// The hidden subcommand of a trial's process.
 pub const TRIAL_COMMAND: &str = "trial-process";
 
-/// How soon an interrupted run ends, whatever the trial is at.
+/// The time within which an interruption ends a run, at any step of the trial.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a fresh process of this program; `None` where the user has interrupted the run. `line` prints what a
-/// library says on the way.
+/// Runs a trial in a new process of this program. `None` where the user interrupted the run. `line` prints the output
+/// of libraries.
 pub(super) fn run_trial(
     spec: &TrialSpec,
     line: fn(&str),
@@ -61,8 +61,8 @@ pub(super) fn run_trial(
     }
 }
 
-/// Whether a line is meant for this process: a message is an object, and a library of another engine may print what it
-/// likes.
+/// Whether a line is a message for this process. A message is a JSON object; any other line comes from a library of
+/// an engine.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
 }
@@ -70,7 +70,7 @@ fn is_message(line: &str) -> bool {
 /// A running process; it ends with this value.
 struct Process {
     child: Child,
-    /// What it writes, line by line.
+    /// The lines of its standard output.
     lines: Receiver<String>,
     /// Its standard input: when this end is closed, as by the death of this process, it ends itself.
     _lifeline: ChildStdin,
@@ -92,7 +92,7 @@ impl Process {
             // A receiver that is gone wants no more of them.
             lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });
-        // It has not asked for anything yet: it waits for what it is to do.
+        // It has allocated nothing yet, because it waits for its specification.
         if let Some(limit) = limit {
             limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
         }
@@ -110,7 +110,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended before.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -25,7 +25,7 @@ use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
 use super::{engine_info, environment, manifest, memory_limit};
 
-/// What the command line says of a run.
+/// The options of a run from the command line.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Where results go: a folder per experiment inside.
@@ -38,11 +38,11 @@ pub struct RunOptions {
     pub allow_debug: bool,
     /// Print a line for every trial, not only for every round.
     pub verbose: bool,
-    /// What changes the experiments.
+    /// The changes to the experiments.
     pub overrides: Overrides,
     /// Where the run prints.
     pub console: Console,
-    /// What the manifest says of this program.
+    /// The description of this program in the manifest.
     pub build: BuildInfo,
 }
 
@@ -96,7 +96,7 @@ struct Run<'a> {
     estimates: Vec<Estimate>,
 }
 
-/// What is written while trials end.
+/// The files that grow as trials end.
 struct Books {
     manifest: Manifest,
     runs: RowWriter,
@@ -104,7 +104,7 @@ struct Books {
     levels: RowWriter,
     /// Rows of baselines that run twice.
     noise: RowWriter,
-    /// What trials start from.
+    /// The stores that trials start from.
     fixtures: Fixtures,
     /// The trials that an earlier run did.
     finished: BTreeSet<Group>,
@@ -123,7 +123,7 @@ struct Turn {
 }
 
 impl Books {
-    /// Writes the manifest at `path`, with what is to be known of the rows so far.
+    /// Writes the manifest at `path`, with the checksums of the rows so far.
     fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
                 &self.options.out,
             ),
         };
-        // It says whose folder this is: a run that is killed right behind it can be resumed.
+        // The manifest names the experiment of the folder, so that a run that is killed from here on can be resumed.
         manifest.write(&self.home.folder().manifest())?;
         let mut books = self.open_books(manifest)?;
         books.seal(&self.home.folder().manifest())?;
@@ -329,7 +329,7 @@ impl<'a> Run<'a> {
             let again = if turn.again { " (noise)" } else { "" };
             progress.begin(format!("{}{again}", cell.label), trial + 1, phases);
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
-                // An engine that may reject what a cell asks for ends its own part only.
+                // An engine that may reject an option of its configuration ends only this configuration.
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
                     let warning = format!("{} is stopped in round {}: {problem}", cell.label, trial + 1);
                     progress.print(&format!("  warning: {warning}"));
@@ -379,7 +379,7 @@ impl<'a> Run<'a> {
         Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))
     }
 
-    /// What the rows so far come to.
+    /// The verdicts of the rows so far.
     fn verdicts(&self) -> Outcome<Verdicts<'_>> {
         let folder = self.home.folder();
         Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
@@ -410,7 +410,7 @@ impl<'a> Run<'a> {
         run_trial(&spec, self.options.console.line, progress)
     }
 
-    /// What a trial is to do, in a folder of data.
+    /// The specification of a trial, in a folder of data.
     fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
@@ -473,7 +473,7 @@ impl<'a> Run<'a> {
         Ok(marks)
     }
 
-    /// What bounds the times of this run.
+    /// The bounds of plausible times in this run.
     fn limits(&self) -> Limits {
         match self.experiment.trials.mode {
             RunMode::Timed => Limits::of_this_machine(),
@@ -501,7 +501,7 @@ impl<'a> Run<'a> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
         let verdicts = self.verdicts()?;
-        // Charts say what stands there.
+        // Charts read the verdicts.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = Charts { order: catalog_order(), tell: self.options.console.line };
@@ -541,7 +541,8 @@ fn is_last_of_round(turns: &[Turn], failed: &BTreeSet<usize>) -> bool {
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)
 }
 
-/// Writes down that a cell's trials start from a fixture; one that was built anew since says so.
+/// Adds to the manifest that the trials of a configuration start from a fixture, and a warning where the fixture was
+/// rebuilt.
 fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
     let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);
     let place = place.unwrap_or_else(|| {
@@ -560,7 +561,10 @@ fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
     }
 }
 
-/// Refuses a file that cannot be continued: one that is damaged, or has other columns.
+/// Checks that rows can be appended to a file.
+///
+/// # Errors
+/// The file is corrupt or has other columns.
 fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     let is_begun = std::fs::read(path).is_ok_and(|bytes| bytes.contains(&b'\n'));
     if !is_begun {

@@ -1,9 +1,10 @@
-//! Fixtures: the stores that the first phases of a workload leave, built once and cloned for every trial.
+//! Fixtures: the stores after the first phases of a workload, built once and cloned for every trial.
 //!
-//! A fixture is named by a hash of everything that decides its bytes: the sources that write stores, the design as far as
-//! it is on storage, the phases, the seed, and the mode in which it is built. It is in `<out>/fixtures/<hash>/`, so that every experiment of that
-//! output folder finds it again. A clone shares the tables, which nobody writes to, by hard links; what the tree
-//! writes to in place (manifest, log, lock) is copied.
+//! A fixture is named by a hash of everything that decides its bytes: the sources that write stores, the design as
+//! far as it is on storage, the phases, the seed, and the mode in which it is built. It is in
+//! `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the SSTables
+//! by hard links, because no process writes to them. It copies the files that the tree writes in place (manifest,
+//! WAL, lock).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,22 +33,22 @@ use crate::interrupt;
 /// The version of [`Record`] and of the key.
 const VERSION: u64 = 2;
 
-/// A digest of the sources that decide the bytes of a store; empty where the build could not tell them.
+/// A digest of the sources that decide the bytes of a store. Empty in builds outside of the workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
 /// The crates of these sources.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
-/// What a fixture says of itself.
+/// The file that describes a fixture.
 const RECORD: &str = "fixture.json";
 
 /// The tree's folder in a fixture.
 const TREE: &str = "tree";
 
-/// What the name of a fixture ends with as long as it is not whole.
+/// The end of the name of a fixture that is not complete.
 pub(super) const BEGUN: &str = "begun";
 
-/// What decides nothing of what is on storage.
+/// The keys of a design that do not change the bytes on storage.
 const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
 
 /// How often a fixture that another run builds is looked at.
@@ -61,7 +62,7 @@ const PIECE_BYTES: usize = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
-    /// All that decides what is in the fixture, as it was hashed.
+    /// The text that was hashed: everything that decides the bytes of the fixture.
     key: String,
     /// When it was built, RFC 3339.
     pub(super) built: String,
@@ -82,19 +83,22 @@ impl Record {
     }
 }
 
-/// What a fixture says of itself, or why it does not.
+/// Reads the description of a fixture.
+///
+/// # Errors
+/// The file cannot be read or parsed; a sentence.
 pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     let text = fs::read_to_string(folder.join(RECORD));
     let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
-/// A fixture whose files are what they were.
+/// A fixture whose files are unchanged.
 #[derive(Clone, Debug)]
 pub(super) struct Fixture {
     folder: PathBuf,
     record: Record,
-    /// What the manifest says of it.
+    /// Its entry in the manifest.
     pub(super) info: FixtureInfo,
 }
 
@@ -106,17 +110,17 @@ pub(super) struct Fixtures {
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program, from when it is first needed.
     program: Option<String>,
-    /// Shared by all runs that take fixtures, from the first that they take to their ends: nobody removes one meanwhile.
+    /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
     held: Option<File>,
     /// Prints a line about the progress.
     line: fn(&str),
 }
 
-/// What looking for a fixture comes to.
+/// The result of a search for a fixture.
 pub(super) enum Found {
     /// The experiment has none, or the store answered wrongly while it was built: its trials do all phases.
     None,
-    /// This one; the first time that the run needs it, and with what it said then.
+    /// The fixture.
     Fixture(Box<Fixture>),
     /// The user has interrupted the run.
     Interrupted,
@@ -128,8 +132,8 @@ impl Fixtures {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// The fixture that a cell's trials start from; built if nobody has built it yet. `spec` is what a trial of the
-    /// cell gets, and says where to build.
+    /// The fixture that the trials of a configuration start from. It is built if it does not exist. `spec` is the
+    /// specification of a trial, and names the folder of the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -168,7 +172,7 @@ impl Fixtures {
         Ok(self.held.is_some())
     }
 
-    /// All that decides what is in a fixture.
+    /// The text of everything that decides the bytes of a fixture.
     fn key(
         &mut self,
         experiment: &Experiment,
@@ -195,9 +199,9 @@ impl Fixtures {
     }
 }
 
-/// How a fixture is built: as in `counted` mode wherever that can be, so that its shape follows from the operations
-/// alone. A shape that background threads leave is a draw, which clones share: trials would then agree on what they have
-/// by chance, and no interval over them would show it.
+/// The mode in which a fixture is built: `counted` where possible, because then its shape follows only from the
+/// operations. The shape after background threads is random and shared by all clones, so trials would agree on it by
+/// chance, and no confidence interval would show it.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| matches!(work, Work::Mixed(mixed) if mixed.time_limit_ns.is_some());
@@ -215,7 +219,7 @@ struct Site {
     phases: usize,
 }
 
-/// What building a fixture came to.
+/// The result of a build.
 enum Built {
     Fixture(Box<Fixture>),
     /// The store answered wrongly.
@@ -305,8 +309,8 @@ impl Site {
 }
 
 impl Fixture {
-    /// Clones it into a new folder, and says from where a trial goes on. Where memory is limited, the page cache lets
-    /// go of it first: a page counts for whoever asked for it first, and that was not the trial.
+    /// Clones the fixture into a new folder, and returns the step from which a trial continues. Where memory is
+    /// limited, the page cache first drops the files, because a page counts for the process that read it first.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
@@ -326,7 +330,7 @@ impl Fixture {
     }
 }
 
-/// Whether a file of a tree is one that nobody writes to once it is there.
+/// Whether a file of a tree is never written again once it exists.
 fn is_table(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "table")
 }

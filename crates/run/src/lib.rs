@@ -1,7 +1,7 @@
-//! Runs of experiments: the sweep in the parent process, each trial in a fresh child process.
+//! Runs of experiments: the sweep in the parent process, each trial in a new child process.
 //!
-//! [`run_all`] checks all experiments, interleaves their trials in mirrored blocks, starts the process of each trial,
-//! writes what it reports, and ends with charts and the verdict. A run that was interrupted goes on where it stopped.
+//! [`run_all`] checks all experiments, interleaves their trials in mirrored rounds, starts the process of each trial,
+//! writes its rows, and ends with charts and the verdict. A run that was interrupted can be resumed.
 
 mod child;
 mod console;

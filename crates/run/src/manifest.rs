@@ -1,4 +1,4 @@
-//! What the manifest of a run says.
+//! The manifest of a run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -77,7 +77,7 @@ pub(super) fn begin(
     manifest
 }
 
-/// What makes times of this machine doubtful right now. Counters are above all that.
+/// The sources of timing noise on this machine. They do not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -94,7 +94,7 @@ pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &Bu
     manifest
 }
 
-/// Writes down what may change when a run is resumed: more trials, other charts.
+/// Writes the entries that may change when a run is resumed, as the number of trials and the charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
     manifest.resolved = experiment.resolved();

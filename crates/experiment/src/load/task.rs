@@ -1,4 +1,4 @@
-//! Reading the base task of an experiment: its workload, or what a component is put to, with all that is set of it.
+//! Reads the base task of an experiment, with its overrides: a workload, or the parameters of a component under test.
 
 use subject::{self, COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
@@ -19,8 +19,8 @@ const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
-    /// The base task. What is set applies in order: the tables of the file, then the command line, which
-    /// `--quick` does not divide.
+    /// The base task. Overrides apply in order: the tables of the file, then the command line. `--quick` does not
+    /// divide values of the command line.
     pub(super) fn task(&self) -> Outcome<Task> {
         let is_component = self.file.table.contains_key(SUBJECT);
         let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
@@ -42,7 +42,7 @@ impl Loader<'_> {
         self.read_task(source, &table)
     }
 
-    /// Refuses parts of a workload in an experiment on a component, and the other way round.
+    /// Rejects parts of a workload in an experiment on a component, and the reverse.
     fn check_kind(&self, is_component: bool) -> Outcome<()> {
         let (wrong, message) = match is_component {
             true => (

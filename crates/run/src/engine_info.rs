@@ -25,7 +25,7 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
 /// The lines that introduce an engine before a run: its version, its library, and its options for the terms of the
 /// design.
 pub fn introduction(info: &EngineInfo) -> Vec<String> {
-    let version = info.version.as_deref().unwrap_or("of a version that it tells when it runs");
+    let version = info.version.as_deref().unwrap_or("version known after the first trial");
     let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));
     let (unequal, equal): (Vec<&String>, Vec<&String>) =
         info.mapping.iter().partition(|line| line.starts_with(UNEQUAL));

@@ -586,6 +586,6 @@ fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
     format!("{}/  ({})", folder.display(), names.join(", "))
 }
 
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -230,20 +230,22 @@ enum Built {
 impl Site {
     /// The fixture that is there, if every byte of it is as it was.
     fn verify(&self) -> Outcome<Fixture> {
-        let damaged = |what: String| {
+        let changed = |reason: String| {
             let folder = self.folder.display();
-            Problem::new(format!("the fixture {folder} is not what was built: {what}; remove the folder"))
+            Problem::new(format!(
+                "fixture {folder} has changed since it was built: {reason}; remove the folder"
+            ))
         };
-        let record = read_record(&self.folder).map_err(damaged)?;
+        let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
-            return Err(damaged("it is of something else".to_owned()));
+            return Err(changed("its key is another one".to_owned()));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
-            return Err(damaged(format!("{} has changed or is missing", other.name)));
+            return Err(changed(format!("{} differs or is missing", other.name)));
         }
         if found.len() != record.files.len() {
-            return Err(damaged("there are other files in it".to_owned()));
+            return Err(changed("it has additional files".to_owned()));
         }
         Ok(self.fixture(record))
     }
@@ -255,7 +257,7 @@ impl Site {
         let mode = building_mode(cell, spec, self.phases);
         if mode == RunMode::Timed {
             line(
-                "  its shape is a draw that all trials share: phases of several threads, or that end by time",
+                "  warning: this fixture is not reproducible (several threads, or a phase that ends by time); all trials share it",
             );
         }
         let spec = TrialSpec {
@@ -269,7 +271,10 @@ impl Site {
         };
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
         if !report.wrong.is_empty() {
-            line(&format!("  no fixture of {}: its answers are wrong, as every trial will say", cell.label));
+            line(&format!(
+                "  no fixture of {}: its answers are wrong; every trial runs all phases",
+                cell.label
+            ));
             return Ok(Built::Wrong);
         }
         let record = Record {
@@ -367,7 +372,7 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let file = open_folder(&root)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
-            "fixtures in {} are in use by a run, {}; wait for it",
+            "fixtures in {} are in use by another run ({}); wait for it",
             out.display(),
             Held::by(&file).user()
         ))),

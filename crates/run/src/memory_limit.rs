@@ -24,9 +24,9 @@ impl MemoryLimit {
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
-        let doing = |what: &str| {
-            let what = format!("{what} {}", folder.display());
-            move |error: io::Error| refusal(bytes, &format!("cannot {what}: {error}"))
+        let doing = |action: &str| {
+            let action = format!("{action} {}", folder.display());
+            move |error: io::Error| refusal(bytes, &format!("cannot {action}: {error}"))
         };
         match fs::create_dir(&folder) {
             // It belongs to an earlier trial, whose process may just be ending.

@@ -1,4 +1,4 @@
-//! One trial of a component by itself: put it to the test, and make a row of every phase.
+//! One trial of a component under test: run it, and make a row of every phase.
 
 use results::columns as c;
 use results::columns::ALL;
@@ -8,7 +8,7 @@ use super::failure::TrialResult;
 use super::measured::identity;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 
-/// Does a trial; `tell` hears how far it is.
+/// Runs a trial. `tell` receives its progress.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {
     std::fs::create_dir_all(&spec.directory)?;
     let begin = |phase| tell(&Message::Progress(Step { phase, share: 0.0, checking: false }));

@@ -158,7 +158,7 @@ impl Trial {
             self.blame(unseen);
             self.store = caches::set(phase.phase().before.cache, self.store, &self.spec.directory)?;
             extent = match (self.spec.mode, phase.phase().rate) {
-                // Where no time is measured, nobody waits for it.
+                // Where no time is measured, no operation waits for its start.
                 (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
                 (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
                 (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
@@ -167,14 +167,14 @@ impl Trial {
         let unseen = self.truth.verify(self.store.target())?;
         self.blame(unseen);
         if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
-            // All of it stands in tables: whatever the mode of the log, a clone holds it.
+            // All data is in SSTables, so a clone has it in any mode of the WAL.
             self.store.target().flush()?;
             self.store.target().settle()?;
         }
         self.conclude()
     }
 
-    /// Takes over what the phases of a fixture wrote: where the next phase starts.
+    /// Replays the writes of the phases of a fixture in the model. Returns the extent at which the next phase starts.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
         let mut extent = Extent::default();
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
@@ -187,7 +187,8 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Does a phase at a rate and checks it: what a search asks of it, and where the next phase starts.
+    /// Runs a phase at a rate and checks it. Returns the values that a search needs, and the extent at which the next
+    /// phase starts.
     fn once(
         &mut self,
         number: usize,
@@ -202,8 +203,8 @@ impl Trial {
         Ok((measured.probed(), extent))
     }
 
-    /// Does a phase at one rate after the other, each on what the last one left, settled. The rows are those of the
-    /// largest rate that holds.
+    /// Runs a phase at one rate after the other, each on the store of the last one after compaction has finished. The
+    /// rows are those of the largest rate that holds.
     fn search(
         &mut self,
         number: usize,
@@ -312,7 +313,7 @@ impl Trial {
         Ok(checked.extent)
     }
 
-    /// Notes that the store does not hold what it must.
+    /// Records a difference between the store and its expected content.
     fn blame(&mut self, wrong: Option<String>) {
         let Some(wrong) = wrong else { return };
         self.wrong.push(wrong);
@@ -467,7 +468,7 @@ mod tests {
         mix        = "delete"
     "#;
 
-    /// What a store may get wrong.
+    /// The errors of a store.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Lie {
         None,
@@ -477,7 +478,7 @@ mod tests {
         Miss,
         /// One entry too few.
         Range,
-        /// A delete that is forgotten: no answer tells, what is left does.
+        /// A delete that is forgotten: no answer shows it, but the final content does.
         Delete,
     }
 
@@ -506,7 +507,7 @@ mod tests {
     }
 
     impl Liar {
-        /// Whether the lie is to be told now: at its third occasion.
+        /// Whether the lie is due now, at its third occasion.
         fn lies(&self, lie: Lie) -> bool {
             self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
         }
@@ -597,7 +598,7 @@ mod tests {
         Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
     }
 
-    /// The wrong answers of all rows, and whether any number stands beside them.
+    /// The number of wrong answers in all rows, and whether any row has numbers.
     fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
         let rows = || report.rows.iter();
         let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));

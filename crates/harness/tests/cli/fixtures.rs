@@ -169,15 +169,15 @@ fn a_fixture_that_has_changed_is_refused() {
     fs::write(table, bytes).unwrap();
     let refused = |what: &str| {
         let error = bench.run(&["run", "x.toml", "--trials", "1"]).refusal_behind_progress();
-        assert!(error.contains("is not what was built") && error.contains("remove the folder"), "{error}");
+        assert!(error.contains("has changed since it was built") && error.contains("remove the folder"), "{error}");
         assert!(error.contains(what), "{error}");
     };
     refused(table.file_name().unwrap().to_str().unwrap());
     fs::remove_file(table).unwrap();
-    refused("has changed or is missing");
+    refused("differs or is missing");
     fs::write(table, &before[table]).unwrap();
     fs::write(table.with_file_name("more"), "").unwrap();
-    refused("there are other files in it");
+    refused("it has additional files");
     fs::remove_file(table.with_file_name("more")).unwrap();
     bench.ok(&["run", "x.toml", "--trials", "1"]);
 }

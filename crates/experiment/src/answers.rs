@@ -114,12 +114,12 @@ mod tests {
                 "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"ratoi\"",
                 ":9: claim.compare: there is no \"ratoi\"; did you mean \"ratio\"?",
             ),
-            ("ids = \"d-1\"\nmetric = \"m\"\ncompare = \"value\"", "x.toml:6: what is measured?"),
+            ("ids = \"d-1\"\nmetric = \"m\"\ncompare = \"value\"", "x.toml:6: claim.column: what is measured?"),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"ratio\"",
-                "x.toml:6: compared with what?",
+                "x.toml:6: claim.to: compared with what?",
             ),
-            ("ids = \"d-1\"\nuntestable = \"so\"\ncolumn = \"ops\"", ":9: the claims are untestable"),
+            ("ids = \"d-1\"\nuntestable = \"so\"\ncolumn = \"ops\"", ":9: claim.column: the claims are untestable"),
         ]);
         for (claim, said) in cases {
             std::fs::write(&path, format!("{head}{claim}\n")).unwrap();
